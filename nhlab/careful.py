@@ -1,0 +1,92 @@
+"""One step again, slowly: with pivoting, and with reasons when it cannot be taken.
+
+The generated step eliminates in an order fixed beforehand.  Where one of its pivots vanishes this
+takes over for that step; where the step has no solution it finds out why.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from .stepcode import MAXITER, TOLERANCE, evaluator, jacobian
+
+
+class Attempt:
+    """The outcome: ``ok``, the new ``h`` and ``carry``, the ``solutions`` of the stages; if not ok,
+    ``reason`` and ``advice``."""
+
+    def __init__(self):
+        self.ok, self.reason, self.advice, self.residual = False, "", "", math.nan
+        self.h, self.carry, self.solutions = math.nan, None, {}
+
+
+def careful_step(statement, t, h, carry, args):
+    """Newton with partial pivoting on the statement's own equations."""
+    result = Attempt()
+    known = dict(zip((statement.t, statement.h), (t, h), strict=True))
+    known |= dict(zip(statement.carry, carry, strict=True))
+    known |= dict(zip(statement.args, args, strict=True))
+    with np.errstate(all="ignore"):
+        for stage in statement.stages:
+            if not _solve(stage, known, result):
+                return result
+        update = _update(statement, tuple(known))(*known.values())
+    result.carry = np.array([float(x) for x in update])
+    result.h = h if statement.new_h is None else known[statement.new_h]
+    if not np.all(np.isfinite(result.carry)):
+        result.reason = "the step leads to values that are not finite"
+        result.advice = "Try a smaller h; check L and the constraints at this state."
+    elif result.h <= 0:
+        result.reason = f"the equations have the step h = {result.h:.3g}, which is not positive"
+        result.advice = "Start with another h."
+    else:
+        result.ok = True
+    return result
+
+
+@lru_cache(256)
+def _update(statement, symbols):
+    return evaluator(symbols, statement.update, statement.let)
+
+
+@lru_cache(256)
+def _prepared(stage, symbols):
+    """Functions for the start (guess, weights) and for the equations with their Jacobian."""
+    J = jacobian(stage.equations, stage.unknowns, stage.let)
+    entries = [e for row in J for e in row]
+    weight = stage.weight or (1,) * len(stage.unknowns)
+    start = evaluator(symbols, [*stage.guess, *weight])
+    return start, evaluator((*symbols, *stage.unknowns), [*stage.equations, *entries], stage.let)
+
+
+def _solve(stage, known, result):
+    """Solve one stage; add its unknowns to ``known`` and return True, or say what failed."""
+    n = len(stage.unknowns)
+    start, system = _prepared(stage, tuple(known))
+    values = [float(x) for x in start(*known.values())]
+    x, weight = np.array(values[:n]), np.array(values[n:])
+    for _ in range(MAXITER):
+        values = np.array([float(y) for y in system(*known.values(), *x)])
+        r, J = values[:n], values[n:].reshape(n, n)
+        result.residual = float(np.abs(r).sum())
+        if not np.all(np.isfinite(values)):
+            result.reason = "the equations are not finite here"
+            result.advice = "Try a smaller h; check L and the constraints at this state."
+            return False
+        scale = np.abs(J).max(1, keepdims=True)
+        if not scale.all() or np.linalg.cond(J / scale) > 1e13:
+            result.reason = "the matrix of the step's equations is singular"
+            result.advice = "The constraints or the discrete Lagrangian degenerate at this state."
+            return False
+        d = np.linalg.solve(J, r)
+        x = x - d
+        if (weight * d * d).sum() <= TOLERANCE**2 * (1 + (weight * x * x).sum()):
+            known |= dict(zip(stage.unknowns, x.tolist(), strict=True))
+            result.solutions[stage] = x
+            return True
+    result.reason = f"Newton's method did not converge in {MAXITER} iterations"
+    result.advice = "Try a smaller h."
+    return False

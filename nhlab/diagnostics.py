@@ -1,0 +1,164 @@
+"""Measurements on runs and on discrete maps: drift, order, regularity, symplecticity, action."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .careful import careful_step
+from .loop import integrate
+from .methods import Reference
+from .methods.dla import dla_stage
+from .methods.method import Frame
+from .stepcode import evaluator, jacobian
+
+
+@dataclass(frozen=True)
+class Order:
+    """Errors at one time for several step sizes, and the slope through those above round-off."""
+
+    h: np.ndarray
+    error: np.ndarray
+    slope: float
+
+
+def order(system, method, q0=None, v0=None, *, T, hs, start="v0", reference=None, floor=1e-10):
+    """The observed order: slope of log(error in q at time T) against log(h).
+
+    ``start="q1"`` begins with the exact second position instead of the method's own start-up.
+    ``reference`` gives the exact q(t), shape (len(t), n); by default nh.Reference.  Errors below
+    ``floor`` are taken for round-off and left out.
+    """
+    q0 = np.asarray(system.q0 if q0 is None else q0, float)
+    v0 = np.asarray(system.v0 if v0 is None else v0, float)
+    hs = np.asarray(hs, float)
+    errors = []
+    for h in hs:
+        steps = round(T / h)
+        if abs(steps * h - T) > 1e-9 * T:
+            raise ValueError(f"T = {T} is not a multiple of h = {h}")
+        given = {"v0": v0}
+        if start == "q1":
+            given = {"q1": _true(system, q0, v0, np.array([h]), reference)[0]}
+        sol = integrate(system, method, q0, h=h, steps=steps, **given)
+        errors.append(np.abs(sol.q[-1] - _true(system, q0, v0, sol.t[-1:], reference)[0]).max())
+    errors = np.array(errors)
+    use = errors > floor
+    if use.sum() < 3:
+        raise ValueError(f"fewer than three errors {errors} lie above floor = {floor}; use larger hs")
+    slope = np.polyfit(np.log(hs[use]), np.log(errors[use]), 1)[0]
+    return Order(hs, errors, float(slope))
+
+
+def _true(system, q0, v0, times, reference):
+    """Exact positions at times > 0."""
+    if reference is not None:
+        return np.asarray(reference(times))
+    return np.array(
+        [integrate(system, Reference(), q0, v0, h=t, steps=1).q[-1] for t in times]
+    )
+
+
+def drift(t, x):
+    """Slope of the straight line through x(t), and its standard error for independent residuals."""
+    t, x = np.asarray(t, float), np.asarray(x, float)
+    fit, cov = np.polyfit(t - t.mean(), x, 1, cov=True)
+    return float(fit[0]), float(np.sqrt(cov[0, 0]))
+
+
+def regularity(sol):
+    """The determinant of CM01's matrix (7) at each step of a DLA run, shape (N,).
+
+    [[D1D2Ld(q_k, q_k+1), A(q_k)^T], [D2wd(q_k, q_k+1), 0]]; the step is solvable iff it is not 0.
+    """
+    s = Frame(sol.system)
+    stage, _ = dla_stage(s, sol.method.symmetric)
+    k = s.n + s.m
+    J = jacobian(stage.equations, stage.unknowns, stage.let)
+    J = [[-e / s.h if i < s.n and j < s.n else e / s.h if j < s.n else e
+          for j, e in enumerate(row)] for i, row in enumerate(J)]  # fmt: skip
+    arguments = (s.t, s.h, *s.q, *s.v1, s.alpha, *s.parameters)
+    f = evaluator(arguments, [e for row in J for e in row], stage.let)
+    q, v = sol.q[1:] - sol.h[:, None] * sol.v_step, sol.v_step
+    values = f(sol.t[1:] - sol.h, sol.h, *q.T, *v.T, sol.method.alpha, *sol.system.parameters.values())
+    matrix = np.stack([np.broadcast_to(x, len(q)) for x in values], -1).reshape(-1, k, k)
+    return np.linalg.det(matrix)
+
+
+def tangent(system, method, *, t=0.0, h, row, inputs=("q", "p")):
+    """The derivative of one step of the method, exact to round-off.
+
+    ``row`` is a stored row (see ``method.layout``); the columns of the result are the derivatives
+    by ``inputs`` (any of t, q, p, v, e), its rows those of (t, h, *carry) after the step.  The
+    implicit function theorem is applied to the equations the method states, not to its solver.
+    """
+    statement = method.program(system).statement
+    names = list(method.layout(system).items())
+    carry = dict(_slices([x for x in names if x[0] not in ("t", "h")]))
+    row = np.asarray(row, float)
+    if method.variable_step:
+        (t, h), row = row[:2], row[2:]
+    args = method.arguments(system, 1.0)
+    attempt = careful_step(statement, t, h, row.tolist(), args)
+    if not attempt.ok:
+        raise ValueError(f"the step cannot be taken: {attempt.reason}")
+    known = {statement.t: t, statement.h: h}
+    known |= dict(zip(statement.carry, row, strict=True))
+    known |= dict(zip(statement.args, args, strict=True))
+    wanted = [s for x in inputs for s in ([statement.t] if x == "t" else statement.carry[carry[x]])]
+    D = {s: np.array([float(s is w) for w in wanted]) for s in known}
+
+    for stage in statement.stages:
+        solution = attempt.solutions[stage]
+        point = {**known, **dict(zip(stage.unknowns, solution, strict=True))}
+        by_x = _values(jacobian(stage.equations, stage.unknowns, stage.let), point, stage.let)
+        by_known = _values(jacobian(stage.equations, tuple(known), stage.let), point, stage.let)
+        dx = -np.linalg.solve(by_x, by_known @ np.array(list(D.values())))
+        known = point
+        D |= dict(zip(stage.unknowns, dx, strict=True))
+    new_h = statement.h if statement.new_h is None else statement.new_h
+    outputs = (statement.t + new_h, new_h, *statement.update)
+    return _values(jacobian(outputs, tuple(known), statement.let), known, statement.let) @ np.array(
+        list(D.values())
+    )
+
+
+def _values(matrix, point, let):
+    f = evaluator(tuple(point), [e for row in matrix for e in row], let)
+    return np.array(f(*point.values()), float).reshape(len(matrix), -1)
+
+
+def _slices(items):
+    at = 0
+    for name, width in items:
+        yield name, slice(at, at + width)
+        at += width
+
+
+def symplectic_defect(DPhi):
+    """max |DPhi^T J DPhi - J| for a map of (q, p), zero iff it is symplectic."""
+    n = len(DPhi) // 2
+    J = np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
+    return float(np.abs(DPhi.T @ J @ DPhi - J).max())
+
+
+def action(system, method, t, q):
+    """The action sum of a discrete path t : (N+1,), q : (N+1, n), CM01 (1)."""
+    t, q = np.asarray(t, float), np.asarray(q, float)
+    h = np.diff(t)
+    v = np.diff(q, axis=0) / h[:, None]
+    total = 0.0
+    alphas = (method.alpha, 1 - method.alpha) if method.symmetric else (method.alpha,)
+    for a in alphas:
+        at = q[:-1] + a * np.diff(q, axis=0)
+        time = t[:-1] + a * h
+        total += (h * lagrangian(system, at, v, time)).sum() / len(alphas)
+    return float(total)
+
+
+def lagrangian(system, q, v, t=0.0):
+    """Values of L, shape (...)."""
+    return system._array("L", [system.L], (), q, v, t)
+
+

@@ -1,0 +1,36 @@
+"""The exceptions of nhlab; wrong arguments are plain ``ValueError``s raised at the door."""
+
+from __future__ import annotations
+
+
+class IntegrationError(RuntimeError):
+    """A run could not go on; the part computed so far is in ``.trajectory``.
+
+    Attributes: ``method``, ``step`` (steps completed), ``time``, ``residual``, ``reason``,
+    ``advice`` and ``trajectory``.
+    """
+
+    def __init__(self, reason, *, method, step, time, residual, advice, trajectory=None):
+        self.reason, self.method, self.step, self.time = reason, method, step, time
+        self.residual, self.advice, self.trajectory = residual, advice, trajectory
+        kept = "" if trajectory is None else " The computed part is in .trajectory."
+        super().__init__(
+            f"{method!r} stopped after {step} steps at t = {time:.6g}: {reason} "
+            f"(residual {residual:.3g}). {advice}{kept}"
+        )
+
+    def __reduce__(self):
+        state = dict(self.__dict__)
+        return _rebuild, (type(self), state.pop("reason"), state)
+
+
+class Interrupted(KeyboardInterrupt):
+    """The keyboard stopped a run; the part computed so far is in ``.trajectory``."""
+
+    def __init__(self, message, trajectory=None):
+        self.trajectory = trajectory
+        super().__init__(message)
+
+
+def _rebuild(cls, reason, state):
+    return cls(reason, **state)

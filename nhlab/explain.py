@@ -1,0 +1,55 @@
+"""Why a step could not be taken, in words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .careful import careful_step
+
+
+def explain(run, attempt):
+    """(reason, advice) for a step that failed: rank loss, no positive step, or Newton."""
+    s, m, state = run.system, run.method, run.state
+    at = 2 if m.variable_step else 0
+    q = state[at : at + len(s.q)]
+    A = s.A(q, run.time)
+    place = ", ".join(f"{x} = {y:.4g}" for x, y in zip(s.q, q, strict=True))
+    if len(A):
+        sizes = np.linalg.svd(A, compute_uv=False)
+        if sizes[-1] < 1e-6 * sizes[0]:
+            return (
+                f"the constraint forms become dependent at {place} (smallest singular value "
+                f"{sizes[-1]:.1e})",
+                "The constraints lose rank here; start elsewhere or choose other coordinates.",
+            )
+    if m.variable_step and run.done:
+        return _no_step(run, attempt, state, place)
+    return f"{attempt.reason} at {place}", attempt.advice
+
+
+def _no_step(run, attempt, state, place):
+    """Look at the discrete energy as a function of the step size: does it reach its target?"""
+    s, m = run.system, run.method
+    (t, h), carry, target = state[:2], state[2:-1], state[-1]
+    n = len(s.q)
+    first = m.first_step
+    statement, args = first.program(s).statement, first.arguments(s, run.weight)
+    gaps = []
+    sizes = h * np.linspace(0.02, 2, 100)
+    for size in sizes:
+        one = careful_step(statement, t, size, carry.tolist(), args)
+        if one.ok:
+            v = one.carry[2 * n : 3 * n]
+            gaps.append((m.on_step(s, "E_minus", t, carry[:n], v, size) - target, size))
+    if not gaps:
+        return f"{attempt.reason} at {place}", "Try a smaller h."
+    gap = np.array(gaps)
+    if np.all(gap[:, 0] > 0) or np.all(gap[:, 0] < 0):
+        k = np.abs(gap[:, 0]).argmin()
+        return (
+            f"no positive step exists at {place}: for every h up to {sizes[-1]:.3g} the discrete "
+            f"energy misses {target:.10g}, by {gap[k, 0]:.2g} at the best, h = {gap[k, 1]:.3g}",
+            "This is a limit of the method (C03, Remark 2), not of Newton: start with another h "
+            "or state, or use nh.DLA or nh.Projector.",
+        )
+    return f"{attempt.reason} at {place}", attempt.advice or "Start with a smaller h."

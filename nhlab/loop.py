@@ -1,0 +1,418 @@
+"""The one loop: checks at the door, start-up, running, stopping."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import numbers
+import time
+import warnings
+
+import numpy as np
+
+from .careful import careful_step
+from .errors import IntegrationError, Interrupted
+from .methods import Reference
+from .methods.method import Method, velocity_scale
+from .system import System
+from .trajectory import Trajectory
+
+BACKENDS = (None, "python", "numba")
+# Steps from which compiling pays (measured): cold, from the cache of an earlier process, compiled.
+COMPILE_FROM = {"cold": 150_000, "cached": 70_000, "compiled": 200}
+CHUNK = {"python": 1_000, "numba": 50_000}  # steps between looks at the clock and the keyboard
+
+
+def integrate(system, method, q0=None, v0=None, *, h, steps, q1=None, progress=None, every=1,
+              t0=0.0, backend=None):  # fmt: skip
+    """Run a method from (q0, v0) or (q0, q1) and return a Trajectory.
+
+    Parameters
+    ----------
+    q0, v0 : (n,) start; v0 must satisfy the constraints.  Default: the system's own q0, v0
+    h, steps : step size (for EDLA the first) and number of steps
+    q1 : (n,) the second position, instead of v0
+    every : store every k-th step only
+    progress : show a bar: True, False, or None for runs that take longer than two seconds
+    backend : "python", "numba", or None to let the length of the run decide
+
+    Raises ValueError for bad arguments and IntegrationError, with the computed part, when the run
+    cannot go on.  Ctrl-C raises Interrupted, a KeyboardInterrupt with the computed part.
+    """
+    start = Start(system, method, q0, v0, h=h, steps=steps, q1=q1, every=every, t0=t0,
+                  backend=backend)  # fmt: skip
+    if isinstance(method, Reference):
+        return _reference(start)
+    run = Run(start, *begin(start))
+    run.go(progress)
+    sol = run.trajectory()
+    _warn_of_energy_jumps(sol)
+    return sol
+
+
+def source(system, method):
+    """The generated text of one step of the method for the system."""
+    method.check(system)
+    return method.program(system).text
+
+
+# ---------------------------------------------------------------------------- at the door
+
+
+class Start:
+    """Checked arguments of a run, or with ``batch`` of many: q0, v0, q1 then have shape (K, n)."""
+
+    def __init__(self, system, method, q0, v0, *, h, steps, q1=None, every=1, t0=0.0,
+                 backend=None, batch=False):  # fmt: skip
+        if not isinstance(system, System):
+            raise ValueError(f"system = {system!r} is not an nh.System")
+        if isinstance(method, type):
+            name = method.__name__
+            raise ValueError(f"method = {name} is a class, not a value; write nh.{name}()")
+        if not isinstance(method, Method):
+            raise ValueError(f"method = {method!r} is no integrator; try nh.DLA()")
+        method.check(system)
+        self.system, self.method, self.batch = system, method, batch
+        self.h, self.t0 = _finite(h, "h"), _finite(t0, "t0")
+        if self.h <= 0:
+            raise ValueError(f"h = {h!r} must be positive; to go back in time, reverse v0")
+        self.steps, self.every = _count(steps, "steps", 0), _count(every, "every", 1)
+        if self.steps % self.every:
+            raise ValueError(f"steps = {steps} is not a multiple of every = {every}; use "
+                             f"steps = {self.steps - self.steps % self.every}")  # fmt: skip
+        backends = (*BACKENDS, "numpy") if batch else BACKENDS
+        if backend not in backends:
+            raise ValueError(f"backend = {backend!r} is unknown; choose one of {backends}")
+        if backend == "numba" and not has_numba():
+            raise ValueError("backend = 'numba' needs numba: pip install numba, or leave it out")
+        self.backend = backend
+        if q0 is None:
+            if system.q0 is None:
+                raise ValueError("q0 is missing and the system has no initial condition of its own")
+            q0, v0 = system.q0, system.v0 if v0 is None and q1 is None else v0
+        if (v0 is None) == (q1 is None):
+            raise ValueError("give either v0, the initial velocity, or q1, the second position")
+        if q1 is not None and not method.discrete:
+            raise ValueError(f"{method!r} starts from v0, not from q1")
+        self.q0 = self._vectors(q0, "q0")
+        self.v0 = None if v0 is None else self._vectors(v0, "v0")
+        self.q1 = None if q1 is None else self._vectors(q1, "q1")
+        self._admissible()
+
+    def _vectors(self, x, name):
+        n = len(self.system.q)
+        try:
+            x = np.array(x, float)
+        except (TypeError, ValueError):
+            raise ValueError(f"{name} = {x!r} is not an array of numbers") from None
+        wanted = f"(K, {n}), K states of" if self.batch else f"({n},),"
+        if x.ndim != 1 + self.batch or x.shape[-1] != n:
+            raise ValueError(f"{name} has shape {x.shape}; expected {wanted} one number for each "
+                             f"of {self.system.q}")  # fmt: skip
+        if self.batch and name != "q0" and len(x) != len(self.q0):
+            raise ValueError(f"{name} has {len(x)} rows but q0 has {len(self.q0)}")
+        if not np.all(np.isfinite(x)):
+            raise ValueError(f"{name} = {x} must be finite")
+        return x
+
+    def _admissible(self):
+        """q0 on the holonomic constraints, forms independent there, v0 in D."""
+        s, q = self.system, np.atleast_2d(self.q0)
+        g, A = s.g(q), s.A(q, self.t0)
+        for k in range(len(q)):
+            which = f"q0[{k}]" if self.batch else "q0"
+            if np.abs(g[k]).max(initial=0) > 1e-9 * (1 + np.abs(q[k]).max()):
+                raise ValueError(f"{which} = {_short(q[k])} is off the holonomic constraints: "
+                                 f"g(q0) = {_short(g[k])}, not 0")  # fmt: skip
+            rank = np.linalg.matrix_rank(A[k], rtol=1e-12) if len(A[k]) else 0
+            if rank < len(A[k]):
+                raise ValueError(f"the constraints are dependent at {which} = {_short(q[k])} "
+                                 f"(rank {rank} of {len(A[k])}); start elsewhere")  # fmt: skip
+        if self.v0 is None:
+            return
+        v = np.atleast_2d(self.v0)
+        residual = np.einsum("kai,ki->ka", A, v)
+        size = np.einsum("kai,ki->ka", np.abs(A), np.abs(v))  # what could have cancelled
+        for k in range(len(q)):
+            if np.any(np.abs(residual[k]) > 1e-9 * size[k] + 1e-12):
+                if s.metric is None and not s.is_mechanical:  # no metric to project with
+                    near = v[k] - np.linalg.pinv(A[k]) @ residual[k]
+                else:
+                    near = s.project(q[k], v[k], self.t0)
+                raise ValueError(
+                    f"v0{f'[{k}]' if self.batch else ''} = {_short(v[k])} violates the "
+                    f"constraints: A(q0) v0 = {_short(residual[k])}, not 0. The nearest admissible "
+                    f"velocity is {_short(near)} (system.project(q0, v0) gives it)"
+                )
+
+
+def _short(x):
+    return "[" + ", ".join(f"{y:.10g}" for y in x) + "]"
+
+
+def _finite(x, name):
+    if isinstance(x, numbers.Real) and not isinstance(x, bool) and math.isfinite(x):
+        return float(x)
+    raise ValueError(f"{name} = {x!r} must be a finite number")
+
+
+def _count(x, name, least):
+    if isinstance(x, bool) or not isinstance(x, numbers.Real) or x != x or int(x) != x or x < least:
+        raise ValueError(f"{name} = {x!r} must be a whole number, at least {least}")
+    return int(x)
+
+
+def compile_state(program):
+    return "compiled" if program.is_compiled() else "cached" if program.is_cached() else "cold"
+
+
+def has_numba():
+    return importlib.util.find_spec("numba") is not None
+
+
+# ---------------------------------------------------------------------------- running
+
+
+def begin(start):
+    """Row 0, the state to go on from, the steps done in it, and Newton's weight.
+
+    The state is row 0 or, where the first step is given (q1) or belongs to another method (EDLA),
+    row 1.  Works on one start and on a batch alike.
+    """
+    s, m, t0, h, q0 = start.system, start.method, start.t0, start.h, start.q0
+    if start.q1 is None:
+        v, a = start.v0, s.acceleration(q0, start.v0, t0)
+    else:
+        v, a = (start.q1 - q0) / h, np.zeros_like(q0)
+    weight = velocity_scale(v, a, h) ** -2.0
+    none = np.zeros((*q0.shape[:-1], len(s.symbolic.A)))
+    if not m.discrete:
+        row = np.concatenate([q0, v, none], -1)
+        return row, row.copy(), 0, weight
+    if start.q1 is None:
+        first = np.concatenate([q0, m.start_momentum(s, t0, q0, v, h), v, none], -1)
+        if not m.variable_step:
+            return first, first.copy(), 0, weight
+        second = _numpy_step(m.first_step, s, t0, h, first, weight)
+    else:
+        p_minus = m.on_step(s, "p_minus", t0, q0, v, h)
+        first = np.concatenate([q0, m.arriving(s, t0, q0, p_minus), v, none], -1)
+        p_plus = m.on_step(s, "p_plus", t0, q0, v, h)
+        second = np.concatenate([start.q1, p_plus, v, none], -1)
+    if m.variable_step:
+        n = len(s.q)
+        e = m.on_step(s, "E_plus", t0, q0, second[..., 2 * n : 3 * n], h)[..., None]
+        one = np.ones_like(e)
+        first = np.concatenate([t0 * one, h * one, first, e], -1)
+        second = np.concatenate([(t0 + h) * one, h * one, second, e], -1)
+    return first, second, 1, weight
+
+
+def _numpy_step(method, system, t, h, rows, weight):
+    """One step of a batch of rows; NaN where it fails."""
+    args = method.arguments(system, weight)
+    with np.errstate(all="ignore"):
+        ok, _, *new = method.program(system).numpy(t, h, *np.moveaxis(rows, -1, 0), *args)
+    new = np.stack([np.broadcast_to(x, rows.shape[:-1]) for x in new], -1)
+    return np.where(np.asarray(ok)[..., None], new, np.nan)
+
+
+class Run:
+    """A run in progress: the rows stored so far and the state to go on from."""
+
+    def __init__(self, start, row, state, done, weight, rows=None):
+        self.start, self.system, self.method = start, start.system, start.method
+        self.program = self.method.program(self.system)
+        self.weight, self.args = weight, self.method.arguments(self.system, weight)
+        size = (start.steps // start.every + 1, len(row))
+        self.rows = np.empty(size) if rows is None else rows
+        self.rows[0] = row
+        self.state, self.done = row, 0
+        if not np.all(np.isfinite(state)):
+            self._first_step_failed()
+        if done <= start.steps:
+            self.state, self.done = state, done
+            self._store(state)
+
+    def _first_step_failed(self):
+        m, s, start = self.method.first_step, self.system, self.start
+        carry = self.rows[0, 2:-1].tolist()
+        args = m.arguments(s, self.weight)
+        self._stop(careful_step(m.program(s).statement, start.t0, start.h, carry, args))
+
+    def _store(self, state):
+        if self.done and self.done % self.start.every == 0:
+            self.rows[self.done // self.start.every] = state
+
+    # ---- the loop
+
+    def go(self, progress=None):
+        steps = self.start.steps
+        kind, run = self._backend()
+        with _Bar(progress, steps) as bar:
+            try:
+                while self.done < steps:
+                    before = self.done
+                    self._advance(run, min(steps, self.done + CHUNK[kind]))
+                    bar.update(self.done - before)
+            except KeyboardInterrupt:
+                message = f"interrupted after {self.done} of {steps} steps"
+                raise Interrupted(
+                    message + "; the computed part is in .trajectory", self.trajectory(message)
+                ) from None
+
+    def _backend(self):
+        kind = self.start.backend
+        if kind is None:
+            long = self.start.steps >= COMPILE_FROM[compile_state(self.program)]
+            kind = "numba" if long and has_numba() else "python"
+        return kind, self.program.numba if kind == "numba" else self.program.python["run"]
+
+    def _advance(self, run, stop):
+        """Go on towards ``stop``; a step that fails is taken once more with pivoting."""
+        self.done = self._try(run, stop)
+        if self.done < stop:
+            self._careful()
+
+    def _try(self, run, stop):
+        start = self.start
+        rest = (start.every, start.t0, start.h, *self.args)
+        try:
+            return int(run(self.state, self.rows, self.done, stop, *rest))
+        except (ZeroDivisionError, OverflowError, ValueError):
+            pass  # only CPython raises these; find the step that did
+        done = self.done
+        try:
+            while done < stop:
+                if run(self.state, self.rows, done, done + 1, *rest) == done:
+                    break
+                done += 1
+        except (ZeroDivisionError, OverflowError, ValueError):
+            pass
+        return done
+
+    def _careful(self):
+        variable = self.method.variable_step
+        t, h = self.time, self.state[1] if variable else self.start.h
+        carry = self.state[2:] if variable else self.state
+        attempt = careful_step(self.program.statement, t, h, carry.tolist(), self.args)
+        if not attempt.ok:
+            self._stop(attempt)
+        self.done += 1
+        new = attempt.carry
+        if variable:
+            new = np.concatenate([[t + attempt.h, attempt.h], new])
+        self.state[:] = new
+        self._store(self.state)
+
+    # ---- stopping
+
+    @property
+    def time(self):
+        fixed = self.start.t0 + self.done * self.start.h
+        return float(self.state[0]) if self.method.variable_step else fixed
+
+    def _stop(self, attempt):
+        from .explain import explain
+
+        reason, advice = explain(self, attempt)
+        raise IntegrationError(
+            reason,
+            method=self.method,
+            step=self.done,
+            time=self.time,
+            residual=attempt.residual,
+            advice=advice,
+            trajectory=self.trajectory(f"stopped after {self.done} of {self.start.steps} steps: "
+                                       f"{reason}"),
+        ) from None  # fmt: skip
+
+    def trajectory(self, message=""):
+        start = self.start
+        rows = self.rows[: self.done // start.every + 1]
+        return Trajectory(self.system, self.method, rows, t0=start.t0, h=start.h,
+                          every=start.every, message=message,
+                          q1_given=start.q1 is not None)  # fmt: skip
+
+
+class _Bar:
+    """A tqdm bar that appears only if the run takes longer than two seconds."""
+
+    def __init__(self, progress, steps):
+        self.wanted, self.steps, self.bar = progress, steps, None
+        self.begun, self.count = time.perf_counter(), 0
+
+    def __enter__(self):
+        return self
+
+    def update(self, count):
+        self.count += count
+        late = self.wanted is None and time.perf_counter() - self.begun > 2
+        if self.bar is None and self.count < self.steps and (late or self.wanted):
+            from tqdm.auto import tqdm
+
+            self.bar = tqdm(total=self.steps, initial=self.count - count, unit="step",
+                            unit_scale=True, leave=False)  # fmt: skip
+        if self.bar is not None:
+            self.bar.update(count)
+
+    def __exit__(self, *_):
+        if self.bar is not None:
+            self.bar.close()
+
+
+def _reference(start):
+    """DOP853 on q' = v, v' = a, read at t0 + k h."""
+    from scipy.integrate import solve_ivp
+
+    s, m = start.system, start.method
+    n, width = len(s.q), sum(m.layout(s).values())
+    step = s.motion_program.python["step"]
+    values = tuple(s.parameters.values())
+
+    def motion(t, y):
+        new = step(t, 0.0, *y.tolist(), *values)
+        return [*y[n:], *new[2 : 2 + n]]
+
+    y0 = np.concatenate([start.q0, start.v0])
+    rows = np.zeros((start.steps // start.every + 1, width))
+    times = start.t0 + start.h * start.every * np.arange(len(rows))
+    atol = m.atol if m.atol is not None else m.rtol * max(1e-3, np.abs(y0).max())
+    found = None
+    if start.steps:
+        try:
+            found = solve_ivp(motion, (times[0], times[-1]), y0, method="DOP853", t_eval=times,
+                              rtol=m.rtol, atol=atol)  # fmt: skip
+        except (ZeroDivisionError, OverflowError, ValueError) as error:
+            raise IntegrationError(f"the equations of motion have no value ({error})", method=m,
+                step=0, time=start.t0, residual=math.nan,
+                advice="The constraints or M degenerate along this motion.") from None  # fmt: skip
+    y = np.array([y0]) if found is None else found.y.T
+    rows = rows[: len(y)]
+    rows[:, : 2 * n] = y
+    if width > 2 * n:
+        rows[1:, 2 * n :] = -start.h * s.multipliers(y[:-1, :n], y[:-1, n:], times[: len(y) - 1])
+    sol = Trajectory(s, m, rows, t0=start.t0, h=start.h, every=start.every)
+    if found is not None and not found.success:
+        raise IntegrationError(found.message, method=m, step=len(y) - 1, time=sol.t[-1],
+            residual=math.nan, advice="The motion may run into a singularity.",
+            trajectory=sol)  # fmt: skip
+    return sol
+
+
+def _warn_of_energy_jumps(sol):
+    """Newton can converge to a far root of too large a step; the energy tells."""
+    if not sol.system.is_autonomous or len(sol) < 2:
+        return
+    pick = np.unique(np.linspace(0, len(sol) - 1, 500).astype(int))
+    q, t = sol.q[pick], sol.t[pick]
+    v = sol._column("v")[pick]
+    E, V = sol.system.energy(q, v, t), sol.system.V(q, t)
+    scale = np.ptp(V) + np.abs(E[0] - V[0]) + 1e-300
+    if np.abs(E - E[0]).max() > 10 * scale:
+        warnings.warn(
+            f"the energy changes from {E[0]:.4g} to {E[np.abs(E - E[0]).argmax()]:.4g} during "
+            f"this run: h = {sol._h:g} is too large for {sol.method!r}",
+            RuntimeWarning,
+            stacklevel=3,
+        )

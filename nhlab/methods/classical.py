@@ -1,0 +1,82 @@
+"""Classical methods on the equations of motion with the multipliers eliminated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import sympy as sp
+
+from ..stepcode import Statement
+from .method import Frame, Method
+
+
+@dataclass(frozen=True)
+class RK4(Method):
+    r"""The classical Runge-Kutta method of order 4 for q' = v, v' = a(t, q, v).
+
+    Keeps nothing exactly: energy and constraints drift, slowly for small h.
+    """
+
+    discrete: ClassVar[bool] = False
+    order: ClassVar[int] = 4
+    loses: ClassVar[tuple] = ("energy", "the constraints", "momenta", "the symplectic form")
+
+    def code_key(self):
+        return ("RK4",)
+
+    def layout(self, system):
+        return {"q": len(system.q), "v": len(system.q), "lam": len(system.symbolic.A)}
+
+    def arguments(self, system, weight):
+        return tuple(system.parameters.values())
+
+    def statement(self, system):
+        s = Frame(system)
+        h, v0 = s.h, system.v
+        stages, slopes, let = [], [], []  # slopes: (q', v') at each stage
+        for k, c in enumerate((0, sp.Rational(1, 2), sp.Rational(1, 2), 1)):
+            q, v = s.q, v0
+            if k:
+                dq, dv = slopes[-1]
+                there = [(sp.Dummy(f"{x.name}_{k}"), x + c * h * y)
+                         for x, y in zip((*s.q, *v0), (*dq, *dv), strict=True)]  # fmt: skip
+                q, v = [x for x, _ in there[: s.n]], [x for x, _ in there[s.n :]]
+                let += there
+            stage = system.motion_stage(s.t + c * h, q, v, tuple(let))
+            stages.append(stage)
+            slopes.append((v, stage.unknowns[: s.n]))
+        mean = [
+            [sum(w * slopes[k][part][i] for k, w in enumerate((1, 2, 2, 1))) / 6
+             for i in range(s.n)]
+            for part in (0, 1)
+        ]  # fmt: skip
+        impulse = [-h * lam for lam in stages[0].unknowns[s.n :]]
+        return Statement(
+            t=s.t,
+            h=h,
+            carry=(*s.q, *v0, *s.lam),
+            args=s.parameters,
+            stages=tuple(stages),
+            update=(
+                *(x + h * y for x, y in zip(s.q, mean[0], strict=True)),
+                *(x + h * y for x, y in zip(v0, mean[1], strict=True)),
+                *impulse,
+            ),
+            let=tuple(let),
+        )
+
+
+@dataclass(frozen=True)
+class Reference(Method):
+    """SciPy's DOP853 with tight tolerances: the true motion for all practical purposes."""
+
+    rtol: float = 1e-12
+    atol: float | None = None  # rtol times the size of the initial state, if not given
+
+    discrete: ClassVar[bool] = False
+    order: ClassVar[int] = 8
+    loses: ClassVar[tuple] = ("everything, but only at the level of rtol",)
+
+    def layout(self, system):
+        return {"q": len(system.q), "v": len(system.q), "lam": len(system.symbolic.A)}

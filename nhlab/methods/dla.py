@@ -1,0 +1,85 @@
+"""The discrete Lagrange-d'Alembert method, CM01."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import sympy as sp
+
+from ..discrete import DiscreteLagrangian
+from ..stepcode import Stage, Statement
+from .method import Frame, Method
+
+
+@dataclass(frozen=True)
+class DLA(Method):
+    r"""Discrete Lagrange-d'Alembert, CM01 (6); with holonomic constraints CM01 (17).
+
+    .. math:: D_1L_d(q_1,q_2) + D_2L_d(q_0,q_1) = A(q_1)^T\lambda, \qquad w_d(q_1,q_2) = 0
+
+    Order 2 for alpha = 1/2 or the symmetric rule, else 1.  The constraint may be discretised at
+    its own ``constraint_alpha`` (FIM08 Ex. 3).
+    """
+
+    alpha: float = 0.5
+    symmetric: bool = False
+    constraint_alpha: float | None = None
+
+    keeps: ClassVar[tuple] = (
+        "the discrete constraint wd(q_k, q_k+1) = 0",
+        "momenta of horizontal symmetries",
+        "the form of the momentum equation",
+        "holonomic constraints",
+    )
+    loses: ClassVar[tuple] = (
+        "energy (it oscillates, and drifts on some problems)",
+        "the symplectic form (it changes by d beta_d, CM01 (22))",
+        "the constraint at the nodes",
+    )
+
+    @property
+    def order(self):
+        same = self.constraint_alpha in (None, self.alpha)
+        return super().order if same or self.symmetric else 1
+
+    def code_key(self):
+        return (*super().code_key(), self.constraint_alpha is None)
+
+    def arguments(self, system, weight):
+        own = () if self.constraint_alpha is None else (self.constraint_alpha,)
+        return (*own, *super().arguments(system, weight))
+
+    def statement(self, system):
+        s = Frame(system)
+        own = () if self.constraint_alpha is None else (sp.Dummy("constraint_alpha"),)
+        stage, Ld = dla_stage(s, self.symmetric, *own)
+        return Statement(
+            t=s.t,
+            h=s.h,
+            carry=(*s.q, *s.p, *s.v, *s.lam),
+            args=(*own, s.alpha, *s.parameters, s.weight),
+            stages=(stage,),
+            update=(*s.q1(s.h), *Ld.p_plus, *s.v1, *s.lam1),
+            let=stage.let,
+        )
+
+
+def dla_stage(s, symmetric, constraint_alpha=None):
+    """The equations of one DLA step for (v1, lam1), and the discrete Lagrangian they use."""
+    Ld = DiscreteLagrangian(s.system, s.t, s.q, s.v1, s.h, s.alpha, symmetric)
+    wd = Ld
+    if constraint_alpha is not None:
+        wd = DiscreteLagrangian(s.system, s.t, s.q, s.v1, s.h, constraint_alpha, symmetric)
+    there, g = s.arrived(s.h)
+    momentum = [  # (6): -p_minus(q1, q2) + p_plus(q0, q1) = A^T lam
+        p_minus - p + f for p_minus, p, f in zip(Ld.p_minus, s.p, s.force(s.lam1), strict=True)
+    ]
+    let = [*Ld.let, *(wd.let if wd is not Ld else ()), *there]
+    return Stage(
+        unknowns=(*s.v1, *s.lam1),
+        equations=(*momentum, *wd.constraints, *g),
+        guess=(*s.v, *s.lam),
+        let=tuple(let),
+        weight=(s.weight,) * (s.n + s.m),
+    ), Ld

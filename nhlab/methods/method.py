@@ -1,0 +1,136 @@
+"""What the integrators share: a frozen value that states its step and how to begin."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+import numpy as np
+import sympy as sp
+
+from ..discrete import DiscreteLagrangian
+from ..stepcode import Program, evaluator
+
+
+class Frame:
+    """The symbols of one step: t, h, and per coordinate q, p, the last v, the unknown v1."""
+
+    def __init__(self, system):
+        S = system.symbolic
+        self.system = system
+        self.n, self.m = len(system.q), len(S.A)
+        self.t = system.t or sp.Dummy("t")
+        self.h = sp.Dummy("h")
+        self.q = system.q
+        self.p = tuple(sp.Dummy(f"p_{s.name}") for s in system.q)
+        self.v = tuple(sp.Dummy(f"{u.name}_last") for u in system.v)
+        self.lam = tuple(sp.Dummy(f"lam{k}_last") for k in range(self.m))
+        self.v1 = system.v
+        self.lam1 = tuple(sp.Dummy(f"lam{k}") for k in range(self.m))
+        self.alpha = sp.Dummy("alpha")
+        self.weight = sp.Dummy("weight")  # 1/(velocity scale)**2, for Newton's stopping test
+        self.parameters = tuple(system.parameters)
+
+    def force(self, lam):
+        """A(q)^T lam, holonomic rows included."""
+        A = self.system.symbolic.A
+        return [sum((A[k][i] * lam[k] for k in range(self.m)), sp.S.Zero) for i in range(self.n)]
+
+    def q1(self, h):
+        """Where the step arrives, q + h v1."""
+        return [s + h * u for s, u in zip(self.q, self.v1, strict=True)]
+
+    def arrived(self, h):
+        """Abbreviations for the new position and g there, over h to compare with velocities."""
+        let = [(sp.Dummy(f"{s.name}_1"), e) for s, e in zip(self.q, self.q1(h), strict=True)]
+        there = dict(zip(self.q, [x for x, _ in let], strict=True))
+        return let, [g.xreplace(there) / h for g in self.system.holonomic]
+
+
+@dataclass(frozen=True)
+class Method:
+    """An integrator as a value.  ``order``, ``keeps`` and ``loses`` say what to expect."""
+
+    variable_step: ClassVar[bool] = False
+    discrete: ClassVar[bool] = True  # made from a discrete Lagrangian
+    keeps: ClassVar[tuple] = ()
+    loses: ClassVar[tuple] = ()
+
+    def __post_init__(self):
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if f.name.endswith("alpha") and value is not None:
+                good = isinstance(value, numbers.Real) and not isinstance(value, bool)
+                if not (good and 0 <= value <= 1):
+                    raise ValueError(f"{f.name} = {value!r} must be a number in [0, 1]; "
+                                     "1/2 is the midpoint rule")  # fmt: skip
+                object.__setattr__(self, f.name, float(value))
+
+    @property
+    def order(self):
+        """2 for the midpoint and the symmetric rule, else 1 (CM01 section 4)."""
+        return 2 if self.symmetric or self.alpha == 0.5 else 1
+
+    # ---- what a subclass states
+
+    def check(self, system):
+        """Raise ValueError if the method cannot treat the system."""
+
+    def code_key(self):
+        """What of the method shapes the generated text (alpha does not)."""
+        return (type(self).__name__, self.symmetric)
+
+    def layout(self, system):
+        """Columns of a stored row: name -> width."""
+        n, m = len(system.q), len(system.symbolic.A)
+        return {"q": n, "p": n, "v": n, "lam": m}
+
+    def arguments(self, system, weight):
+        """Values of the statement's args."""
+        return (self.alpha, *system.parameters.values(), weight)
+
+    def start_momentum(self, system, t, q, v, h):
+        """The momentum that arrives at q0 (EQUATIONS: starting from (q0, v0))."""
+        return system.momentum(q, v, t)
+
+    def arriving(self, system, t, q, p_minus):
+        """The momentum that would arrive at q, given the one that leaves it."""
+        return p_minus
+
+    # ---- generated code
+
+    def program(self, system):
+        key = self.code_key()
+        if key not in system._shared:
+            text = f"{key}{system.key}"
+            system._shared[key] = Program(text, lambda: self.statement(system))
+        return system._shared[key]
+
+    def on_step(self, system, what, t, q, v, h):
+        """p_minus, p_plus, E_minus, E_plus or constraints of steps (t, q, v, h), vectorised."""
+        alpha = self.alpha
+        if what == "constraints" and getattr(self, "constraint_alpha", None) is not None:
+            alpha = self.constraint_alpha
+        key = ("on_step", self.symmetric, what)
+        if key not in system._shared:
+            s = Frame(system)
+            Ld = DiscreteLagrangian(system, s.t, s.q, s.v1, s.h, s.alpha, self.symmetric)
+            value = getattr(Ld, what)
+            arguments = (s.t, *s.q, *s.v1, s.h, s.alpha, *s.parameters)
+            expressions = value if isinstance(value, list) else [value]
+            system._shared[key] = (evaluator(arguments, expressions, Ld.let), value)
+        function, value = system._shared[key]
+        q, v, h, t = (np.asarray(x, float) for x in (q, v, h, t))
+        columns = (*np.moveaxis(q, -1, 0), *np.moveaxis(v, -1, 0))
+        values = function(t, *columns, h, alpha, *system.parameters.values())
+        out = [np.broadcast_to(x, q.shape[:-1]) for x in values]
+        if not isinstance(value, list):
+            return np.array(out[0])
+        return np.stack(out, -1) if out else np.zeros((*q.shape[:-1], 0))
+
+
+def velocity_scale(v, a, h):
+    """A velocity to measure Newton's corrections against; 1 for a system at rest."""
+    scale = np.maximum(np.linalg.norm(v, axis=-1), h * np.linalg.norm(a, axis=-1))
+    return np.where(scale > 0, scale, 1.0)[()]

@@ -1,0 +1,100 @@
+"""The projector method (geometric nonholonomic integrator), FIM08."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import sympy as sp
+
+from ..discrete import DiscreteLagrangian
+from ..stepcode import Stage, Statement
+from .method import Frame, Method
+
+
+@dataclass(frozen=True)
+class Projector(Method):
+    r"""The normal part of the momentum is reflected, the tangent part kept, FIM08 (4)-(6).
+
+    .. math:: p^-(q_1,q_2) = (P - Q)^T(q_1)\; p^+(q_0,q_1)
+
+    Order 2 for alpha = 1/2 or the symmetric rule, else 1.  The constraints are not discretised.
+    P and Q are built with the system's ``metric``, or with M.  Another metric gives a motion of
+    the same mechanics only if D has the same orthogonal complement in it.
+    """
+
+    alpha: float = 0.5
+    symmetric: bool = False
+
+    keeps: ClassVar[tuple] = (
+        "the constraint for the average of arriving and leaving momentum",
+        "momenta of horizontal symmetries",
+        "the form of the momentum equation",
+        "energy, if the metric is bi-invariant and V = 0 (FIM08 Thm 1)",
+    )
+    loses: ClassVar[tuple] = (
+        "energy in general",
+        "the constraint for the evolved momentum alone",
+    )
+
+    def check(self, system):
+        if system.holonomic:
+            raise ValueError(
+                f"Projector has no holonomic constraints and {system!r} has "
+                f"{len(system.holonomic)}; use nh.DLA"
+            )
+        if not system.is_mechanical:
+            raise ValueError(
+                "Projector reflects momenta with a metric, so L must be quadratic in the "
+                f"velocities; {system!r} is not. Use nh.DLA or nh.EDLA"
+            )
+
+    def statement(self, system):
+        s = Frame(system)
+        S, n, m = system.symbolic, s.n, s.m
+        w = tuple(sp.Dummy(f"w_{q.name}") for q in s.q)
+        mu = tuple(sp.Dummy(f"mu{k}") for k in range(m))
+        # momenta are measured from b = dL/dv at v = 0, which is zero for L = T - V
+        b = [e.xreplace(dict.fromkeys(system.v, sp.S.Zero)) for e in S.L_v]
+        split = Stage(  # p - b = G w + A^T mu with A w = 0: G w = P^T (p - b), A^T mu = Q^T (p - b)
+            unknowns=(*w, *mu),
+            equations=(
+                *(
+                    sum(S.G[i][j] * w[j] for j in range(n)) + f - s.p[i] + b[i]
+                    for i, f in enumerate(s.force(mu))
+                ),
+                *(sum(S.A[k][j] * w[j] for j in range(n)) for k in range(m)),
+            ),
+            guess=(sp.S.Zero,) * (n + m),
+        )
+        Ld = DiscreteLagrangian(system, s.t, s.q, s.v1, s.h, s.alpha, self.symmetric)
+        jump = Stage(  # (6): p_minus = (P - Q)^T p = p - 2 A^T mu
+            unknowns=s.v1,
+            equations=tuple(
+                pm - p + 2 * f for pm, p, f in zip(Ld.p_minus, s.p, s.force(mu), strict=True)
+            ),
+            guess=tuple(2 * x - u for x, u in zip(w, s.v, strict=True)),  # (P - Q) v_last
+            let=tuple(Ld.let),
+            weight=(s.weight,) * n,
+        )
+        return Statement(
+            t=s.t,
+            h=s.h,
+            carry=(*s.q, *s.p, *s.v, *s.lam),
+            args=(s.alpha, *s.parameters, s.weight),
+            stages=(split, jump) if m else (jump,),
+            update=(*s.q1(s.h), *Ld.p_plus, *s.v1, *(2 * x for x in mu)),
+            let=jump.let,
+        )
+
+    def start_momentum(self, system, t, q, v, h):
+        """Half the constraint impulse before q0, half after: p_minus = p0 + (h/2) A^T lambda."""
+        force = np.einsum("...ai,...a->...i", system.A(q, t), system.multipliers(q, v, t))
+        return self.arriving(system, t, q, system.momentum(q, v, t) + h / 2 * force)
+
+    def arriving(self, system, t, q, p_minus):
+        """(P - Q)^T is its own inverse."""
+        b = system.momentum(q, 0 * q, t)
+        reflection = system.P(q, t) - system.Q(q, t)
+        return b + np.einsum("...i,...ij->...j", p_minus - b, reflection)

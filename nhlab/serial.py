@@ -1,0 +1,76 @@
+"""Systems as JSON, without executing anything on the way back in."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from .system import System
+
+CLASSES = {
+    c.__name__: c
+    for c in (sp.Add, sp.Mul, sp.Pow, sp.sin, sp.cos, sp.tan, sp.asin, sp.acos, sp.atan, sp.atan2,
+              sp.sinh, sp.cosh, sp.tanh, sp.asinh, sp.acosh, sp.atanh, sp.exp, sp.log, sp.Abs,
+              sp.sign, sp.sec, sp.csc, sp.cot, sp.Piecewise, sp.StrictLessThan, sp.LessThan,
+              sp.StrictGreaterThan, sp.GreaterThan, sp.And, sp.Or)
+}  # fmt: skip
+CLASSES["ExprCondPair"] = sp.functions.elementary.piecewise.ExprCondPair
+CONSTANTS = {"pi": sp.pi, "E": sp.E, "true": sp.true, "false": sp.false}
+
+
+def to_json(e):
+    """A SymPy expression as nested lists."""
+    if isinstance(e, sp.Symbol):
+        known = {k: x for k, x in e.assumptions0.items() if k in ("real", "positive", "integer")}
+        return ["Symbol", e.name, known]
+    if isinstance(e, sp.Rational):
+        return ["Rational", str(e.p), str(e.q)]
+    if isinstance(e, sp.Float):
+        sign, mantissa, exponent, bits = map(int, e._mpf_)
+        return ["Float", [sign, str(mantissa), exponent, bits], e._prec]
+    if str(e) in CONSTANTS:
+        return ["Constant", str(e)]
+    if type(e).__name__ not in CLASSES:
+        raise ValueError(f"{e} cannot be saved: {type(e).__name__} is not a known function")
+    return [type(e).__name__, *(to_json(a) for a in e.args)]
+
+
+def from_json(data):
+    """The expression that ``to_json`` wrote."""
+    kind, *rest = data
+    if kind == "Symbol":
+        return sp.Symbol(rest[0], **rest[1])
+    if kind == "Rational":
+        return sp.Rational(int(rest[0]), int(rest[1]))
+    if kind == "Float":
+        sign, mantissa, exponent, bits = rest[0]
+        return sp.Float((sign, int(mantissa), exponent, bits), precision=int(rest[1]))
+    if kind == "Constant":
+        return CONSTANTS[rest[0]]
+    return CLASSES[kind](*(from_json(a) for a in rest))
+
+
+def system_to_json(s):
+    many = {k: [to_json(e) for e in getattr(s, k)] for k in ("q", "v", "constraints", "holonomic")}
+    return {
+        **many,
+        "L": to_json(s.L),
+        "t": None if s.t is None else to_json(s.t),
+        "metric": None if s.metric is None else [[to_json(e) for e in r] for r in s.metric.tolist()],
+        "parameters": {k.name: x for k, x in s.parameters.items()},
+        "name": s.name,
+        "source": s.source,
+    }
+
+
+def system_from_json(data):
+    many = {k: [from_json(e) for e in data[k]] for k in ("q", "v", "constraints", "holonomic")}
+    t, metric = data["t"], data["metric"]
+    return System(
+        **many,
+        L=from_json(data["L"]),
+        t=None if t is None else from_json(t),
+        metric=None if metric is None else [[from_json(e) for e in r] for r in metric],
+        parameters=data["parameters"],
+        name=data["name"],
+        source=data["source"],
+    )

@@ -1,0 +1,540 @@
+"""From a statement in SymPy to one generated step function, run in three ways.
+
+A ``Statement`` says what is carried from step to step, which unknowns solve which equations, and
+how the carried values are updated.  ``generate`` differentiates the equations, shares common
+subexpressions, takes out of the Newton loop what does not depend on the unknowns, writes the
+elimination out for the fixed size, skipping structural zeros, and returns plain Python text.
+``Program`` runs that text under CPython, on NumPy arrays, or compiled by numba.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import keyword
+import linecache
+import math
+import os
+import re
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import sympy as sp
+
+MAXITER = 8  # more would only help Newton to find a far, wrong root
+TOLERANCE = 1e-10  # on the last correction: the error left after it is quadratically smaller
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Solve ``equations = 0`` for ``unknowns`` by Newton's method, starting from ``guess``.
+
+    ``let`` abbreviates: pairs (symbol, expression), each expression in earlier symbols.
+    ``weight`` multiplies the square of each unknown in the stopping test (1/scale**2).
+    """
+
+    unknowns: tuple
+    equations: tuple
+    guess: tuple
+    let: tuple = ()
+    weight: tuple = ()
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One step of a method: ``stages`` solved in turn, then ``carry`` replaced by ``update``.
+
+    ``t`` and ``h`` are the time and the step size; ``args`` are constant during a run.  A method
+    that chooses its own step gives ``new_h``; a step with ``new_h <= 0`` is never accepted.
+    """
+
+    t: sp.Symbol
+    h: sp.Symbol
+    carry: tuple
+    args: tuple
+    stages: tuple
+    update: tuple
+    let: tuple = ()
+    new_h: sp.Expr | None = None
+
+
+# ---------------------------------------------------------------------------- printing
+
+FUNCTIONS = {name: name for name in "sin cos tan exp log sinh cosh tanh atan2".split()}
+FUNCTIONS |= {"a" + f: "a" + f for f in "sin cos tan sinh cosh tanh".split()}
+FUNCTIONS |= {"Abs": "fabs", "sign": "sign"}
+MATH = {name: getattr(math, name) for name in FUNCTIONS.values() if hasattr(math, name)}
+MATH |= {"sqrt": math.sqrt, "pow": math.pow}
+NUMPY = {name: getattr(np, name, None) for name in MATH} | {"pow": np.power, "sign": np.sign}
+NUMPY |= {"a" + f: getattr(np, "arc" + f) for f in "sin cos tan sinh cosh tanh".split()}
+NUMPY |= {"atan2": np.arctan2, "all_": np.all, "where": np.where}
+# Scalar versions of what CPython has no builtin for; part of every text, compiled by numba too.
+PRELUDE = """\
+def all_(condition):
+    return condition
+
+
+def where(condition, a, b):
+    return a if condition else b
+
+
+def sign(x):
+    return (x > 0) - (x < 0)
+"""
+RESERVED = set(keyword.kwlist) | set(MATH) | set(NUMPY) | set(dir(__builtins__))
+RESERVED |= {"t", "h", "step", "run", "ok", "out", "state", "n", "stop", "every", "left", "row"}
+
+
+class Names(dict):
+    """Symbols to identifiers: the reader's own names where possible, always distinct."""
+
+    def __init__(self):
+        super().__init__()
+        self.taken = set(RESERVED)
+
+    def fix(self, symbol, name):
+        self[symbol] = name
+        self.taken.add(name)
+
+    def __missing__(self, symbol):
+        base = re.sub(r"\W", "_", symbol.name, flags=re.ASCII)
+        if not re.match(r"[A-Za-z]", base) or base in RESERVED:
+            base = "s_" + base
+        name, k = base, 1
+        while name in self.taken:
+            k += 1
+            name = f"{base}_{k}"
+        self.fix(symbol, name)
+        return name
+
+
+def _atom(text):
+    return text if re.fullmatch(r"\w+|\w+\([^()]*\)|[\d.]+", text) else f"({text})"
+
+
+def _power(base, exponent, names):
+    """Integer powers as products: CPython and C are both faster with them."""
+    b = python(base, names)
+    if exponent == sp.Rational(1, 2):
+        return f"sqrt({b})"
+    if exponent.is_Integer and 2 <= exponent <= 4:
+        return "*".join([_atom(b)] * int(exponent))
+    return f"pow({b}, {python(exponent, names)})"
+
+
+def _product(e, names):
+    over, under = [], []
+    for f in e.args if e.is_Mul else (e,):
+        base, exponent = f.as_base_exp()
+        negative = exponent.is_number and exponent.is_negative and not f.is_Number
+        if f.is_Rational and f.q > 1 and f.q & (f.q - 1) == 0 and f.p == 1:
+            under.append(str(f.q))  # x/2 is exact and reads better than 0.5*x
+        elif negative and exponent == -1:
+            under.append(_atom(python(base, names)))
+        elif negative:
+            under.append(_atom(_power(base, -exponent, names)))
+        elif f.is_Pow:
+            text = _power(base, exponent, names)
+            over.append(text if "(" not in text else _atom(text))
+        else:
+            over.append(_atom(python(f, names)))
+    top = "*".join(over) or "1"
+    if not under:
+        return top
+    return f"{top}/{under[0]}" if len(under) == 1 and under[0].isalnum() else (
+        f"{top}/({'*'.join(under)})"
+    )
+
+
+def python(e, names):
+    """The text of a SymPy expression; operators, ``FUNCTIONS``, Piecewise and nothing else."""
+    if e.is_Symbol:
+        return names[e]
+    if e.is_Integer:
+        return str(e)
+    if e.is_Number or e.is_NumberSymbol:
+        return repr(float(e))
+    if e.is_Add:
+        text = ""
+        for term in e.args:
+            minus = term.could_extract_minus_sign()
+            text += (" - " if text else "-") if minus else (" + " if text else "")
+            text += python(-term, names) if minus else python(term, names)
+        return text
+    if e.is_Mul and e.could_extract_minus_sign():
+        return "-" + _product(-e, names)
+    if e.is_Mul or e.is_Pow:
+        return _product(e, names)
+    if isinstance(e, sp.Piecewise):
+        text = repr(math.nan) if e.args[-1].cond != True else None  # noqa: E712 (SymPy's true)
+        for value, condition in reversed(e.args):
+            v = python(value, names)
+            text = v if text is None else f"where({python(condition, names)}, {v}, {text})"
+        return text
+    if e.is_Relational:
+        return f"{python(e.lhs, names)} {e.rel_op} {python(e.rhs, names)}"
+    if isinstance(e, (sp.And, sp.Or)):
+        sep = " & " if isinstance(e, sp.And) else " | "
+        return sep.join(f"({python(a, names)})" for a in e.args)
+    if isinstance(e, sp.DiracDelta):
+        return "0"  # the derivative of sign(x), zero wherever a motion spends time
+    name = type(e).__name__
+    if name in FUNCTIONS:
+        return f"{FUNCTIONS[name]}({', '.join(python(a, names) for a in e.args)})"
+    if isinstance(e, sp.functions.elementary.trigonometric.TrigonometricFunction):
+        return python(e.rewrite(sp.cos if name == "sec" else sp.sin), names)
+    raise ValueError(
+        f"cannot generate code for {e}: {name} is not among the functions nhlab knows "
+        f"({', '.join(FUNCTIONS)}, sqrt, powers, Piecewise). Are all symbols real "
+        "(nh.symbols makes them so)?"
+    )
+
+
+# ---------------------------------------------------------------------------- generating
+
+
+class _Block:
+    """Assignments in order, each put into the loop or before it according to what it needs."""
+
+    def __init__(self, names, moving=()):
+        self.names, self.moving = names, set(moving)
+        self.before, self.inside, self.known = [], [], {}
+
+    def add(self, symbol, e):
+        loop = not self.moving.isdisjoint(e.free_symbols)
+        if loop:
+            self.moving.add(symbol)
+        lines = self.inside if loop else self.before
+        lines.append(f"{self.names[symbol]} = {python(e, self.names)}")
+        return symbol
+
+    def share(self, expressions, let, current=()):
+        """Assign what is needed of ``let`` and not ``current``, and all common subexpressions;
+        return what is left of the expressions."""
+        for s, e in _needed(let, expressions):
+            if s not in current:
+                self.add(s, e)
+        shared, left = sp.cse(list(expressions), symbols=_dummies("c"), order="none")
+        for s, e in shared:
+            self.add(s, e)
+        return left
+
+    def atom(self, e, hint):
+        """A number, a symbol or its negative that stands for ``e``."""
+        if e.is_Number or e.is_Symbol or (-e).is_Symbol:
+            return e
+        if e not in self.known:
+            self.known[e] = self.add(sp.Dummy(hint), e)
+        return self.known[e]
+
+    def solve(self, J, r, strong):
+        """Write out Gaussian elimination of J d = r; return d.
+
+        The pivots are chosen here, once: the diagonal where it survives h -> 0 (``strong``), as
+        it does for a positive definite M, otherwise another row.  Should such a pivot vanish on
+        the way, the step does not converge and is taken again with pivoting (loop.py).
+        """
+        n = len(r)
+        J, r = [list(row) for row in J], list(r)
+        inverse = [None] * n
+        for k in range(n):
+            rows = [i for i in range(k, n) if strong[i][k]] or [i for i in range(k, n) if J[i][k]]
+            if not rows:
+                raise ValueError("the step's equations do not determine its unknowns")
+            i = k if k in rows else rows[0]
+            for table in (J, r, strong):
+                table[k], table[i] = table[i], table[k]
+            inverse[k] = self.atom(1 / J[k][k], "w")
+            for i in range(k + 1, n):
+                if J[i][k] == 0:
+                    continue
+                factor = self.atom(J[i][k] * inverse[k], "f")
+                for j in range(k + 1, n):
+                    if J[k][j] != 0:
+                        J[i][j] = self.atom(J[i][j] - factor * J[k][j], "j")
+                        strong[i][j] |= strong[i][k] and strong[k][j]
+                r[i] = self.atom(r[i] - factor * r[k], "r")
+        d = [None] * n
+        for k in reversed(range(n)):
+            rest = r[k] - sum(J[k][j] * d[j] for j in range(k + 1, n))
+            d[k] = self.atom(rest * inverse[k], "d")
+        return d
+
+
+def _dummies(hint):
+    while True:
+        yield sp.Dummy(hint)
+
+
+def _needed(let, expressions):
+    """The part of ``let`` that the expressions use, directly or through each other."""
+    used = set().union(*(e.free_symbols for e in expressions))
+    keep = []
+    for s, e in reversed(let):
+        if s in used:
+            used |= e.free_symbols
+            keep.append((s, e))
+    return keep[::-1]
+
+
+def jacobian(equations, unknowns, let):
+    """Exact derivatives of the equations by the unknowns, through the abbreviations."""
+    rows = [[] for _ in equations]
+    for u in unknowns:
+        inner = []  # (abbreviation, its total derivative by u)
+        for s, e in let:
+            d = e.diff(u) + sum(e.diff(x) * dx for x, dx in inner if x in e.free_symbols)
+            if d != 0:
+                inner.append((s, d))
+        for row, e in zip(rows, equations, strict=True):
+            row.append(e.diff(u) + sum(e.diff(x) * dx for x, dx in inner if x in e.free_symbols))
+    return rows
+
+
+def _survives(e, small):
+    try:
+        return e.xreplace(small) != 0
+    except (ZeroDivisionError, ValueError):
+        return True
+
+
+def _stage_lines(stage, names, h, current):
+    """The lines that solve one stage, and the condition that it was solved.
+
+    ``current`` holds the abbreviations already assigned whose values still hold.
+    """
+    J = jacobian(stage.equations, stage.unknowns, stage.let)
+    entries = [e for row in J for e in row]
+    depends = {u: {u} for u in stage.unknowns}  # all symbols that move with an unknown
+    for s, e in stage.let:
+        for u in stage.unknowns:
+            if not depends[u].isdisjoint(e.free_symbols):
+                depends[u].add(s)
+    in_J = set().union(*(e.free_symbols for e in entries))
+    nonlinear = [u for u in stage.unknowns if not depends[u].isdisjoint(in_J)]
+
+    small = {h: sp.S.Zero}
+    for s, e in stage.let:
+        if e.xreplace(small) == 0:
+            small[s] = sp.S.Zero
+    strong = [[_survives(e, small) for e in row] for row in J]
+
+    equations, let = stage.equations, stage.let
+    if not nonlinear:  # one solution of a linear system, seen from zero
+        zero = {u: sp.S.Zero for u in stage.unknowns}
+        equations = [e.xreplace(zero) for e in equations]
+        let = [(s, e.xreplace(zero)) for s, e in let]
+    block = _Block(names, stage.unknowns if nonlinear else ())
+    left = block.share([*equations, *entries], let, current)
+    moving = set().union(*depends.values())
+    current |= {s for s, _ in _needed(let, [*equations, *entries])} - moving
+    n = len(stage.unknowns)
+    r = [block.atom(e, "r") for e in left[:n]]
+    J = [[block.atom(e, "j") for e in left[n + i * n : 2 * n + i * n]] for i in range(n)]
+    d = block.solve(J, r, strong)
+
+    x = [names[u] for u in stage.unknowns]
+    if not nonlinear:
+        lines = block.before + [f"{u} = {python(-e, names)}" for u, e in zip(x, d, strict=True)]
+        return lines, f"({' + '.join(f'{u}*{u}' for u in x)} < 1e300)"
+    weight = [block.atom(w, "weight") for w in stage.weight or (sp.S.One,) * n]
+    tested = [k for k, u in enumerate(stage.unknowns) if u in nonlinear]
+    size = _squares([(x[k], weight[k]) for k in tested], names)
+    change = _squares([(_atom(python(d[k], names)), weight[k]) for k in tested], names)
+    ok = names[sp.Dummy("ok")]
+    total = names[sp.Dummy("size")]
+    guess = [f"{u} = {python(g, names)}" for u, g in zip(x, stage.guess, strict=True)]
+    loop = [
+        *block.inside,
+        *(f"{u} = {u} - {_atom(python(e, names))}" for u, e in zip(x, d, strict=True)),
+        f"{total} = {size}",
+        f"{ok} = ({change} <= {TOLERANCE**2!r}*(1 + {total})) & ({total} < 1e300)",
+        f"if all_({ok}):",
+        "    break",
+    ]
+    head = f"for _ in range({MAXITER}):"
+    return [*block.before, *guess, head, *("    " + line for line in loop)], ok
+
+
+def _squares(terms, names):
+    """The text of sum(weight * x**2), terms of equal weight together."""
+    groups = {}
+    for x, w in terms:
+        groups.setdefault(w, []).append(f"{x}*{x}")
+    sums = {w: " + ".join(g) for w, g in groups.items()}
+    return " + ".join(g if w == 1 else f"({g})*{python(w, names)}" for w, g in sums.items())
+
+
+def generate(statement):
+    """The text of ``step`` and ``run`` for a statement.
+
+    ``step(t, h, *carry, *args)`` returns ``(ok, h, *carry)``.  ``run`` repeats it from ``state``
+    until ``stop`` steps are done, writes every ``every``-th result into a row of ``out``, leaves
+    the last good values in ``state`` and returns the number of steps done.
+    """
+    names = Names()
+    names.fix(statement.t, "t")
+    names.fix(statement.h, "h")
+    carry = [names[s] for s in statement.carry]
+    args = [names[s] for s in statement.args]
+    lines, conditions, current = [], [], set()
+    for stage in statement.stages:
+        stage_lines, condition = _stage_lines(stage, names, statement.h, current)
+        lines += stage_lines
+        conditions.append(condition)
+    block = _Block(names)
+    update = [python(e, names) for e in block.share(statement.update, statement.let, current)]
+    lines += block.before
+    h = "h"
+    if statement.new_h is not None:
+        h = python(statement.new_h, names)
+        conditions.append(f"({h} > 0)")
+    done = " & ".join(conditions) or "True"
+    call = ", ".join(["t", "h", *carry, *args])
+    step = [f"def step({call}):", *lines, f"return {', '.join([done, h, *update])}"]
+
+    variable = statement.new_h is not None
+    stored = ["t", "h", *carry] if variable else carry
+    run = [
+        f"def run({', '.join(['state', 'out', 'n', 'stop', 'every', 't0', 'h', *args])}):",
+        *(f"{s} = state[{k}]" for k, s in enumerate(stored)),
+        "row = n // every",
+        "left = every - n % every",
+        "while n < stop:",
+        *(() if variable else ("    t = t0 + n*h",)),
+        f"    new = step({call})",
+        "    if not new[0]:",
+        "        break",
+        f"    {', '.join(['_', 'h', *carry])} = new",
+        *(("    t = t + h",) if variable else ()),
+        "    n += 1",
+        "    left -= 1",
+        "    if left == 0:",
+        "        left = every",
+        "        row += 1",
+        *(f"        out[row, {k}] = {s}" for k, s in enumerate(stored)),
+        *(f"state[{k}] = {s}" for k, s in enumerate(stored)),
+        "return n",
+    ]
+    imports = f"from math import {', '.join(sorted(MATH))}"
+    return "\n\n\n".join([imports, PRELUDE.strip(), _body(step), _body(run)]) + "\n"
+
+
+def _body(lines):
+    return "\n    ".join(lines)
+
+
+# ---------------------------------------------------------------------------- running
+
+
+def cache_dir():
+    """The folder of generated texts and compiled code, or None where none can be written."""
+    root = os.environ.get("NHLAB_CACHE_DIR")
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(root) if root else Path(base) / "nhlab"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def _fingerprint():
+    """Changes when the code that generates texts changes, so that no stale text is used."""
+    here = Path(__file__).parent
+    files = [here / f for f in ("stepcode.py", "system.py", "discrete.py")]
+    files += sorted((here / "methods").glob("*.py"))
+    return b"".join(f.read_bytes() for f in files if f.exists()) + sp.__version__.encode()
+
+
+class Program:
+    """The generated text of one statement and the three ways to run it."""
+
+    def __init__(self, key, make_statement):
+        digest = hashlib.sha256(key.encode() + _fingerprint()).hexdigest()[:24]
+        self.name = f"nhlab_step_{digest}"
+        self._make_statement = make_statement
+
+    @cached_property
+    def statement(self):
+        return self._make_statement()
+
+    @cached_property
+    def path(self):
+        """The file that holds the text, written once; None without a cache folder."""
+        folder = cache_dir()
+        return folder / f"{self.name}.py" if folder else None
+
+    @cached_property
+    def text(self):
+        if self.path is not None and self.path.exists():
+            return self.path.read_text()
+        text = generate(self.statement)
+        if self.path is not None:
+            draft = self.path.with_suffix(f".{os.getpid()}.tmp")
+            try:
+                draft.write_text(text)
+                draft.replace(self.path)  # atomic: another process sees all of it or nothing
+            except OSError:
+                self.path = None
+        return text
+
+    def _execute(self):
+        space = {"__name__": self.name}
+        file = f"<{self.name}>"
+        linecache.cache[file] = (len(self.text), None, self.text.splitlines(True), file)
+        exec(compile(self.text, file, "exec"), space)
+        return space
+
+    @cached_property
+    def python(self):
+        """``step`` and ``run`` as CPython functions of floats."""
+        return self._execute()
+
+    @cached_property
+    def numpy(self):
+        """``step`` as a function of arrays: many states at once."""
+        space = self._execute()
+        space.update(NUMPY)
+        return space["step"]
+
+    @cached_property
+    def numba(self):
+        """``run`` compiled; the machine code is kept beside the text and survives restarts."""
+        import numba
+
+        text = self.text  # writes the file
+        if self.path is None:
+            space, cache = self._execute(), False
+        else:
+            spec = importlib.util.spec_from_file_location(self.name, self.path)
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[self.name] = module  # numba's cache looks the module up while executing
+            exec(compile(text, str(self.path), "exec"), module.__dict__)
+            space, cache = module.__dict__, True
+        for name in ("all_", "where", "sign", "step"):
+            space[name] = numba.njit(space[name], error_model="numpy")
+        return numba.njit(space["run"], error_model="numpy", nogil=True, cache=cache)
+
+    def is_compiled(self):
+        return "numba" in self.__dict__
+
+    def is_cached(self):
+        """True if an earlier process left compiled code."""
+        folder = self.path and self.path.parent / "__pycache__"
+        return bool(folder) and any(folder.glob(f"{self.name}.run-*.nbi"))
+
+
+def evaluator(arguments, expressions, let=()):
+    """A function of arrays that returns the values of the expressions as a list."""
+    names = Names()
+    heads = [names[s] for s in arguments]
+    block = _Block(names)
+    values = [python(e, names) for e in block.share([sp.sympify(e) for e in expressions], let)]
+    lines = [f"def f({', '.join(heads)}):", *block.before, f"return [{', '.join(values)}]"]
+    space = dict(NUMPY)
+    exec(_body(lines), space)
+    return space["f"]

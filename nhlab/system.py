@@ -1,0 +1,519 @@
+"""A mechanical system: coordinates, velocities, a Lagrangian, constraints and parameters."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import math
+import numbers
+from functools import cached_property
+
+import numpy as np
+import sympy as sp
+
+from .stepcode import Program, Stage, Statement, evaluator
+
+
+def symbols(names, **assumptions):
+    """Real symbols, so that derivatives of ``Abs`` and roots come out simple."""
+    return sp.symbols(names, **{"real": True, **assumptions})
+
+
+class System:
+    r"""A Lagrangian system with constraints linear in the velocities.
+
+    .. math:: \frac{d}{dt}\frac{\partial L}{\partial v} - \frac{\partial L}{\partial q}
+              = A(q)^T \lambda, \qquad A(q)\, v = 0 \qquad\text{(CM01 (3), (4))}
+
+    Parameters
+    ----------
+    q, v : sequences of n symbols, the coordinates and their velocities
+    L : the Lagrangian, any regular expression in q, v, t and parameters
+    constraints : expressions linear in v, each meant ``= 0``
+    holonomic : expressions g(q), each meant ``= 0``
+    parameters : symbol (or name) -> number; ``system.set(a=0.3)`` changes them without new code
+    t : the symbol of time, if L or the constraints depend on it
+    metric : n x n matrix that builds the projectors P, Q instead of M
+    name, source : what it is called and where it comes from
+    q0, v0 : a good initial condition; ``exact(system, t)``: its known solution, shape (..., n)
+
+    Systems are values: nothing changes one after it is made.
+    """
+
+    def __init__(self, q, v, L, constraints=(), holonomic=(), parameters=None, t=None,
+                 metric=None, name="", *, source="", q0=None, v0=None, exact=None):  # fmt: skip
+        self.q, self.v = _symbols(q, "q"), _symbols(v, "v")
+        if len(self.q) != len(self.v):
+            raise ValueError(f"q has {len(self.q)} symbols but v has {len(self.v)}: give each "
+                             "coordinate one velocity")  # fmt: skip
+        twice = {s for s in self.q + self.v if (self.q + self.v).count(s) > 1}
+        if twice:
+            raise ValueError(f"q and v name {sorted(map(str, twice))} more than once")
+        self.t = t if t is None else _symbols([t], "t")[0]
+        self.L = _expression(L, "L")
+        self.constraints = tuple(_expression(c, "constraints") for c in _rows(constraints))
+        self.holonomic = tuple(_expression(g, "holonomic") for g in _rows(holonomic))
+        self.metric = None if metric is None else sp.ImmutableMatrix(metric)
+        self.name, self.source = name, source
+        self.parameters = self._bind(parameters or {})
+        self.q0, self.v0 = q0, v0
+        self._exact = exact
+        self._shared = {}  # generated code, shared by all settings of the parameters
+        self._check()
+
+    # ------------------------------------------------------------------ construction
+
+    @classmethod
+    def from_mechanics(cls, L, q, constraints=(), **others):
+        """A System from ``sympy.physics.mechanics`` dynamicsymbols and their derivatives."""
+        from sympy.physics.mechanics import dynamicsymbols
+
+        time = dynamicsymbols._t
+        qs = tuple(_rows(q))
+        for s in qs:
+            if not (isinstance(s, sp.Function("f").__class__) or getattr(s, "is_Function", False)):
+                raise ValueError(f"q: {s} is no dynamicsymbol; make it with dynamicsymbols('{s}')")
+        coordinates = symbols([s.func.__name__ for s in qs])
+        velocities = symbols([f"v{s.func.__name__}" for s in qs])
+        t = others.pop("t", sp.Symbol("t", real=True))
+        rates = {s.diff(time): u for s, u in zip(qs, velocities, strict=True)}
+        places = dict(zip(qs, coordinates, strict=True))
+
+        def plain(e):
+            e = sp.sympify(e).doit().xreplace(rates).xreplace(places).xreplace({time: t})
+            left = e.atoms(sp.Derivative) | e.atoms(sp.core.function.AppliedUndef)
+            if left:
+                raise ValueError(f"{sorted(map(str, left))} occur in L or the constraints but "
+                                 "not in q; list every dynamicsymbol in q")  # fmt: skip
+            return e
+
+        L = plain(L)
+        constraints = [plain(c) for c in _rows(constraints)]
+        holonomic = [plain(g) for g in _rows(others.pop("holonomic", ()))]
+        if all(t not in e.free_symbols for e in [L, *constraints]):
+            t = None
+        return cls(coordinates, velocities, L, constraints, holonomic, t=t, **others)
+
+    def set(self, **values):
+        """The same system with some parameters changed, sharing the generated code."""
+        by_name = {s.name: s for s in self.parameters}
+        unknown = [k for k in values if k not in by_name]
+        if unknown:
+            known = ", ".join(by_name) or "none"
+            raise ValueError(f"parameter {unknown[0]!r} is unknown here; this system has: {known}")
+        new = copy.copy(self)  # derived expressions and generated code hold for both
+        new.parameters = self.parameters | {
+            by_name[k]: _number(x, f"parameter {k}") for k, x in values.items()
+        }
+        return new
+
+    def _bind(self, given):
+        """Parameters as a dict symbol -> float; every other symbol must be q, v or t."""
+        free = set().union(*(e.free_symbols for e in self._expressions()))
+        free -= {*self.q, *self.v, self.t}
+        by_name = {}
+        for s in free:
+            if s.name in by_name:
+                raise ValueError(f"two different symbols are called {s.name!r}; make each once, "
+                                 "with nh.symbols, and use it everywhere")  # fmt: skip
+            by_name[s.name] = s
+        bound = {}
+        for key, value in dict(given).items():
+            name = getattr(key, "name", str(key))
+            if name not in by_name:
+                raise ValueError(f"parameters: {name!r} occurs neither in L nor in the "
+                                 f"constraints; unbound there: {sorted(by_name)}")  # fmt: skip
+            bound[by_name[name]] = _number(value, f"parameters[{name!r}]")
+        unbound = sorted(s.name for s in free - set(bound))
+        if unbound:
+            raise ValueError(f"{unbound} occur in L or the constraints but are neither q, v, t nor "
+                             f"parameters; add parameters={{{unbound[0]!r}: number}}")  # fmt: skip
+        return bound
+
+    def _expressions(self):
+        return (self.L, *self.constraints, *self.holonomic, *(self.metric or ()))
+
+    def _check(self):
+        """Refuse what the methods cannot treat, naming it."""
+        n, m = len(self.q), len(self.constraints) + len(self.holonomic)
+        zero = dict.fromkeys(self.v, sp.S.Zero)
+        for c in self.constraints:
+            slopes = [c.diff(u) for u in self.v]
+            if any(not a.free_symbols.isdisjoint(self.v) for a in slopes):
+                slopes = [sp.simplify(a) for a in slopes]
+            if any(not a.free_symbols.isdisjoint(self.v) for a in slopes):
+                raise ValueError(f"constraint {c} is not linear in the velocities; nhlab treats "
+                                 "constraints of the form A(q) v = 0")  # fmt: skip
+            if sp.simplify(c.xreplace(zero)) != 0:
+                raise ValueError(f"constraint {c} is affine, not linear: it has the part "
+                                 f"{c.xreplace(zero)} without a velocity; if it is g(q) = 0, pass "
+                                 "it as holonomic")  # fmt: skip
+        for g in self.holonomic:
+            if not g.free_symbols.isdisjoint({*self.v, self.t}):
+                raise ValueError(f"holonomic constraint {g} must depend on q alone; pass "
+                                 "constraints on velocities as constraints")  # fmt: skip
+        if m >= n + 1:
+            raise ValueError(f"{m} constraints on {n} coordinates leave nothing to move")
+        if self.metric is not None and self.metric.shape != (n, n):
+            raise ValueError(f"metric has shape {self.metric.shape}, expected {(n, n)}")
+        with np.errstate(all="ignore"):
+            q, v, t = self._samples()
+            M = self._evaluate("M", q, v, t)
+            M = M[np.isfinite(M).all((1, 2))]
+            if len(M) and all(np.linalg.cond(x) > 1e13 for x in M):
+                raise ValueError(f"L = {self.L} is singular: its Hessian in the velocities has no "
+                                 "inverse; every velocity needs a kinetic term")  # fmt: skip
+            A = self._evaluate("A", q, v, t)
+            A = A[np.isfinite(A).all((1, 2))]
+            if m and len(A) and all(np.linalg.matrix_rank(x, rtol=1e-10) < m for x in A):
+                raise ValueError(f"the constraints {list(map(str, self.constraints))} + "
+                                 f"{list(map(str, self.holonomic))} are dependent: rank "
+                                 f"{np.linalg.matrix_rank(A[0], rtol=1e-10)} of {m}; drop the "
+                                 "redundant ones")  # fmt: skip
+
+    def _samples(self, count=5):
+        """Fixed generic points, away from the origin and from multiples of pi/2."""
+        rng = np.random.default_rng(2001)
+        n = len(self.q)
+        return rng.uniform(0.3, 1.2, (count, n)), rng.uniform(0.3, 1.2, (count, n)), 0.7
+
+    # ------------------------------------------------------------------ identity and display
+
+    def __repr__(self):
+        values = "".join(f", {s}={x:g}" for s, x in self.parameters.items())
+        return f"<System {self.name or 'unnamed'}: q = ({', '.join(map(str, self.q))}){values}>"
+
+    def _repr_latex_(self):
+        dots = {u: rf"\dot{{{sp.latex(s)}}}" for s, u in zip(self.q, self.v, strict=True)}
+        rows = [f"L &= {sp.latex(self.L, symbol_names=dots)}"]
+        rows += [f"{sp.latex(c, symbol_names=dots)} &= 0" for c in self.constraints]
+        rows += [f"{sp.latex(g)} &= 0" for g in self.holonomic]
+        return r"$\displaystyle \begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}$"
+
+    def __reduce__(self):
+        names = ("q", "v", "L", "constraints", "holonomic", "parameters", "t", "metric", "name")
+        extra = {"source": self.source, "q0": self.q0, "v0": self.v0, "exact": self._exact}
+        return _rebuild, (type(self), tuple(getattr(self, k) for k in names), extra)
+
+    def __eq__(self, other):
+        if not isinstance(other, System):
+            return NotImplemented
+        return self.key == other.key and self.parameters == other.parameters
+
+    def __hash__(self):
+        return hash((self.key, tuple(sorted((s.name, x) for s, x in self.parameters.items()))))
+
+    @cached_property
+    def key(self):
+        """A digest of the formulas, not of the numbers; it names the generated code."""
+        parts = (self.q, self.v, self.t, *self._expressions(), self.constraints, self.holonomic)
+        return hashlib.sha256(sp.srepr(parts).encode()).hexdigest()
+
+    # ------------------------------------------------------------------ symbolic parts
+
+    @cached_property
+    def symbolic(self):
+        """The derived expressions: L_q, L_v, L_t, M, V, A, Dg, E, as nested tuples."""
+        return Symbolic(self)
+
+    @property
+    def is_mechanical(self):
+        """True if L = v.M(q).v/2 + b(q).v - V(q)."""
+        entries = [e for row in self.symbolic.M for e in row]
+        return all(e.free_symbols.isdisjoint(self.v) for e in entries)
+
+    @property
+    def is_autonomous(self):
+        return self.t is None
+
+    def is_holonomic(self):
+        """Frobenius: True if the constraints are integrable, tested at generic points.
+
+        D is integrable iff the two-forms of the rows vanish on it: dA_a(X, Y) = 0 for X, Y in D.
+        """
+        if not self.constraints:
+            return True
+        x = (*self.q,) if self.t is None else (self.t, *self.q)
+        rows = [(*((sp.S.Zero,) if self.t is not None else ()), *row) for row in self.symbolic.A]
+        curl = [row[j].diff(x[i]) - row[i].diff(x[j]) for row in rows
+                for i in range(len(x)) for j in range(len(x))]  # fmt: skip
+        q, v, t = self._samples()
+        k, m = len(x), len(rows)
+        forms = self._array("rows", [e for r in rows for e in r], (m, k), q, v, t)
+        curls = self._array("curl", curl, (m, k, k), q, v, t)
+        for A, dA in zip(forms, curls, strict=True):
+            basis = np.linalg.svd(A)[2][np.linalg.matrix_rank(A) :]
+            twist = np.einsum("xi,aij,yj->axy", basis, dA, basis)
+            if np.abs(twist).max(initial=0) > 1e-9 * (1 + np.abs(dA).max()):
+                return False
+        return True
+
+    # ------------------------------------------------------------------ numbers
+
+    def _evaluate(self, what, q, v=None, t=0.0):
+        part = getattr(self.symbolic, what)
+        shape, flat = (), [part]
+        while isinstance(flat[0] if flat else None, tuple):
+            shape += (len(flat[0]),)
+            flat = [e for row in flat for e in row]
+        if isinstance(part, tuple) and not part:
+            shape, flat = ((0, len(self.q)) if what in ("A", "Dg") else (0,)), []
+        return self._array(what, flat, shape, q, v, t)
+
+    def _array(self, key, expressions, shape, q, v, t):
+        """Values of expressions over arrays of states, shape (..., *shape)."""
+        if key not in self._shared:
+            time = self.t or sp.Dummy("t")
+            arguments = (time, *self.q, *self.v, *self.parameters)
+            self._shared[key] = evaluator(arguments, expressions)
+        q = self._states(q, "q")
+        v = np.zeros_like(q) if v is None else self._states(v, "v")
+        q, v = np.broadcast_arrays(q, v)
+        batch = np.broadcast_shapes(q.shape[:-1], np.shape(t))
+        columns = [*np.moveaxis(q, -1, 0), *np.moveaxis(v, -1, 0)]
+        values = self._shared[key](np.asarray(t, float), *columns, *self.parameters.values())
+        out = np.empty((*batch, len(values)))
+        for k, x in enumerate(values):
+            out[..., k] = x
+        return out.reshape((*batch, *shape))
+
+    def _states(self, x, name):
+        try:
+            x = np.asarray(x, float)
+        except (TypeError, ValueError):
+            raise ValueError(f"{name} = {x!r} is not an array of numbers") from None
+        if x.ndim == 0 or x.shape[-1] != len(self.q):
+            raise ValueError(f"{name} has shape {x.shape}; its last axis must have length "
+                             f"{len(self.q)}, one entry for each of {self.q}")  # fmt: skip
+        return x
+
+    def M(self, q, v=None, t=0.0):
+        """The mass matrix d2L/dv2, shape (..., n, n); v matters only if L is not mechanical."""
+        return self._evaluate("M", q, v, t)
+
+    def V(self, q, t=0.0):
+        """The potential, -L at v = 0."""
+        return self._evaluate("V", q, None, t)
+
+    def A(self, q, t=0.0):
+        """The rows of all constraint one-forms, holonomic ones last, shape (..., m, n)."""
+        return self._evaluate("A", q, None, t)
+
+    def g(self, q):
+        """The holonomic constraint functions, shape (..., l)."""
+        return self._evaluate("g", q)
+
+    def energy(self, q, v, t=0.0):
+        """v.dL/dv - L, shape (...)."""
+        return self._evaluate("E", q, v, t)
+
+    def momentum(self, q, v, t=0.0):
+        """The Legendre map p = dL/dv, shape (..., n)."""
+        return self._evaluate("L_v", q, v, t)
+
+    def velocity(self, q, p, t=0.0):
+        """The inverse Legendre map: v with dL/dv(q, v) = p."""
+        p = self._states(p, "p")
+        if self.is_mechanical:
+            shift = self.momentum(q, np.zeros_like(p), t)
+            return np.linalg.solve(self.M(q, None, t), (p - shift)[..., None])[..., 0]
+        v = np.array(p)
+        for _ in range(50):
+            d = np.linalg.solve(self.M(q, v, t), (self.momentum(q, v, t) - p)[..., None])[..., 0]
+            v = v - d
+            if np.all(np.abs(d) <= 1e-13 * (1 + np.abs(v))):
+                return v
+        raise ValueError("the Legendre map of this L could not be inverted at these momenta")
+
+    def G(self, q, t=0.0):
+        """The metric of the projectors: ``metric`` if one was given, else M."""
+        if self.metric is not None:
+            return self._evaluate("G", q, None, t)
+        if not self.is_mechanical:
+            raise ValueError("M depends on the velocities, so it defines no projectors; give the "
+                             "system a metric")  # fmt: skip
+        return self.M(q, None, t)
+
+    def Q(self, q, t=0.0):
+        """The projector on the complement of D: G^-1 A^T (A G^-1 A^T)^-1 A, FIM08 section 2."""
+        A = self.A(q, t)
+        Z = np.linalg.solve(self.G(q, t), np.swapaxes(A, -1, -2))
+        return Z @ np.linalg.solve(A @ Z, A)
+
+    def P(self, q, t=0.0):
+        """The projector on D, I - Q."""
+        return np.eye(len(self.q)) - self.Q(q, t)
+
+    def project(self, q, v, t=0.0):
+        """The velocity of D nearest to v, P(q) v."""
+        return np.einsum("...ij,...j->...i", self.P(q, t), self._states(v, "v"))
+
+    def acceleration(self, q, v, t=0.0):
+        """The acceleration of the constrained motion, multipliers eliminated."""
+        return self._motion(q, v, t)[..., : len(self.q)]
+
+    def multipliers(self, q, v, t=0.0):
+        """The continuous multipliers lambda of d/dt L_v - L_q = A^T lambda, shape (..., m)."""
+        return self._motion(q, v, t)[..., len(self.q) :]
+
+    def exact(self, t):
+        """The known solution from (q0, v0), shape (..., n), where there is one."""
+        if self._exact is None:
+            raise ValueError(f"no closed solution is known for {self!r}; use nh.Reference()")
+        return self._exact(self, np.asarray(t, float))
+
+    # ------------------------------------------------------------------ the equations of motion
+
+    def motion_stage(self, t, q, v, let=()):
+        """The linear equations for (a, lambda) at (t, q, v), as a Stage: M a + L_vq v + L_vt
+        - L_q = A^T lambda and d/dt (A v) = 0."""
+        S, n, m = self.symbolic, len(self.q), len(self.symbolic.A)
+        a, lam = _dummies("a", n), _dummies("lam", m)
+        here = dict(zip((*self.q, *self.v), (*q, *v), strict=True))
+        if self.t is not None:
+            here[self.t] = t
+        rate = [_rate(self, e) for e in S.L_v]
+        equations = [
+            _dot([e.xreplace(here) for e in S.M[i]], a)
+            + (rate[i] - S.L_q[i]).xreplace(here)
+            - _dot([S.A[k][i].xreplace(here) for k in range(m)], lam)
+            for i in range(n)
+        ]
+        for row in S.A:
+            drift = sum(_rate(self, e) * u for e, u in zip(row, self.v, strict=True))
+            equations.append(
+                _dot([e.xreplace(here) for e in row], a) + sp.sympify(drift).xreplace(here)
+            )
+        return Stage((*a, *lam), tuple(equations), (sp.S.Zero,) * (n + m), let)
+
+    def motion_statement(self):
+        """(q, v) -> (a, lambda): the right-hand side of the equations of motion as a program."""
+        time = self.t or sp.Dummy("t")
+        stage = self.motion_stage(time, self.q, self.v)
+        carry = (*self.q, *self.v)
+        return Statement(time, sp.Dummy("h"), carry, tuple(self.parameters), (stage,),
+                         stage.unknowns)  # fmt: skip
+
+    @property
+    def motion_program(self):
+        if "motion" not in self._shared:
+            self._shared["motion"] = Program("motion" + self.key, self.motion_statement)
+        return self._shared["motion"]
+
+    def _motion(self, q, v, t):
+        q, v = np.broadcast_arrays(self._states(q, "q"), self._states(v, "v"))
+        t = np.asarray(t, float)
+        with np.errstate(all="ignore"):
+            columns = [*np.moveaxis(q, -1, 0), *np.moveaxis(v, -1, 0)]
+            ok, _, *values = self.motion_program.numpy(t, 0.0, *columns, *self.parameters.values())
+        if not np.all(ok):
+            raise ValueError(f"the equations of motion are singular at q = {q}: the constraints "
+                             "are dependent there or M has no inverse")  # fmt: skip
+        batch = np.broadcast_shapes(q.shape[:-1], t.shape)
+        return np.stack([np.broadcast_to(x, batch) for x in values], -1)
+
+
+class Symbolic:
+    """Expressions derived from a System, each made when first asked for."""
+
+    def __init__(self, system):
+        self.system = system
+
+    @cached_property
+    def L_q(self):
+        return tuple(self.system.L.diff(s) for s in self.system.q)
+
+    @cached_property
+    def L_v(self):
+        return tuple(self.system.L.diff(u) for u in self.system.v)
+
+    @cached_property
+    def L_t(self):
+        return sp.S.Zero if self.system.t is None else self.system.L.diff(self.system.t)
+
+    @cached_property
+    def M(self):
+        return tuple(tuple(e.diff(u) for u in self.system.v) for e in self.L_v)
+
+    @cached_property
+    def V(self):
+        return -self.system.L.xreplace(dict.fromkeys(self.system.v, sp.S.Zero))
+
+    @cached_property
+    def E(self):
+        return _dot(self.system.v, self.L_v) - self.system.L
+
+    @cached_property
+    def A_d(self):
+        """Rows of the velocity constraints alone."""
+        return tuple(tuple(c.diff(u) for u in self.system.v) for c in self.system.constraints)
+
+    @cached_property
+    def Dg(self):
+        return tuple(tuple(g.diff(s) for s in self.system.q) for g in self.system.holonomic)
+
+    @cached_property
+    def A(self):
+        return self.A_d + self.Dg
+
+    @cached_property
+    def g(self):
+        return self.system.holonomic
+
+    @cached_property
+    def G(self):
+        if self.system.metric is None:
+            return self.M
+        n = len(self.system.q)
+        return tuple(tuple(self.system.metric[i, j] for j in range(n)) for i in range(n))
+
+
+def _dot(a, b):
+    return sum((x * y for x, y in zip(a, b, strict=True)), sp.S.Zero)
+
+
+def _dummies(hint, count):
+    return tuple(sp.Dummy(f"{hint}{k}", real=True) for k in range(count))
+
+
+def _rate(system, e):
+    """The part of de/dt that does not contain accelerations: e_q v + e_t."""
+    rate = sum((e.diff(s) * u for s, u in zip(system.q, system.v, strict=True)), sp.S.Zero)
+    return rate if system.t is None else rate + e.diff(system.t)
+
+
+def _rows(x):
+    return list(x) if isinstance(x, (list, tuple, sp.MatrixBase)) else [x]
+
+
+def _symbols(given, name):
+    found = tuple(given) if isinstance(given, (list, tuple, sp.MatrixBase)) else (given,)
+    for s in found:
+        if not isinstance(s, sp.Symbol):
+            raise ValueError(f"{name}: {s!r} is no SymPy symbol; make symbols with nh.symbols, or "
+                             "use System.from_mechanics for dynamicsymbols")  # fmt: skip
+    if not found:
+        raise ValueError(f"{name} is empty: a system needs at least one coordinate")
+    return found
+
+
+def _expression(e, name):
+    try:
+        e = sp.sympify(e)
+    except sp.SympifyError:
+        raise ValueError(f"{name} = {e!r} is not a SymPy expression") from None
+    if isinstance(e, sp.Equality):
+        e = e.lhs - e.rhs
+    if not isinstance(e, sp.Expr):
+        raise ValueError(f"{name} = {e!r} is not a scalar SymPy expression")
+    return e
+
+
+def _number(x, name):
+    if isinstance(x, (numbers.Real, sp.Number)) and math.isfinite(x):
+        return float(x)
+    raise ValueError(f"{name} = {x!r} must be a finite number")
+
+
+def _rebuild(cls, values, extra):
+    return cls(*values, **extra)
