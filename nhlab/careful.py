@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from .stepcode import MAXITER, TOLERANCE, evaluator, jacobian
+from .system import balanced
 
 
 class Attempt:
@@ -76,8 +77,7 @@ def _solve(stage, known, result):
             result.reason = "the equations are not finite here"
             result.advice = "Try a smaller h; check L and the constraints at this state."
             return False
-        scale = np.abs(J).max(1, keepdims=True)
-        if not scale.all() or np.linalg.cond(J / scale) > 1e13:
+        if np.linalg.cond(balanced(J)) > 1e13:
             result.reason = "the matrix of the step's equations is singular"
             result.advice = "The constraints or the discrete Lagrangian degenerate at this state."
             return False

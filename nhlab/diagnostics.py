@@ -46,7 +46,9 @@ def order(system, method, q0=None, v0=None, *, T, hs, start="v0", reference=None
     errors = np.array(errors)
     use = errors > floor
     if use.sum() < 3:
-        raise ValueError(f"fewer than three errors {errors} lie above floor = {floor}; use larger hs")
+        raise ValueError(
+            f"fewer than three errors {errors} lie above floor = {floor}; use larger hs"
+        )
     slope = np.polyfit(np.log(hs[use]), np.log(errors[use]), 1)[0]
     return Order(hs, errors, float(slope))
 
@@ -55,9 +57,7 @@ def _true(system, q0, v0, times, reference):
     """Exact positions at times > 0."""
     if reference is not None:
         return np.asarray(reference(times))
-    return np.array(
-        [integrate(system, Reference(), q0, v0, h=t, steps=1).q[-1] for t in times]
-    )
+    return np.array([integrate(system, Reference(), q0, v0, h=t, steps=1).q[-1] for t in times])
 
 
 def drift(t, x):
@@ -81,7 +81,9 @@ def regularity(sol):
     arguments = (s.t, s.h, *s.q, *s.v1, s.alpha, *s.parameters)
     f = evaluator(arguments, [e for row in J for e in row], stage.let)
     q, v = sol.q[1:] - sol.h[:, None] * sol.v_step, sol.v_step
-    values = f(sol.t[1:] - sol.h, sol.h, *q.T, *v.T, sol.method.alpha, *sol.system.parameters.values())
+    values = f(
+        sol.t[1:] - sol.h, sol.h, *q.T, *v.T, sol.method.alpha, *sol.system.parameters.values()
+    )
     matrix = np.stack([np.broadcast_to(x, len(q)) for x in values], -1).reshape(-1, k, k)
     return np.linalg.det(matrix)
 
@@ -99,7 +101,7 @@ def tangent(system, method, *, t=0.0, h, row, inputs=("q", "p")):
     row = np.asarray(row, float)
     if method.variable_step:
         (t, h), row = row[:2], row[2:]
-    args = method.arguments(system, 1.0)
+    args = method.arguments(system, np.ones(len(system.q)))
     attempt = careful_step(statement, t, h, row.tolist(), args)
     if not attempt.ok:
         raise ValueError(f"the step cannot be taken: {attempt.reason}")
@@ -160,5 +162,3 @@ def action(system, method, t, q):
 def lagrangian(system, q, v, t=0.0):
     """Values of L, shape (...)."""
     return system._array("L", [system.L], (), q, v, t)
-
-

@@ -120,7 +120,7 @@ def _part(system, method, q0, v0, q1, options):
 
 
 def _together(start):
-    row, state, done, weight = begin(start)
+    row, state, done, weights = begin(start)
     count = len(row)
     rows = np.full((count, start.steps // start.every + 1, row.shape[-1]), np.nan)
     kind = start.backend
@@ -129,24 +129,24 @@ def _together(start):
         long = count * start.steps >= COMPILE_FROM[compile_state(program)]
         kind = "numba" if long and has_numba() else "numpy" if count >= 16 else "python"
     if kind == "numpy":
-        return rows, _as_arrays(start, rows, row, state, done, weight)
+        return rows, _as_arrays(start, rows, row, state, done, weights)
     start.backend = kind
     ends = np.zeros(count, int)
     for k in range(count):
-        ends[k] = _alone(start, rows[k], row[k], state[k], done, weight[k])
+        ends[k] = _alone(start, rows[k], row[k], state[k], done, weights[k])
     return rows, ends
 
 
-def _alone(start, rows, row, state, done, weight):
+def _alone(start, rows, row, state, done, weights):
     try:
-        run = Run(start, row, state, done, weight, rows)
+        run = Run(start, row, state, done, weights, rows)
         run.go(progress=False)
         return run.done
     except IntegrationError as error:
         return error.step
 
 
-def _as_arrays(start, rows, row, state, done, weight):
+def _as_arrays(start, rows, row, state, done, weights):
     """All states advance together; one that fails is tried alone and, failing again, left out."""
     s, m = start.system, start.method
     step, first = m.program(s).numpy, 2 if m.variable_step else 0
@@ -162,14 +162,15 @@ def _as_arrays(start, rows, row, state, done, weight):
     for k in range(done, start.steps):
         t = state[:, 0] if first else start.t0 + k * start.h
         h = state[:, 1] if first else start.h
-        args = m.arguments(s, weight[alive])
+        args = m.arguments(s, weights[alive].T)
         with np.errstate(all="ignore"):
             ok, h, *new = step(t, h, *state[:, first:].T, *args)
         columns = [t + h, h, *new] if first else new
         new = np.stack([np.broadcast_to(x, len(alive)) for x in columns], -1)
         good = np.broadcast_to(ok, len(alive)).copy()
         for i in np.flatnonzero(~good):
-            one = Run(start, row[alive[i]], state[i].copy(), k, weight[alive[i]], _scratch(start, row))
+            j = alive[i]
+            one = Run(start, row[j], state[i].copy(), k, weights[j], np.empty_like(rows[j]))
             try:
                 one._careful()
                 new[i], good[i] = one.state, True
@@ -182,7 +183,3 @@ def _as_arrays(start, rows, row, state, done, weight):
         if not len(alive):
             break
     return ends
-
-
-def _scratch(start, row):
-    return np.empty((start.steps // start.every + 1, row.shape[-1]))

@@ -14,7 +14,7 @@ from .careful import careful_step
 from .errors import IntegrationError, Interrupted
 from .methods import Reference
 from .methods.method import Method, velocity_scale
-from .system import System
+from .system import System, rank
 from .trajectory import Trajectory
 
 BACKENDS = (None, "python", "numba")
@@ -42,7 +42,7 @@ def integrate(system, method, q0=None, v0=None, *, h, steps, q1=None, progress=N
     start = Start(system, method, q0, v0, h=h, steps=steps, q1=q1, every=every, t0=t0,
                   backend=backend)  # fmt: skip
     if isinstance(method, Reference):
-        return _reference(start)
+        return _reference(start, progress)
     run = Run(start, *begin(start))
     run.go(progress)
     sol = run.trajectory()
@@ -124,10 +124,11 @@ class Start:
             if np.abs(g[k]).max(initial=0) > 1e-9 * (1 + np.abs(q[k]).max()):
                 raise ValueError(f"{which} = {_short(q[k])} is off the holonomic constraints: "
                                  f"g(q0) = {_short(g[k])}, not 0")  # fmt: skip
-            rank = np.linalg.matrix_rank(A[k], rtol=1e-12) if len(A[k]) else 0
-            if rank < len(A[k]):
-                raise ValueError(f"the constraints are dependent at {which} = {_short(q[k])} "
-                                 f"(rank {rank} of {len(A[k])}); start elsewhere")  # fmt: skip
+            if rank(A[k]) < len(A[k]):
+                raise ValueError(
+                    f"the constraints are dependent at {which} = {_short(q[k])} "
+                    f"(rank {rank(A[k])} of {len(A[k])}); start elsewhere"
+                )
         if self.v0 is None:
             return
         v = np.atleast_2d(self.v0)
@@ -151,13 +152,17 @@ def _short(x):
 
 
 def _finite(x, name):
-    if isinstance(x, numbers.Real) and not isinstance(x, bool) and math.isfinite(x):
-        return float(x)
+    try:
+        if isinstance(x, numbers.Real) and not isinstance(x, bool) and math.isfinite(float(x)):
+            return float(x)
+    except OverflowError:
+        pass
     raise ValueError(f"{name} = {x!r} must be a finite number")
 
 
 def _count(x, name, least):
-    if isinstance(x, bool) or not isinstance(x, numbers.Real) or x != x or int(x) != x or x < least:
+    number = isinstance(x, numbers.Real) and not isinstance(x, bool)
+    if not number or not math.isfinite(x) or int(x) != x or x < least:
         raise ValueError(f"{name} = {x!r} must be a whole number, at least {least}")
     return int(x)
 
@@ -174,7 +179,7 @@ def has_numba():
 
 
 def begin(start):
-    """Row 0, the state to go on from, the steps done in it, and Newton's weight.
+    """Row 0, the state to go on from, the steps done in it, and Newton's weights.
 
     The state is row 0 or, where the first step is given (q1) or belongs to another method (EDLA),
     row 1.  Works on one start and on a batch alike.
@@ -184,16 +189,16 @@ def begin(start):
         v, a = start.v0, s.acceleration(q0, start.v0, t0)
     else:
         v, a = (start.q1 - q0) / h, np.zeros_like(q0)
-    weight = velocity_scale(v, a, h) ** -2.0
+    weights = velocity_scale(v, a, h) ** -2.0
     none = np.zeros((*q0.shape[:-1], len(s.symbolic.A)))
     if not m.discrete:
         row = np.concatenate([q0, v, none], -1)
-        return row, row.copy(), 0, weight
+        return row, row.copy(), 0, weights
     if start.q1 is None:
         first = np.concatenate([q0, m.start_momentum(s, t0, q0, v, h), v, none], -1)
         if not m.variable_step:
-            return first, first.copy(), 0, weight
-        second = _numpy_step(m.first_step, s, t0, h, first, weight)
+            return first, first.copy(), 0, weights
+        second = _numpy_step(m.first_step, s, t0, h, first, weights)
     else:
         p_minus = m.on_step(s, "p_minus", t0, q0, v, h)
         first = np.concatenate([q0, m.arriving(s, t0, q0, p_minus), v, none], -1)
@@ -205,12 +210,12 @@ def begin(start):
         one = np.ones_like(e)
         first = np.concatenate([t0 * one, h * one, first, e], -1)
         second = np.concatenate([(t0 + h) * one, h * one, second, e], -1)
-    return first, second, 1, weight
+    return first, second, 1, weights
 
 
-def _numpy_step(method, system, t, h, rows, weight):
+def _numpy_step(method, system, t, h, rows, weights):
     """One step of a batch of rows; NaN where it fails."""
-    args = method.arguments(system, weight)
+    args = method.arguments(system, np.moveaxis(weights, -1, 0))
     with np.errstate(all="ignore"):
         ok, _, *new = method.program(system).numpy(t, h, *np.moveaxis(rows, -1, 0), *args)
     new = np.stack([np.broadcast_to(x, rows.shape[:-1]) for x in new], -1)
@@ -220,14 +225,19 @@ def _numpy_step(method, system, t, h, rows, weight):
 class Run:
     """A run in progress: the rows stored so far and the state to go on from."""
 
-    def __init__(self, start, row, state, done, weight, rows=None):
+    def __init__(self, start, row, state, done, weights, rows=None):
         self.start, self.system, self.method = start, start.system, start.method
         self.program = self.method.program(self.system)
-        self.weight, self.args = weight, self.method.arguments(self.system, weight)
+        self.weights = weights.tolist()
+        self.args = self.method.arguments(self.system, self.weights)
         size = (start.steps // start.every + 1, len(row))
         self.rows = np.empty(size) if rows is None else rows
         self.rows[0] = row
         self.state, self.done = row, 0
+        if not np.all(np.isfinite(row)):
+            name, value = ("v0", start.v0) if start.q1 is None else ("q1", start.q1)
+            raise ValueError(f"L or its derivatives are not finite at q0 = {_short(start.q0)}, "
+                             f"{name} = {_short(value)}; start elsewhere")  # fmt: skip
         if not np.all(np.isfinite(state)):
             self._first_step_failed()
         if done <= start.steps:
@@ -237,7 +247,7 @@ class Run:
     def _first_step_failed(self):
         m, s, start = self.method.first_step, self.system, self.start
         carry = self.rows[0, 2:-1].tolist()
-        args = m.arguments(s, self.weight)
+        args = m.arguments(s, self.weights)
         self._stop(careful_step(m.program(s).statement, start.t0, start.h, carry, args))
 
     def _store(self, state):
@@ -266,7 +276,20 @@ class Run:
         if kind is None:
             long = self.start.steps >= COMPILE_FROM[compile_state(self.program)]
             kind = "numba" if long and has_numba() else "python"
-        return kind, self.program.numba if kind == "numba" else self.program.python["run"]
+        start = self.start
+        rest = (start.every, start.t0, start.h, *self.args)
+        if kind == "numba":
+            compiled = self.program.numba
+            return kind, lambda state, n, stop: compiled(state, self.rows, n, stop, *rest)
+        plain = self.program.python["run"]
+
+        def run(state, n, stop):
+            floats = state.tolist()  # CPython is several times faster on floats than on NumPy's
+            n = plain(floats, self.rows, n, stop, *rest)
+            state[:] = floats
+            return n
+
+        return kind, run
 
     def _advance(self, run, stop):
         """Go on towards ``stop``; a step that fails is taken once more with pivoting."""
@@ -275,17 +298,13 @@ class Run:
             self._careful()
 
     def _try(self, run, stop):
-        start = self.start
-        rest = (start.every, start.t0, start.h, *self.args)
         try:
-            return int(run(self.state, self.rows, self.done, stop, *rest))
+            return run(self.state, self.done, stop)
         except (ZeroDivisionError, OverflowError, ValueError):
             pass  # only CPython raises these; find the step that did
         done = self.done
         try:
-            while done < stop:
-                if run(self.state, self.rows, done, done + 1, *rest) == done:
-                    break
+            while done < stop and run(self.state, done, done + 1) > done:
                 done += 1
         except (ZeroDivisionError, OverflowError, ValueError):
             pass
@@ -361,43 +380,63 @@ class _Bar:
             self.bar.close()
 
 
-def _reference(start):
+def _reference(start, progress=None):
     """DOP853 on q' = v, v' = a, read at t0 + k h."""
-    from scipy.integrate import solve_ivp
+    from scipy.integrate import DOP853
 
     s, m = start.system, start.method
     n, width = len(s.q), sum(m.layout(s).values())
-    step = s.motion_program.python["step"]
-    values = tuple(s.parameters.values())
+    step, values = s.motion_program.python["step"], tuple(s.parameters.values())
 
     def motion(t, y):
-        new = step(t, 0.0, *y.tolist(), *values)
-        return [*y[n:], *new[2 : 2 + n]]
-
-    y0 = np.concatenate([start.q0, start.v0])
-    rows = np.zeros((start.steps // start.every + 1, width))
-    times = start.t0 + start.h * start.every * np.arange(len(rows))
-    atol = m.atol if m.atol is not None else m.rtol * max(1e-3, np.abs(y0).max())
-    found = None
-    if start.steps:
+        y = y.tolist()
         try:
-            found = solve_ivp(motion, (times[0], times[-1]), y0, method="DOP853", t_eval=times,
-                              rtol=m.rtol, atol=atol)  # fmt: skip
-        except (ZeroDivisionError, OverflowError, ValueError) as error:
-            raise IntegrationError(f"the equations of motion have no value ({error})", method=m,
-                step=0, time=start.t0, residual=math.nan,
-                advice="The constraints or M degenerate along this motion.") from None  # fmt: skip
-    y = np.array([y0]) if found is None else found.y.T
-    rows = rows[: len(y)]
-    rows[:, : 2 * n] = y
-    if width > 2 * n:
-        rows[1:, 2 * n :] = -start.h * s.multipliers(y[:-1, :n], y[:-1, n:], times[: len(y) - 1])
-    sol = Trajectory(s, m, rows, t0=start.t0, h=start.h, every=start.every)
-    if found is not None and not found.success:
-        raise IntegrationError(found.message, method=m, step=len(y) - 1, time=sol.t[-1],
-            residual=math.nan, advice="The motion may run into a singularity.",
-            trajectory=sol)  # fmt: skip
-    return sol
+            ok, _, *a = step(t, 0.0, *y, *values)
+        except (ZeroDivisionError, OverflowError, ValueError):
+            ok = False
+        a = a if ok else s.motion_carefully(t, y)
+        return np.array([*y[n:], *a[:n]])
+
+    v_scale = velocity_scale(start.v0, s.acceleration(start.q0, start.v0, start.t0), start.h)
+    q_scale = np.maximum(np.abs(start.q0), start.h * v_scale)
+    atol = m.rtol * np.concatenate([q_scale, v_scale]) if m.atol is None else m.atol
+    rows = np.zeros((start.steps // start.every + 1, width))
+    rows[0, : 2 * n] = [*start.q0, *start.v0]
+    times = start.t0 + start.h * start.every * np.arange(len(rows))
+    done = 0
+
+    def result(message=""):
+        if width > 2 * n:
+            y = rows[:done]
+            rows[1 : done + 1, 2 * n :] = -start.h * s.multipliers(
+                y[:, :n], y[:, n : 2 * n], times[:done]
+            )
+        return Trajectory(s, m, rows[: done + 1], t0=start.t0, h=start.h, every=start.every,
+                          message=message)  # fmt: skip
+
+    try:
+        with _Bar(progress, len(rows) - 1) as bar:
+            solver = DOP853(motion, times[0], rows[0, : 2 * n], times[-1], rtol=m.rtol, atol=atol)
+            while done < len(rows) - 1:
+                problem = solver.step()
+                if solver.status == "failed":
+                    raise ValueError(problem)
+                last = int(np.searchsorted(times, solver.t * (1 + 1e-15), side="right"))
+                last = len(rows) if solver.status == "finished" else last
+                if last > done + 1:
+                    rows[done + 1 : last, : 2 * n] = solver.dense_output()(times[done + 1 : last]).T
+                    bar.update(last - 1 - done)
+                    done = last - 1
+    except KeyboardInterrupt:
+        text = f"interrupted after {done} of {len(rows) - 1} rows"
+        raise Interrupted(text + "; the computed part is in .trajectory", result(text)) from None
+    except ValueError as error:
+        raise IntegrationError(
+            f"the motion cannot be continued: {error}", method=m, step=done * start.every,
+            time=times[done], residual=math.nan, trajectory=result("stopped"),
+            advice="The constraints or M degenerate, or the motion is singular.",
+        ) from None  # fmt: skip
+    return result()
 
 
 def _warn_of_energy_jumps(sol):

@@ -51,11 +51,12 @@ def from_json(data):
 
 def system_to_json(s):
     many = {k: [to_json(e) for e in getattr(s, k)] for k in ("q", "v", "constraints", "holonomic")}
+    metric = None if s.metric is None else [[to_json(e) for e in r] for r in s.metric.tolist()]
     return {
         **many,
         "L": to_json(s.L),
         "t": None if s.t is None else to_json(s.t),
-        "metric": None if s.metric is None else [[to_json(e) for e in r] for r in s.metric.tolist()],
+        "metric": metric,
         "parameters": {k.name: x for k, x in s.parameters.items()},
         "name": s.name,
         "source": s.source,

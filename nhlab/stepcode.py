@@ -9,6 +9,7 @@ elimination out for the fixed size, skipping structural zeros, and returns plain
 
 from __future__ import annotations
 
+import builtins
 import hashlib
 import importlib.util
 import keyword
@@ -33,7 +34,8 @@ class Stage:
     """Solve ``equations = 0`` for ``unknowns`` by Newton's method, starting from ``guess``.
 
     ``let`` abbreviates: pairs (symbol, expression), each expression in earlier symbols.
-    ``weight`` multiplies the square of each unknown in the stopping test (1/scale**2).
+    ``weight`` multiplies the square of each unknown in the stopping test (1/scale**2, or 0 for an
+    unknown that enters linearly and is right as soon as the others are).
     """
 
     unknowns: tuple
@@ -49,6 +51,8 @@ class Statement:
 
     ``t`` and ``h`` are the time and the step size; ``args`` are constant during a run.  A method
     that chooses its own step gives ``new_h``; a step with ``new_h <= 0`` is never accepted.
+    ``definite`` says that M is positive definite, so that elimination needs no pivoting; if not,
+    linear equations are iterated as well, which detects and repairs a bad pivot.
     """
 
     t: sp.Symbol
@@ -59,6 +63,7 @@ class Statement:
     update: tuple
     let: tuple = ()
     new_h: sp.Expr | None = None
+    definite: bool = True
 
 
 # ---------------------------------------------------------------------------- printing
@@ -67,7 +72,7 @@ FUNCTIONS = {name: name for name in "sin cos tan exp log sinh cosh tanh atan2".s
 FUNCTIONS |= {"a" + f: "a" + f for f in "sin cos tan sinh cosh tanh".split()}
 FUNCTIONS |= {"Abs": "fabs", "sign": "sign"}
 MATH = {name: getattr(math, name) for name in FUNCTIONS.values() if hasattr(math, name)}
-MATH |= {"sqrt": math.sqrt, "pow": math.pow}
+MATH |= {"sqrt": math.sqrt, "pow": math.pow, "nan": math.nan}
 NUMPY = {name: getattr(np, name, None) for name in MATH} | {"pow": np.power, "sign": np.sign}
 NUMPY |= {"a" + f: getattr(np, "arc" + f) for f in "sin cos tan sinh cosh tanh".split()}
 NUMPY |= {"atan2": np.arctan2, "all_": np.all, "where": np.where}
@@ -84,8 +89,8 @@ def where(condition, a, b):
 def sign(x):
     return (x > 0) - (x < 0)
 """
-RESERVED = set(keyword.kwlist) | set(MATH) | set(NUMPY) | set(dir(__builtins__))
-RESERVED |= {"t", "h", "step", "run", "ok", "out", "state", "n", "stop", "every", "left", "row"}
+RESERVED = set(keyword.kwlist) | set(MATH) | set(NUMPY) | set(dir(builtins))
+RESERVED |= set("t t0 h step run new out state n stop every left row _".split())
 
 
 class Names(dict):
@@ -144,16 +149,15 @@ def _product(e, names):
     top = "*".join(over) or "1"
     if not under:
         return top
-    return f"{top}/{under[0]}" if len(under) == 1 and under[0].isalnum() else (
-        f"{top}/({'*'.join(under)})"
-    )
+    bottom = under[0] if len(under) == 1 else f"({'*'.join(under)})"
+    return f"{top}/{bottom}"
 
 
 def python(e, names):
     """The text of a SymPy expression; operators, ``FUNCTIONS``, Piecewise and nothing else."""
     if e.is_Symbol:
         return names[e]
-    if e.is_Integer:
+    if e.is_Integer and abs(e) < 2**53:
         return str(e)
     if e.is_Number or e.is_NumberSymbol:
         return repr(float(e))
@@ -169,7 +173,7 @@ def python(e, names):
     if e.is_Mul or e.is_Pow:
         return _product(e, names)
     if isinstance(e, sp.Piecewise):
-        text = repr(math.nan) if e.args[-1].cond != True else None  # noqa: E712 (SymPy's true)
+        text = "nan" if e.args[-1].cond != True else None  # noqa: E712 (SymPy's true)
         for value, condition in reversed(e.args):
             v = python(value, names)
             text = v if text is None else f"where({python(condition, names)}, {v}, {text})"
@@ -301,7 +305,7 @@ def _survives(e, small):
         return True
 
 
-def _stage_lines(stage, names, h, current):
+def _stage_lines(stage, names, h, current, definite):
     """The lines that solve one stage, and the condition that it was solved.
 
     ``current`` holds the abbreviations already assigned whose values still hold.
@@ -315,6 +319,8 @@ def _stage_lines(stage, names, h, current):
                 depends[u].add(s)
     in_J = set().union(*(e.free_symbols for e in entries))
     nonlinear = [u for u in stage.unknowns if not depends[u].isdisjoint(in_J)]
+    if not definite:
+        nonlinear = list(stage.unknowns)
 
     small = {h: sp.S.Zero}
     for s, e in stage.let:
@@ -340,8 +346,8 @@ def _stage_lines(stage, names, h, current):
     if not nonlinear:
         lines = block.before + [f"{u} = {python(-e, names)}" for u, e in zip(x, d, strict=True)]
         return lines, f"({' + '.join(f'{u}*{u}' for u in x)} < 1e300)"
-    weight = [block.atom(w, "weight") for w in stage.weight or (sp.S.One,) * n]
-    tested = [k for k, u in enumerate(stage.unknowns) if u in nonlinear]
+    weight = [block.atom(sp.sympify(w), "weight") for w in stage.weight or (1,) * n]
+    tested = [k for k, u in enumerate(stage.unknowns) if u in nonlinear and weight[k] != 0]
     size = _squares([(x[k], weight[k]) for k in tested], names)
     change = _squares([(_atom(python(d[k], names)), weight[k]) for k in tested], names)
     ok = names[sp.Dummy("ok")]
@@ -382,7 +388,9 @@ def generate(statement):
     args = [names[s] for s in statement.args]
     lines, conditions, current = [], [], set()
     for stage in statement.stages:
-        stage_lines, condition = _stage_lines(stage, names, statement.h, current)
+        stage_lines, condition = _stage_lines(
+            stage, names, statement.h, current, statement.definite
+        )
         lines += stage_lines
         conditions.append(condition)
     block = _Block(names)

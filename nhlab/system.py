@@ -59,6 +59,7 @@ class System:
         self.q0, self.v0 = q0, v0
         self._exact = exact
         self._shared = {}  # generated code, shared by all settings of the parameters
+        self.is_definite = True  # M is positive definite, as of a kinetic energy
         self._check()
 
     # ------------------------------------------------------------------ construction
@@ -71,10 +72,17 @@ class System:
         time = dynamicsymbols._t
         qs = tuple(_rows(q))
         for s in qs:
-            if not (isinstance(s, sp.Function("f").__class__) or getattr(s, "is_Function", False)):
+            if not isinstance(s, sp.core.function.AppliedUndef):
                 raise ValueError(f"q: {s} is no dynamicsymbol; make it with dynamicsymbols('{s}')")
         coordinates = symbols([s.func.__name__ for s in qs])
-        velocities = symbols([f"v{s.func.__name__}" for s in qs])
+        taken = {s.name for s in coordinates}
+        velocities = []
+        for s in qs:
+            name = f"v{s.func.__name__}"
+            while name in taken:
+                name += "_"
+            taken.add(name)
+            velocities.append(symbols(name))
         t = others.pop("t", sp.Symbol("t", real=True))
         rates = {s.diff(time): u for s, u in zip(qs, velocities, strict=True)}
         places = dict(zip(qs, coordinates, strict=True))
@@ -90,6 +98,8 @@ class System:
         L = plain(L)
         constraints = [plain(c) for c in _rows(constraints)]
         holonomic = [plain(g) for g in _rows(others.pop("holonomic", ()))]
+        if others.get("metric") is not None:
+            others["metric"] = sp.Matrix(others["metric"]).applyfunc(plain)
         if all(t not in e.free_symbols for e in [L, *constraints]):
             t = None
         return cls(coordinates, velocities, L, constraints, holonomic, t=t, **others)
@@ -117,6 +127,12 @@ class System:
                 raise ValueError(f"two different symbols are called {s.name!r}; make each once, "
                                  "with nh.symbols, and use it everywhere")  # fmt: skip
             by_name[s.name] = s
+        clash = {s.name for s in (*self.q, *self.v, self.t) if s is not None} & set(by_name)
+        if clash:
+            name = sorted(clash)[0]
+            raise ValueError(f"{name} in L or the constraints is not the {name} of q, v or t: the "
+                             "two symbols differ in their assumptions; make it once, with "
+                             "nh.symbols, and use it everywhere")  # fmt: skip
         bound = {}
         for key, value in dict(given).items():
             name = getattr(key, "name", str(key))
@@ -128,7 +144,7 @@ class System:
         if unbound:
             raise ValueError(f"{unbound} occur in L or the constraints but are neither q, v, t nor "
                              f"parameters; add parameters={{{unbound[0]!r}: number}}")  # fmt: skip
-        return bound
+        return dict(sorted(bound.items(), key=lambda item: item[0].name))
 
     def _expressions(self):
         return (self.L, *self.constraints, *self.holonomic, *(self.metric or ()))
@@ -160,15 +176,22 @@ class System:
             q, v, t = self._samples()
             M = self._evaluate("M", q, v, t)
             M = M[np.isfinite(M).all((1, 2))]
-            if len(M) and all(np.linalg.cond(x) > 1e13 for x in M):
+            if len(M) and all(np.linalg.cond(balanced(x)) > 1e13 for x in M):
                 raise ValueError(f"L = {self.L} is singular: its Hessian in the velocities has no "
                                  "inverse; every velocity needs a kinetic term")  # fmt: skip
+            self.is_definite = bool(len(M)) and all(np.linalg.eigvalsh(x)[0] > 0 for x in M)
+            if self.metric is not None:
+                G = self._evaluate("G", q, v, t)
+                if not np.allclose(G, np.swapaxes(G, 1, 2)) or any(
+                    np.linalg.cond(balanced(x)) > 1e13 for x in G
+                ):
+                    raise ValueError(f"metric = {self.metric} must be symmetric and invertible")
             A = self._evaluate("A", q, v, t)
             A = A[np.isfinite(A).all((1, 2))]
-            if m and len(A) and all(np.linalg.matrix_rank(x, rtol=1e-10) < m for x in A):
+            if m and len(A) and all(rank(x) < m for x in A):
                 raise ValueError(f"the constraints {list(map(str, self.constraints))} + "
                                  f"{list(map(str, self.holonomic))} are dependent: rank "
-                                 f"{np.linalg.matrix_rank(A[0], rtol=1e-10)} of {m}; drop the "
+                                 f"{rank(A[0])} of {m}; drop the "
                                  "redundant ones")  # fmt: skip
 
     def _samples(self, count=5):
@@ -206,7 +229,8 @@ class System:
     @cached_property
     def key(self):
         """A digest of the formulas, not of the numbers; it names the generated code."""
-        parts = (self.q, self.v, self.t, *self._expressions(), self.constraints, self.holonomic)
+        parts = (self.q, self.v, self.t, self.L, self.constraints, self.holonomic, self.metric,
+                 tuple(self.parameters), self.is_definite)  # fmt: skip
         return hashlib.sha256(sp.srepr(parts).encode()).hexdigest()
 
     # ------------------------------------------------------------------ symbolic parts
@@ -392,7 +416,7 @@ class System:
         stage = self.motion_stage(time, self.q, self.v)
         carry = (*self.q, *self.v)
         return Statement(time, sp.Dummy("h"), carry, tuple(self.parameters), (stage,),
-                         stage.unknowns)  # fmt: skip
+                         stage.unknowns, definite=self.is_definite)  # fmt: skip
 
     @property
     def motion_program(self):
@@ -406,11 +430,22 @@ class System:
         with np.errstate(all="ignore"):
             columns = [*np.moveaxis(q, -1, 0), *np.moveaxis(v, -1, 0)]
             ok, _, *values = self.motion_program.numpy(t, 0.0, *columns, *self.parameters.values())
-        if not np.all(ok):
-            raise ValueError(f"the equations of motion are singular at q = {q}: the constraints "
-                             "are dependent there or M has no inverse")  # fmt: skip
         batch = np.broadcast_shapes(q.shape[:-1], t.shape)
-        return np.stack([np.broadcast_to(x, batch) for x in values], -1)
+        out = np.stack([np.broadcast_to(x, batch) for x in values], -1)
+        for k in map(tuple, np.argwhere(~np.broadcast_to(ok, batch))):
+            out[k] = self.motion_carefully(np.broadcast_to(t, batch)[k], [*q[k], *v[k]])
+        return out
+
+    def motion_carefully(self, t, y):
+        """(a, lambda) at one state, with pivoting; raises ValueError where there is none."""
+        from .careful import careful_step
+
+        values = list(self.parameters.values())
+        attempt = careful_step(self.motion_program.statement, t, 0.0, y, values)
+        if not attempt.ok:
+            raise ValueError(f"the equations of motion have no solution at q = "
+                             f"{np.array(y[: len(self.q)])}: {attempt.reason}")  # fmt: skip
+        return attempt.carry
 
 
 class Symbolic:
@@ -468,6 +503,18 @@ class Symbolic:
         return tuple(tuple(self.system.metric[i, j] for j in range(n)) for i in range(n))
 
 
+def balanced(x):
+    """A matrix with rows and columns scaled to size one, so that units do not matter."""
+    x = x / np.maximum(np.abs(x).max(1, keepdims=True), 1e-300)
+    return x / np.maximum(np.abs(x).max(0, keepdims=True), 1e-300)
+
+
+def rank(A):
+    """The number of independent rows."""
+    rows = A / np.maximum(np.linalg.norm(A, axis=1, keepdims=True), 1e-300)
+    return int(np.linalg.matrix_rank(rows, rtol=1e-10)) if len(A) else 0
+
+
 def _dot(a, b):
     return sum((x * y for x, y in zip(a, b, strict=True)), sp.S.Zero)
 
@@ -510,8 +557,11 @@ def _expression(e, name):
 
 
 def _number(x, name):
-    if isinstance(x, (numbers.Real, sp.Number)) and math.isfinite(x):
-        return float(x)
+    try:
+        if isinstance(x, (numbers.Real, sp.Number)) and math.isfinite(float(x)):
+            return float(x)
+    except OverflowError:
+        pass
     raise ValueError(f"{name} = {x!r} must be a finite number")
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import zlib
 from dataclasses import asdict
 from functools import cached_property
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -164,16 +167,15 @@ class Trajectory:
         """A pandas DataFrame: t, the coordinates, velocities, momenta, and per step h, lam."""
         import pandas as pd
 
-        s = self.system
-        data = {"t": self.t}
-        data |= {str(x): self.q[:, k] for k, x in enumerate(s.q)}
+        s, first = self.system, [np.nan]  # the first row has no step behind it
+        data = {str(x): self.q[:, k] for k, x in enumerate(s.q)}
         data |= {str(x): self.v[:, k] for k, x in enumerate(s.v)}
-        data |= {f"p_{x}": self.p[:, k] for k, x in enumerate(s.q)}
-        first = [np.nan]  # the first row has no step behind it
-        data["h"] = np.concatenate([first, self.h])
-        for k in range(self.lam.shape[1]):
-            data[f"lam{k}"] = np.concatenate([first, self.lam[:, k]])
-        return pd.DataFrame(data)
+        more = {"t": self.t} | {f"p_{x}": self.p[:, k] for k, x in enumerate(s.q)}
+        more["h"] = np.concatenate([first, self.h])
+        more |= {f"lam{k}": np.concatenate([first, x]) for k, x in enumerate(self.lam.T)}
+        more = {f"step_{k}" if k in data else k: x for k, x in more.items()}
+        time = next(iter(more))
+        return pd.DataFrame({time: more.pop(time), **data, **more})
 
     def save(self, path):
         """Write everything to one ``.npz`` file; ``nh.load`` reads it back."""
@@ -194,6 +196,8 @@ class Trajectory:
         from . import methods
         from .serial import system_from_json
 
+        if not os.path.exists(path) and os.path.exists(f"{path}.npz"):
+            path = f"{path}.npz"  # np.savez adds the ending
         try:
             with np.load(path, allow_pickle=False) as file:
                 about, rows = json.loads(str(file["about"])), file["rows"]
@@ -205,5 +209,5 @@ class Trajectory:
             system, method = system_from_json(about["system"]), getattr(methods, name)(**options)
             keys = ("t0", "h", "every", "message", "q1_given")
             return cls(system, method, rows, **{k: about[k] for k in keys})
-        except (KeyError, ValueError, TypeError) as error:
+        except (KeyError, ValueError, TypeError, EOFError, BadZipFile, zlib.error) as error:
             raise ValueError(f"{path} is not a trajectory saved by nhlab ({error})") from None

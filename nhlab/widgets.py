@@ -117,7 +117,7 @@ class Panel(w.VBox):
     sentence in the panel.  Saved notebooks keep the last picture.
     """
 
-    def __init__(self, picture, update, controls, *, caption="", code=None, alt="", busy=()):
+    def __init__(self, picture, update, controls, *, caption="", code=None, alt=""):
         self.picture, self._update, self._code = picture, update, code
         self.controls, self.alt = controls, alt or caption
         self._defaults = {k: c.value for k, c in controls.items()}
@@ -136,11 +136,9 @@ class Panel(w.VBox):
             button = w.Button(description="Copy as code", tooltip="show the call that gives this")
             button.on_click(lambda _: self._toggle_code())
             buttons.append(button)
-        left = w.VBox([*controls.values(), w.HBox(buttons)], layout={"width": "330px"})
-        right = w.VBox([self.image, self.readout, self.message])
-        both = w.HBox([left, right], layout={"flex_flow": "row wrap"})
+        self.bar = w.HBox([*controls.values(), *buttons], layout={"flex_flow": "row wrap"})
         note = w.HTML(f'<div style="max-width:60em;line-height:1.4">{caption}</div>')
-        super().__init__([both, self.listing, note])
+        super().__init__([self.bar, self.image, self.readout, self.message, self.listing, note])
         for c in controls.values():
             c.observe(self._on_change, "value")
         self.draw()
@@ -242,14 +240,14 @@ def slider(label, low, high, value, step=None, digits=None):
     digits = max(0, -int(np.floor(np.log10(step) + 1e-9))) if digits is None else digits
     return w.FloatSlider(
         value=value, min=low, max=high, step=step, description=label, readout_format=f".{digits}f",
-        continuous_update=True, style={"description_width": "90px"}, layout={"width": "320px"},
+        continuous_update=True, style={"description_width": "80px"}, layout={"width": "300px"},
     )  # fmt: skip
 
 
 def whole(label, low, high, value):
     return w.IntSlider(
         value=value, min=low, max=high, description=label, continuous_update=True,
-        style={"description_width": "90px"}, layout={"width": "320px"},
+        style={"description_width": "80px"}, layout={"width": "300px"},
     )  # fmt: skip
 
 
@@ -257,7 +255,7 @@ def choice(label, options, value=None):
     """A drop-down list; ``options`` are names or pairs (name, value)."""
     return w.Dropdown(
         options=options, value=options[0] if value is None else value, description=label,
-        style={"description_width": "90px"}, layout={"width": "320px"},
+        style={"description_width": "80px"}, layout={"width": "300px"},
     )  # fmt: skip
 
 
@@ -307,8 +305,23 @@ def complete_velocity(system, q0, v0, free):
     return v
 
 
-def explore(system, methods, view="energy", *, h=(0.01, 0.5, 0.2), alpha=None, steps=None, T=None,
-            q0=None, v0=None, start=(), parameters=(), caption="", size=(6.4, 4.2), extra=()):
+def explore(
+    system,
+    methods,
+    view="energy",
+    *,
+    h=(0.01, 0.5, 0.2),
+    alpha=None,
+    steps=None,
+    T=None,
+    q0=None,
+    v0=None,
+    start=(),
+    parameters=(),
+    caption="",
+    size=(6.4, 4.2),
+    extra=(),
+):
     """A panel of runs of one or more methods on a system, with sliders.
 
     system : a System, or a list of Systems to choose from
@@ -529,10 +542,13 @@ def animate(*sols, caption="", size=None, frames=200):
     step = float(f"{end / frames:.1g}")
     time_slider = slider("time t", 0.0, float(end), 0.0, step)
     play = w.Play(min=0, max=int(end / step), interval=80, description="play")
-    play.observe(lambda change: setattr(time_slider, "value", min(end, change["new"] * step)), "value")
+    play.observe(
+        lambda change: setattr(time_slider, "value", min(end, change["new"] * step)), "value"
+    )
     panel = Panel(picture, update, {"t": time_slider}, caption=caption)
-    time_slider.observe(lambda change: play.set_trait("value", round(change["new"] / step)), "value")
-    row = panel.children[0].children[0]
-    row.children = (play, *row.children)
+    time_slider.observe(
+        lambda change: play.set_trait("value", round(change["new"] / step)), "value"
+    )
+    panel.bar.children = (play, *panel.bar.children)
     panel.play = play
     return panel

@@ -30,8 +30,9 @@ class Verdict:
     def _repr_html_(self):
         colour = {"open": "#666666", "wrong": "#B25000", "right": "#00734A"}[self.state]
         mark = {"open": "○", "wrong": "✗", "right": "✓"}[self.state]
-        return (f'<div style="border-left:4px solid {colour};padding:.3em .8em">'
-                f'<b style="color:{colour}">{mark}</b> {html.escape(repr(self))}</div>')  # fmt: skip
+        frame = f"border-left:4px solid {colour};padding:.3em .8em"
+        head = f'<b style="color:{colour}">{mark}</b>'
+        return f'<div style="{frame}">{head} {html.escape(repr(self))}</div>'
 
 
 def exercise(name):

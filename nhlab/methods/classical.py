@@ -11,7 +11,7 @@ from ..stepcode import Statement
 from .method import Frame, Method
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RK4(Method):
     r"""The classical Runge-Kutta method of order 4 for q' = v, v' = a(t, q, v).
 
@@ -28,7 +28,7 @@ class RK4(Method):
     def layout(self, system):
         return {"q": len(system.q), "v": len(system.q), "lam": len(system.symbolic.A)}
 
-    def arguments(self, system, weight):
+    def arguments(self, system, weights):
         return tuple(system.parameters.values())
 
     def statement(self, system):
@@ -67,7 +67,7 @@ class RK4(Method):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Reference(Method):
     """SciPy's DOP853 with tight tolerances: the true motion for all practical purposes."""
 

@@ -12,7 +12,7 @@ from ..stepcode import Stage, Statement
 from .method import Frame, Method
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DLA(Method):
     r"""Discrete Lagrange-d'Alembert, CM01 (6); with holonomic constraints CM01 (17).
 
@@ -46,9 +46,9 @@ class DLA(Method):
     def code_key(self):
         return (*super().code_key(), self.constraint_alpha is None)
 
-    def arguments(self, system, weight):
+    def arguments(self, system, weights):
         own = () if self.constraint_alpha is None else (self.constraint_alpha,)
-        return (*own, *super().arguments(system, weight))
+        return (*own, *super().arguments(system, weights))
 
     def statement(self, system):
         s = Frame(system)
@@ -58,7 +58,7 @@ class DLA(Method):
             t=s.t,
             h=s.h,
             carry=(*s.q, *s.p, *s.v, *s.lam),
-            args=(*own, s.alpha, *s.parameters, s.weight),
+            args=(*own, s.alpha, *s.parameters, *s.weights),
             stages=(stage,),
             update=(*s.q1(s.h), *Ld.p_plus, *s.v1, *s.lam1),
             let=stage.let,
@@ -81,5 +81,5 @@ def dla_stage(s, symmetric, constraint_alpha=None):
         equations=(*momentum, *wd.constraints, *g),
         guess=(*s.v, *s.lam),
         let=tuple(let),
-        weight=(s.weight,) * (s.n + s.m),
+        weight=(*s.weights, *(0,) * s.m),
     ), Ld

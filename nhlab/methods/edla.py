@@ -12,7 +12,7 @@ from .dla import DLA, dla_stage
 from .method import Frame, Method
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EDLA(Method):
     r"""Time is an unknown: C03 (6) for (q2, lambda, h2 = t2 - t1).
 
@@ -65,13 +65,13 @@ class EDLA(Method):
             equations=(*solve.equations, Ld.E_minus - e),
             guess=(*s.v1, *s.lam1, s.h),
             let=solve.let,
-            weight=(*(s.weight,) * (s.n + s.m), s.h**-2),
+            weight=(*s.weights, *(0,) * s.m, s.h**-2),
         )
         return Statement(
             t=s.t,
             h=s.h,
             carry=(*s.q, *s.p, *s.v, *s.lam, e),
-            args=(s.alpha, *s.parameters, s.weight),
+            args=(s.alpha, *s.parameters, *s.weights),
             stages=(predict, solve),
             update=(*f.q1(h2), *Ld.p_plus, *v2, *lam2, e if system.is_autonomous else Ld.E_plus),
             let=solve.let,

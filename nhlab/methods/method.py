@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
 import numpy as np
@@ -29,7 +29,7 @@ class Frame:
         self.v1 = system.v
         self.lam1 = tuple(sp.Dummy(f"lam{k}") for k in range(self.m))
         self.alpha = sp.Dummy("alpha")
-        self.weight = sp.Dummy("weight")  # 1/(velocity scale)**2, for Newton's stopping test
+        self.weights = tuple(sp.Dummy(f"weight_{s.name}") for s in system.q)  # see velocity_scale
         self.parameters = tuple(system.parameters)
 
     def force(self, lam):
@@ -67,6 +67,12 @@ class Method:
                                      "1/2 is the midpoint rule")  # fmt: skip
                 object.__setattr__(self, f.name, float(value))
 
+    def __repr__(self):
+        """As one would write the call: alpha always, the rest where it is not the default."""
+        said = [(f.name, getattr(self, f.name), f.default) for f in fields(self)]
+        said = [f"{k}={x!r}" for k, x, default in said if k == "alpha" or x != default]
+        return f"{type(self).__name__}({', '.join(said)})"
+
     @property
     def order(self):
         """2 for the midpoint and the symmetric rule, else 1 (CM01 section 4)."""
@@ -86,9 +92,9 @@ class Method:
         n, m = len(system.q), len(system.symbolic.A)
         return {"q": n, "p": n, "v": n, "lam": m}
 
-    def arguments(self, system, weight):
+    def arguments(self, system, weights):
         """Values of the statement's args."""
-        return (self.alpha, *system.parameters.values(), weight)
+        return (self.alpha, *system.parameters.values(), *weights)
 
     def start_momentum(self, system, t, q, v, h):
         """The momentum that arrives at q0 (EQUATIONS: starting from (q0, v0))."""
@@ -103,8 +109,10 @@ class Method:
     def program(self, system):
         key = self.code_key()
         if key not in system._shared:
-            text = f"{key}{system.key}"
-            system._shared[key] = Program(text, lambda: self.statement(system))
+            definite = system.is_definite
+            system._shared[key] = Program(
+                f"{key}{system.key}", lambda: replace(self.statement(system), definite=definite)
+            )
         return system._shared[key]
 
     def on_step(self, system, what, t, q, v, h):
@@ -131,6 +139,11 @@ class Method:
 
 
 def velocity_scale(v, a, h):
-    """A velocity to measure Newton's corrections against; 1 for a system at rest."""
-    scale = np.maximum(np.linalg.norm(v, axis=-1), h * np.linalg.norm(a, axis=-1))
-    return np.where(scale > 0, scale, 1.0)[()]
+    """What Newton's correction of each velocity is measured against, shape (..., n).
+
+    One scale per component, for metres and radians may differ by any factor; 1 for a system at
+    rest.  1/scale**2 are the weights of the stopping test.
+    """
+    scale = np.maximum(np.abs(v), h * np.abs(a))
+    whole = scale.max(-1, keepdims=True)
+    return np.where(whole > 0, np.maximum(scale, 1e-6 * whole), 1.0)

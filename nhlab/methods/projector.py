@@ -13,7 +13,7 @@ from ..stepcode import Stage, Statement
 from .method import Frame, Method
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Projector(Method):
     r"""The normal part of the momentum is reflected, the tangent part kept, FIM08 (4)-(6).
 
@@ -74,15 +74,15 @@ class Projector(Method):
             equations=tuple(
                 pm - p + 2 * f for pm, p, f in zip(Ld.p_minus, s.p, s.force(mu), strict=True)
             ),
-            guess=tuple(2 * x - u for x, u in zip(w, s.v, strict=True)),  # (P - Q) v_last
+            guess=tuple(2 * x - u for x, u in zip(w, s.v, strict=True)) if m else s.v,  # (P - Q) v
             let=tuple(Ld.let),
-            weight=(s.weight,) * n,
+            weight=s.weights,
         )
         return Statement(
             t=s.t,
             h=s.h,
             carry=(*s.q, *s.p, *s.v, *s.lam),
-            args=(s.alpha, *s.parameters, s.weight),
+            args=(s.alpha, *s.parameters, *s.weights),
             stages=(split, jump) if m else (jump,),
             update=(*s.q1(s.h), *Ld.p_plus, *s.v1, *(2 * x for x in mu)),
             let=jump.let,

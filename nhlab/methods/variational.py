@@ -10,7 +10,7 @@ from ..stepcode import Stage, Statement
 from .method import Frame, Method
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Variational(Method):
     r"""Discrete Euler-Lagrange, CM01 (2); with holonomic constraints CM01 (8), that is SHAKE.
 
@@ -45,13 +45,13 @@ class Variational(Method):
             ),
             guess=(*s.v, *s.lam),
             let=(*Ld.let, *there),
-            weight=(s.weight,) * (s.n + s.m),
+            weight=(*s.weights, *(0,) * s.m),
         )
         return Statement(
             t=s.t,
             h=s.h,
             carry=(*s.q, *s.p, *s.v, *s.lam),
-            args=(s.alpha, *s.parameters, s.weight),
+            args=(s.alpha, *s.parameters, *s.weights),
             stages=(stage,),
             update=(*s.q1(s.h), *Ld.p_plus, *s.v1, *s.lam1),
             let=stage.let,
