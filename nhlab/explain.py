@@ -12,19 +12,26 @@ def explain(run, attempt):
     s, m, state = run.system, run.method, run.state
     at = 2 if m.variable_step else 0
     q = state[at : at + len(s.q)]
-    A = s.A(q, run.time)
-    place = ", ".join(f"{x} = {y:.4g}" for x, y in zip(s.q, q, strict=True))
-    if len(A):
+    place = _place(s, q)
+    v = state[at + (2 if m.discrete else 1) * len(s.q) :][: len(s.q)]
+    h = state[1] if at else run.start.h
+    for part in (0, 0.5, 1) if s.symbolic.A else ():  # the node, and where the step may look
+        near = q + part * h * v
+        A = s.A(near, run.time)
         sizes = np.linalg.svd(A, compute_uv=False)
-        if sizes[-1] < 1e-6 * sizes[0]:
+        if sizes[-1] < 1e-3 * sizes[0]:
             return (
-                f"the constraint forms become dependent at {place} (smallest singular value "
-                f"{sizes[-1]:.1e})",
-                "The constraints lose rank here; start elsewhere or choose other coordinates.",
+                f"the constraint forms become dependent near {_place(s, near)} (smallest singular "
+                f"value {sizes[-1]:.1e})",
+                "The constraints lose rank there; start elsewhere or choose other coordinates.",
             )
     if m.variable_step and run.done:
         return _no_step(run, attempt, state, place)
     return f"{attempt.reason} at {place}", attempt.advice
+
+
+def _place(system, q):
+    return ", ".join(f"{x} = {y:.4g}" for x, y in zip(system.q, q, strict=True))
 
 
 def _no_step(run, attempt, state, place):
@@ -44,6 +51,12 @@ def _no_step(run, attempt, state, place):
     if not gaps:
         return f"{attempt.reason} at {place}", "Try a smaller h."
     gap = np.array(gaps)
+    if np.ptp(gap[:, 0]) < 1e-7 * abs(target):
+        return (
+            f"the discrete energy hardly depends on the step at {place} (by "
+            f"{np.ptp(gap[:, 0]):.0e} for all h up to {sizes[-1]:.3g}), so it determines none",
+            "EDLA is of no use for this motion; use nh.DLA or nh.Projector.",
+        )
     if np.all(gap[:, 0] > 0) or np.all(gap[:, 0] < 0):
         k = np.abs(gap[:, 0]).argmin()
         return (

@@ -417,10 +417,12 @@ def _reference(start, progress=None):
     try:
         with _Bar(progress, len(rows) - 1) as bar:
             solver = DOP853(motion, times[0], rows[0, : 2 * n], times[-1], rtol=m.rtol, atol=atol)
+            tiny = 0  # steps in a row that lead nowhere, as at a singularity
             while done < len(rows) - 1:
                 problem = solver.step()
-                if solver.status == "failed":
-                    raise ValueError(problem)
+                tiny = tiny + 1 if solver.step_size < 1e-9 * (times[-1] - times[0]) else 0
+                if solver.status == "failed" or tiny > 50:
+                    raise ValueError(problem or f"the step size fell to {solver.step_size:.1e}")
                 last = int(np.searchsorted(times, solver.t * (1 + 1e-15), side="right"))
                 last = len(rows) if solver.status == "finished" else last
                 if last > done + 1:

@@ -60,6 +60,8 @@ def system_to_json(s):
         "parameters": {k.name: x for k, x in s.parameters.items()},
         "name": s.name,
         "source": s.source,
+        "q0": None if s.q0 is None else [float(x) for x in s.q0],
+        "v0": None if s.v0 is None else [float(x) for x in s.v0],
     }
 
 
@@ -74,4 +76,6 @@ def system_from_json(data):
         parameters=data["parameters"],
         name=data["name"],
         source=data["source"],
+        q0=data["q0"],
+        v0=data["v0"],
     )

@@ -384,6 +384,9 @@ class System:
         """The known solution from (q0, v0), shape (..., n), where there is one."""
         if self._exact is None:
             raise ValueError(f"no closed solution is known for {self!r}; use nh.Reference()")
+        if np.abs(self.A(self.q0) @ np.array(self.v0, float)).max(initial=0) > 1e-9:
+            raise ValueError("v0 does not satisfy the constraints with these parameters; make the "
+                             "system anew instead of changing it with set")  # fmt: skip
         return self._exact(self, np.asarray(t, float))
 
     # ------------------------------------------------------------------ the equations of motion

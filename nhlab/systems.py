@@ -14,8 +14,6 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
-from scipy.integrate import quad_vec
-from scipy.special import ellipj
 from sympy import cos, sin
 from sympy import sqrt as root
 
@@ -144,6 +142,8 @@ def sleigh(m=1.0, I=1.0, a=0.2):
 
 def _sleigh_exact(system, t):
     """Forward speed u and turn rate w obey u' = a w^2, b^2 w' = -a u w; (x, y) by quadrature."""
+    from scipy.integrate import quad_vec  # late: importing SciPy takes longer than most runs
+
     (x0, y0, theta0), (vx, vy, w0) = system.q0, system.v0
     m, I, a = _values(system, "m I a")
     u0 = vx * np.cos(theta0) + vy * np.sin(theta0)
@@ -239,8 +239,8 @@ def quartic():
     .. math:: L = \tfrac12|\dot q|^2 - \tfrac12\Bigl(|q|^2 + z_1^2z_2^2 + \sum y_i^2z_i^2\Bigr),
               \qquad \dot x + \sum y_i\dot z_i = 0
 
-    Chaos without structure to lean on: the energy error of DLA and projector method alike grows
-    like a random walk.
+    Its motion is chaotic, and the energy error of DLA and projector method alike grows like a
+    random walk.
     """
     q, v = _coordinates("x y1 y2 y3 z1 z2 z3")
     y, z, vx, vz = q[1:4], q[4:7], v[0], v[4:7]
@@ -308,6 +308,8 @@ def pendulum(m=1.0, g=1.0, l=1.0):
 
 def _pendulum_exact(system, t):
     """From rest: sin(theta/2) = k cn/dn with k = sin(theta0/2)."""
+    from scipy.special import ellipj  # late: importing SciPy takes longer than most runs
+
     g, l = _values(system, "g l")
     k = np.sin(system.q0[0] / 2)
     _, cn, dn, _ = ellipj(sqrt(g / l) * t, k**2)

@@ -1,0 +1,1 @@
+"""Drawings and panels that belong to one lesson each."""
