@@ -71,6 +71,8 @@ class Robot(Body):
 class Snakeboard(Body):
     """The board, its two wheel axles at plus and minus phi, and the rotor."""
 
+    size = 1.5
+
     def parts(self, q):
         x, y, theta, psi, phi = q
         r = self.value.get("r", 1.0)

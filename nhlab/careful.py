@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from .stepcode import MAXITER, TOLERANCE, evaluator, jacobian
+from .stepcode import MAXITER, evaluator, jacobian
 from .system import balanced
 
 
@@ -83,7 +83,7 @@ def _solve(stage, known, result):
             return False
         d = np.linalg.solve(J, r)
         x = x - d
-        if (weight * d * d).sum() <= TOLERANCE**2 * (1 + (weight * x * x).sum()):
+        if (weight * d * d).sum() <= stage.tolerance**2 * (1 + (weight * x * x).sum()):
             known |= dict(zip(stage.unknowns, x.tolist(), strict=True))
             result.solutions[stage] = x
             return True

@@ -139,7 +139,7 @@ def _together(start):
 
 def _alone(start, rows, row, state, done, weights):
     try:
-        run = Run(start, row, state, done, weights, rows)
+        run = Run(start, row, state, done, weights, rows, explain=False)
         run.go(progress=False)
         return run.done
     except IntegrationError as error:
@@ -170,7 +170,8 @@ def _as_arrays(start, rows, row, state, done, weights):
         good = np.broadcast_to(ok, len(alive)).copy()
         for i in np.flatnonzero(~good):
             j = alive[i]
-            one = Run(start, row[j], state[i].copy(), k, weights[j], np.empty_like(rows[j]))
+            scratch = np.empty_like(rows[j])
+            one = Run(start, row[j], state[i].copy(), k, weights[j], scratch, explain=False)
             try:
                 one._careful()
                 new[i], good[i] = one.state, True

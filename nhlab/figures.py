@@ -56,7 +56,7 @@ def _draw(sols, values, ylabel, size=(7.2, 3.8), labels=None):
 
 
 def _legend(ax):
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False)
 
 
 def _table(sols, values, names):
@@ -175,7 +175,7 @@ def fim08_fig1():
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_xlabel("$x$")
     ax.set_ylabel("$y$")
-    ax.legend(loc="upper left")
+    ax.legend(loc="upper left", frameon=False)
     miss = max(abs(np.dot(s.A(q)[0], np.linalg.solve(s.M(q), a + b)))
                for q, a, b in zip(sol.q[1:3], sol.p[1:3], sol.p_minus[1:3], strict=True))  # fmt: skip
     return Plate(
@@ -190,7 +190,7 @@ def _free_particle_energy(q0, v0, h, steps, title, where):
     sols = [integrate(s, m, q0, v0, h=h, steps=steps) for m in (Projector(), DLA())]
     E = [sol.energy() for sol in sols]
     fig, ax = _draw(sols, E, "energy $E$")
-    ax.legend(loc="best")
+    ax.legend(loc="best", frameon=False)
     return Plate(
         title, fig, _table(sols, E, ["Projector", "DLA"]),
         f"{where} prints no data. Chosen here: q0 = {tuple(q0)}, v0 = {tuple(v0)}, h = {h:g}, {steps} steps; DLA with the midpoint rule.",
@@ -228,14 +228,19 @@ def fim08_fig3():
     q = np.array([0, 0, 0.35, 0.9, 0.5])
     fig, ax = _portrait(s, q)
     ax.plot([-1.9, 1.9], [0, 0], color="#999999", linestyle="--", linewidth=1)
-    for text, at in (
-        (r"$\theta$", (1.25, 0.16)),
-        (r"$\psi$", (0.28, 0.32)),
-        (r"$\phi$", (1.12, 0.72)),
-        (r"$\phi$", (-1.36, -0.56)),
-        ("$r$", (0.62, 0.06)),
-    ):
-        ax.annotate(text, at, fontsize=15)
+    theta, psi, phi = q[2:]
+    x, y = np.cos(theta), np.sin(theta)
+    for end in (-1, 1):  # the board's line beyond the axles, from which phi is measured
+        ax.plot(
+            *np.array([[end * x, end * y], [1.7 * end * x, 1.7 * end * y]]).T,
+            color="#999999",
+            linestyle=":",
+        )
+    _arc(ax, 0, 0, 0.42, 0.0, theta, r"$\theta$")
+    _arc(ax, 0, 0, 0.6, theta, theta + psi, r"$\psi$")
+    _arc(ax, x, y, 0.5, theta, theta + phi, r"$\phi$")
+    _arc(ax, -x, -y, 0.5, np.pi + theta - phi, np.pi + theta, r"$\phi$")
+    ax.annotate("$r$", (-0.55 * x, -0.55 * y + 0.12), fontsize=15)
     return Plate("FIM08 Figure 3: the snakeboard", fig, _outline(s, q),
                  "All angles positive: theta = 0.35, psi = 0.9, phi = 0.5; the dashed line is the x-axis, phi is measured from the board.",
                  "A drawing, no claim: it fixes the journal's convention for phi.")  # fmt: skip
@@ -247,12 +252,10 @@ def fim08_fig4():
     q = np.array([0, 0, 0.5])
     fig, ax = _portrait(s, q, 1.1)
     ax.plot([0, 1], [0, 0], color="#999999", linestyle="--", linewidth=1)
-    for text, at in (
-        ("$(x, y)$", (-0.12, -0.2)),
-        ("$a$", (0.14, 0.2)),
-        (r"$\theta$", (0.42, 0.07)),
-    ):
-        ax.annotate(text, at, fontsize=15)
+    ax.plot([0, np.cos(0.5)], [0, np.sin(0.5)], color="#999999", linestyle="--", linewidth=1)
+    _arc(ax, 0, 0, 0.85, 0.0, 0.5, r"$\theta$")
+    ax.annotate("$(x, y)$", (0, 0), (0.1, -0.5), fontsize=15, arrowprops={"arrowstyle": "-"})
+    ax.annotate("$a$", (0.1, 0.19), fontsize=15)
     return Plate("FIM08 Figure 4: the Chaplygin sleigh", fig, _outline(s, q),
                  "theta = 0.5; the blade touches the plane at (x, y), the dot is the centre of mass at the distance a (drawn 0.45).",
                  "A drawing, no claim.")  # fmt: skip
@@ -267,6 +270,15 @@ def _portrait(system, q, size=1.9):
     ax.set_ylim(-0.8 * size, 0.8 * size)
     ax.set_axis_off()
     return fig, ax
+
+
+def _arc(ax, x, y, radius, start, end, text):
+    """An angle with its name."""
+    a = np.linspace(start, end, 30)
+    ax.plot(x + radius * np.cos(a), y + radius * np.sin(a), color="#555555", linewidth=1)
+    middle = (start + end) / 2
+    at = (x + (radius + 0.14) * np.cos(middle), y + (radius + 0.14) * np.sin(middle))
+    ax.annotate(text, at, fontsize=15, ha="center", va="center")
 
 
 def _outline(system, q):
@@ -293,7 +305,7 @@ def fim08_fig5():
     ax.set_xlabel("step $k$")
     ax.set_ylabel("error in $\\mathbb{R}^3$")
     ax.set_xlim(0, 60)
-    ax.legend(loc="upper left")
+    ax.legend(loc="upper left", frameon=False)
     last = {k: e[-1] for k, e in errors.items()}
     return Plate(
         "FIM08 Figure 5: errors on the Chaplygin sleigh", fig, {"k": np.arange(61), **errors},

@@ -119,32 +119,36 @@ class Start:
         """q0 on the holonomic constraints, forms independent there, v0 in D."""
         s, q = self.system, np.atleast_2d(self.q0)
         g, A = s.g(q), s.A(q, self.t0)
-        for k in range(len(q)):
-            which = f"q0[{k}]" if self.batch else "q0"
-            if np.abs(g[k]).max(initial=0) > 1e-9 * (1 + np.abs(q[k]).max()):
-                raise ValueError(f"{which} = {_short(q[k])} is off the holonomic constraints: "
-                                 f"g(q0) = {_short(g[k])}, not 0")  # fmt: skip
-            if rank(A[k]) < len(A[k]):
-                raise ValueError(
-                    f"the constraints are dependent at {which} = {_short(q[k])} "
-                    f"(rank {rank(A[k])} of {len(A[k])}); start elsewhere"
-                )
+        for k in _first(np.abs(g) > 1e-9 * (1 + np.abs(q).max(1, keepdims=True))):
+            raise ValueError(f"q0{self._index(k)} = {_short(q[k])} is off the holonomic "
+                             f"constraints: g(q0) = {_short(g[k])}, not 0")  # fmt: skip
+        for k in _first(rank(A)[:, None] < A.shape[1]):
+            raise ValueError(f"the constraints are dependent at q0{self._index(k)} = "
+                             f"{_short(q[k])} (rank {rank(A[k])} of {len(A[k])}); start "
+                             "elsewhere")  # fmt: skip
         if self.v0 is None:
             return
         v = np.atleast_2d(self.v0)
         residual = np.einsum("kai,ki->ka", A, v)
         size = np.einsum("kai,ki->ka", np.abs(A), np.abs(v))  # what could have cancelled
-        for k in range(len(q)):
-            if np.any(np.abs(residual[k]) > 1e-9 * size[k] + 1e-12):
-                if s.metric is None and not s.is_mechanical:  # no metric to project with
-                    near = v[k] - np.linalg.pinv(A[k]) @ residual[k]
-                else:
-                    near = s.project(q[k], v[k], self.t0)
-                raise ValueError(
-                    f"v0{f'[{k}]' if self.batch else ''} = {_short(v[k])} violates the "
-                    f"constraints: A(q0) v0 = {_short(residual[k])}, not 0. The nearest admissible "
-                    f"velocity is {_short(near)} (system.project(q0, v0) gives it)"
-                )
+        for k in _first(np.abs(residual) > 1e-9 * size + 1e-12):
+            if s.metric is None and not s.is_mechanical:  # no metric to project with
+                near = v[k] - np.linalg.pinv(A[k]) @ residual[k]
+            else:
+                near = s.project(q[k], v[k], self.t0)
+            raise ValueError(
+                f"v0{self._index(k)} = {_short(v[k])} violates the constraints: A(q0) v0 = "
+                f"{_short(residual[k])}, not 0. The nearest admissible velocity is {_short(near)} "
+                "(system.project(q0, v0) gives it)"
+            )
+
+    def _index(self, k):
+        return f"[{k}]" if self.batch else ""
+
+
+def _first(bad):
+    """The index of the first row with a True, in a list; empty if there is none."""
+    return np.flatnonzero(bad.any(1))[:1].tolist()
 
 
 def _short(x):
@@ -225,10 +229,10 @@ def _numpy_step(method, system, t, h, rows, weights):
 class Run:
     """A run in progress: the rows stored so far and the state to go on from."""
 
-    def __init__(self, start, row, state, done, weights, rows=None):
+    def __init__(self, start, row, state, done, weights, rows=None, explain=True):
         self.start, self.system, self.method = start, start.system, start.method
         self.program = self.method.program(self.system)
-        self.weights = weights.tolist()
+        self.weights, self.explain = weights.tolist(), explain
         self.args = self.method.arguments(self.system, self.weights)
         size = (start.steps // start.every + 1, len(row))
         self.rows = np.empty(size) if rows is None else rows
@@ -332,9 +336,11 @@ class Run:
         return float(self.state[0]) if self.method.variable_step else fixed
 
     def _stop(self, attempt):
-        from .explain import explain
+        reason, advice = attempt.reason, attempt.advice
+        if self.explain:  # takes a moment, so an ensemble leaves it until somebody asks
+            from .explain import explain
 
-        reason, advice = explain(self, attempt)
+            reason, advice = explain(self, attempt)
         raise IntegrationError(
             reason,
             method=self.method,
@@ -446,7 +452,7 @@ def _warn_of_energy_jumps(sol):
     if not sol.system.is_autonomous or len(sol) < 2:
         return
     pick = np.unique(np.linspace(0, len(sol) - 1, 500).astype(int))
-    q, t = sol.q[pick], sol.t[pick]
+    q, t = sol.q[pick], sol._t0  # the system is autonomous
     v = sol._column("v")[pick]
     E, V = sol.system.energy(q, v, t), sol.system.V(q, t)
     scale = np.ptp(V) + np.abs(E[0] - V[0]) + 1e-300

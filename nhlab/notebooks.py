@@ -23,11 +23,22 @@ def clean(notebook):
             output.get("data", {}).pop(WIDGET, None)
             if "metadata" in output:
                 output.metadata = {}
-        cell.outputs = [
-            o for o in cell.outputs
-            if o.output_type == "error" or o.get("text") or o.get("data")
-        ]  # fmt: skip
+        cell.outputs = _joined(
+            o for o in cell.outputs if o.output_type == "error" or o.get("text") or o.get("data")
+        )
     return notebook
+
+
+def _joined(outputs):
+    """Pieces of one printed text as one; where they were cut changes from run to run."""
+    kept = []
+    for o in outputs:
+        last = kept[-1] if kept else None
+        if last and o.output_type == "stream" == last.output_type and o.name == last.name:
+            last.text += o.text
+        else:
+            kept.append(o)
+    return kept
 
 
 def run(path):

@@ -68,13 +68,20 @@ READINGS = {
         lambda s: (s.t[1:], s.energy("midpoints") if s.method.discrete else s.energy()[1:])),
     "energy error": ("time $t$", "$E - E_0$", lambda s: (s.t, s.energy() - s.energy()[0])),
     "projected energy": ("time $t$", "energy of $P v$", lambda s: (s.t, s.energy("projected"))),
-    "constraint": (
-        "time $t$", "constraint residual",
-        lambda s: (s.t[1:], _worst(s.constraint("midpoints" if s.method.discrete else "nodes")
-                                   [0 if s.method.discrete else 1 :]))),
+    "constraint": ("time $t$", "constraint residual", lambda s: own_constraint(s)),
     "node constraint": ("time $t$", "$A(q_k)\\, v_k$", lambda s: (s.t, _worst(s.constraint()))),
     "step": ("time $t$", "step size $h$", lambda s: (s.t[1:], s.h)),
 }  # fmt: skip
+
+
+def own_constraint(sol):
+    """(t, residual) of the constraint a method imposes: wd on each step, the average momentum for
+    the projector method, A v at the nodes for the classical methods."""
+    if not sol.method.discrete:
+        return sol.t[1:], _worst(sol.constraint()[1:])
+    if type(sol.method).__name__ == "Projector":
+        return sol.t[1:-1], _worst(sol.constraint("average"))
+    return sol.t[1:], _worst(sol.constraint("midpoints"))
 
 
 def _worst(residual):
@@ -93,7 +100,7 @@ def reading(name, system):
     parts = name.split()
     if len(parts) != 2 or any(p not in [*names, "t"] for p in parts):
         raise ValueError(f"view {name!r} is unknown; choose one of {list(READINGS)} or two of "
-                         f"{['t', *names]}, as in {names[0]!r}")  # fmt: skip
+                         f"{['t', *names]}, as in {f"t {names[0]}"!r}")  # fmt: skip
 
     def column(sol, p):
         return sol.t if p == "t" else sol.q[:, names.index(p)]
@@ -125,7 +132,7 @@ def draw(sols, name, ax=None, **options):
     ax.set_xlabel(x)
     ax.set_ylabel(y)
     if len(sols) > 1:
-        ax.legend(loc="best")
+        ax.legend(loc="best", frameon=False)
     return ax
 
 
@@ -136,7 +143,7 @@ def energy(sols, ax=None, at="nodes", **options):
 
 
 def constraint(sols, ax=None, at=None, **options):
-    """The constraint residual: of each step for discrete methods, at the nodes for the others."""
+    """The residual of the constraint each method imposes; with at="nodes", of A v at the nodes."""
     return draw(sols, "constraint" if at is None else "node constraint", ax, **options)
 
 
@@ -156,7 +163,7 @@ def order(results, ax=None):
         ax.loglog(result.h, result.error, marker="o", label=text, **look(method))
     ax.set_xlabel("step size $h$")
     ax.set_ylabel("error at the end")
-    ax.legend(loc="best")
+    ax.legend(loc="best", frameon=False)
     return ax
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import builtins
 import hashlib
 import importlib.util
+import itertools
 import keyword
 import linecache
 import math
@@ -26,7 +27,7 @@ import numpy as np
 import sympy as sp
 
 MAXITER = 8  # more would only help Newton to find a far, wrong root
-TOLERANCE = 1e-10  # on the last correction: the error left after it is quadratically smaller
+TOLERANCE = 1e-8  # on the last correction: the error left after it is its square, round-off
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Stage:
     guess: tuple
     let: tuple = ()
     weight: tuple = ()
+    tolerance: float = TOLERANCE
 
 
 @dataclass(frozen=True)
@@ -269,8 +271,8 @@ class _Block:
 
 
 def _dummies(hint):
-    while True:
-        yield sp.Dummy(hint)
+    """Distinct names too: SymPy's cse skips a symbol whose name occurs in the expressions."""
+    return (sp.Dummy(f"{hint}{k}") for k in itertools.count(1))
 
 
 def _needed(let, expressions):
@@ -357,7 +359,7 @@ def _stage_lines(stage, names, h, current, definite):
         *block.inside,
         *(f"{u} = {u} - {_atom(python(e, names))}" for u, e in zip(x, d, strict=True)),
         f"{total} = {size}",
-        f"{ok} = ({change} <= {TOLERANCE**2!r}*(1 + {total})) & ({total} < 1e300)",
+        f"{ok} = ({change} <= {stage.tolerance**2!r}*(1 + {total})) & ({total} < 1e300)",
         f"if all_({ok}):",
         "    break",
     ]
@@ -524,7 +526,7 @@ class Program:
             exec(compile(text, str(self.path), "exec"), module.__dict__)
             space, cache = module.__dict__, True
         for name in ("all_", "where", "sign", "step"):
-            space[name] = numba.njit(space[name], error_model="numpy")
+            space[name] = numba.njit(space[name], error_model="numpy", forceinline=True)
         return numba.njit(space["run"], error_model="numpy", nogil=True, cache=cache)
 
     def is_compiled(self):

@@ -513,9 +513,11 @@ def balanced(x):
 
 
 def rank(A):
-    """The number of independent rows."""
-    rows = A / np.maximum(np.linalg.norm(A, axis=1, keepdims=True), 1e-300)
-    return int(np.linalg.matrix_rank(rows, rtol=1e-10)) if len(A) else 0
+    """The number of independent rows, of one matrix or of each of a batch."""
+    if A.shape[-2] == 0:
+        return np.zeros(A.shape[:-2], int)
+    rows = A / np.maximum(np.linalg.norm(A, axis=-1, keepdims=True), 1e-300)
+    return np.linalg.matrix_rank(rows, rtol=1e-10)
 
 
 def _dot(a, b):

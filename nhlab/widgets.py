@@ -39,7 +39,7 @@ class Picture:
             self.figure = Figure(figsize=size)
             self.axes = self.figure.subplots(rows, columns, squeeze=False, **subplots).ravel()
         self.canvas = FigureCanvasAgg(self.figure)
-        self.moving, self._background = [], None
+        self.moving, self._background, self._fitted = [], None, []
 
     @property
     def ax(self):
@@ -74,24 +74,31 @@ class Picture:
         return file.getvalue()
 
     def fit(self, ax, x, y, grow_only=False):
-        """Round limits that hold the data with room to spare and change rarely, so that the axes
-        stand still while a slider moves."""
+        """Round limits that hold the data and change rarely, so that the axes stand still while a
+        slider moves: data that leave them are given room, data that shrink a little are not."""
         ends = ((x, ax.get_xlim, ax.set_xlim, 0.0), (y, ax.get_ylim, ax.set_ylim, 0.02))
         for values, get, put, room in ends:
             values = np.asarray(values, float)
             values = values[np.isfinite(values)]
             if not len(values):
                 continue
-            low, high = values.min(), values.max()
-            now = get()
-            inside = now[0] <= low and high <= now[1]
-            filled = (high - low) / (now[1] - now[0])
-            if inside and (grow_only or filled > 0.3):
+            low, high, (left, right) = values.min(), values.max(), get()
+            below, above = low < left, high > right
+            if (ax, put) not in self._fitted:
+                self._fitted.append((ax, put))
+            elif below or above:
+                extra, room = 0.3 * (high - low), 0.0
+                low, high = low - extra if below else left, high + extra if above else right
+            elif grow_only or high - low > 0.3 * (right - left):
                 continue
-            if inside and high - low < 1e-12 * max(1, abs(high)):
+            elif high - low < 1e-12 * max(1, abs(high)):  # a constant fills no range
                 continue
             put(*_round_limits(low, high, room))
             self.changed()
+
+    def forget(self):
+        """Let the next ``fit`` choose limits as for the first time."""
+        self._fitted.clear()
 
 
 def _round_limits(low, high, room):
@@ -160,6 +167,7 @@ class Panel(w.VBox):
         self.draw()
 
     def reset(self):
+        self.picture.forget()
         self.set(**self._defaults)
 
     # ---- drawing
@@ -280,29 +288,31 @@ def panel(picture, update, *, caption="", code=None, alt="", **controls):
 # ---------------------------------------------------------------------------- explore
 
 
-def free_velocities(system, q0, v0):
-    """Indices of n - m velocities that determine the others through the constraints at q0."""
+def free_velocities(system, q0):
+    """Indices of n - m velocities that determine the others through the constraints at q0.
+
+    Columns of A that are constant make the best dependent velocities: they serve at every q.
+    """
     A = system.A(q0)
     if not len(A):
         return list(range(len(q0)))
     from scipy.linalg import qr
 
-    # Large columns make good dependent velocities; prefer to leave moving ones free.
-    pivots = qr(A, mode="r", pivoting=True)[1]
+    columns = zip(*system.symbolic.A, strict=True)
+    constant = [all(e.is_number for e in column) for column in columns]
+    pivots = qr(A * np.where(constant, 1e3, 1.0), mode="r", pivoting=True)[1]
     return sorted(int(k) for k in pivots[len(A) :])
 
 
 def complete_velocity(system, q0, v0, free):
     """The velocity with the free components of v0 that satisfies the constraints at q0."""
     A, v = system.A(q0), np.array(v0, float)
-    bound = [k for k in range(len(v)) if k not in free]
-    if bound:
-        block = A[:, bound]
-        if np.linalg.cond(block) > 1e8:
-            names = ", ".join(str(system.v[k]) for k in free)
-            raise ValueError(f"at this q0 the velocities {names} do not determine the others")
-        v[bound] = -np.linalg.solve(block, A[:, free] @ v[list(free)])
-    return v
+    for chosen in (free, free_velocities(system, q0)):  # the second if q0 has moved too far
+        bound = [k for k in range(len(v)) if k not in chosen]
+        if not bound or np.linalg.cond(A[:, bound]) < 1e8:
+            v[bound] = -np.linalg.solve(A[:, bound], A[:, chosen] @ v[chosen]) + 0.0
+            return v
+    raise ValueError(f"the constraints are dependent at q0 = {q0}")
 
 
 def explore(
@@ -345,12 +355,14 @@ class _Explorer:
     def __init__(self, systems, methods, views, h, alpha, steps, T, q0, v0, start, parameters,
                  caption, size, extra):  # fmt: skip
         self.systems, self.methods, self.views = systems, methods, views
+        for view in views:
+            plot.reading(view, systems[0])
         self.T, self.steps = T, steps if steps or T else 1250
         self.caption, self.extra = caption, extra
         s = systems[0]
         self.q0 = np.array(s.q0 if q0 is None else q0, float)
         self.v0 = np.array(s.v0 if v0 is None else v0, float)
-        self.free = free_velocities(s, self.q0, self.v0)
+        self.free = free_velocities(s, self.q0)
         self.controls = {}
         if len(systems) > 1:
             names = [(x.name or f"system {k}", k) for k, x in enumerate(systems)]
@@ -379,7 +391,8 @@ class _Explorer:
                       color=plot.look(m)["color"]) for m in methods]  # fmt: skip
         if len(methods) > 1:
             ax.legend(self.lines, [plot.label(m) for m in methods], loc="lower left",
-                      bbox_to_anchor=(0, 1.0), ncols=min(4, len(methods)))  # fmt: skip
+                      bbox_to_anchor=(0, 1.0), ncols=min(4, len(methods)),
+                      frameon=False)  # fmt: skip
         self._shown = None
 
     def _named(self, given, s):
@@ -420,7 +433,7 @@ class _Explorer:
         s = s.set(**{k: values[k] for k in self.parameters}) if self.parameters else s
         if len(self.systems) > 1:
             q0, v0 = np.array(s.q0, float), np.array(s.v0, float)
-            free = free_velocities(s, q0, v0)
+            free = free_velocities(s, q0)
         else:
             q0, v0, free = self.q0.copy(), self.v0.copy(), self.free
         names = [str(x) for x in (*s.q, *s.v)]
@@ -454,7 +467,7 @@ class _Explorer:
         if key != self._shown:
             ax.set_xlabel(xlabel)
             ax.set_ylabel(ylabel)
-            picture.changed()
+            picture.forget()
         text, xs, ys = {}, [], []
         for artist in (*self.lines, *self.stops):
             artist.set_data([], [])

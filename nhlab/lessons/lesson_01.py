@@ -37,8 +37,9 @@ def phase_plane(ax, pendulum):
     ax.contour(theta, p[..., 0], E, levels=np.arange(-0.8, 3, 0.4), colors=GREY, linewidths=0.8,
                linestyles="solid")  # fmt: skip
     ax.contour(theta, p[..., 0], E, levels=[1.0], colors="#777777", linewidths=1.4)
-    ax.set(xlabel=r"angle $\theta$ (rad)", ylabel="momentum $p$", xlim=(-np.pi, np.pi),
-           ylim=(-2.6, 2.6), xticks=[-np.pi, 0, np.pi], xticklabels=[r"$-\pi$", "0", r"$\pi$"])  # fmt: skip
+    ax.set(xlabel=r"angle $\theta$ (rad)", ylabel="momentum $p$")
+    ax.set(xlim=(-np.pi, np.pi), ylim=(-2.6, 2.6))
+    ax.set_xticks([-np.pi, 0, np.pi], [r"$-\pi$", "0", r"$\pi$"])
     ax.grid(False)
 
 
@@ -107,7 +108,8 @@ def blob_panel(pendulum, methods, h=(0.2, 1.2, 1.0), steps=(0, 30, 14)):
         (shape,) = picture.ax.fill([], [], facecolor=style["color"], alpha=0.75,
                                    edgecolor=DARK, label=plot.label(m))  # fmt: skip
         shapes.append(picture.add(shape))
-    picture.ax.legend(handles=shapes, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
+    picture.ax.legend(handles=shapes, loc="lower left", bbox_to_anchor=(0, 1), ncols=2,
+                      frameon=False)  # fmt: skip
 
     def update(picture, values, quick):
         text = {"time t =": f"{values['h'] * values['steps']:.1f}"}

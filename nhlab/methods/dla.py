@@ -79,7 +79,7 @@ def dla_stage(s, symmetric, constraint_alpha=None):
     return Stage(
         unknowns=(*s.v1, *s.lam1),
         equations=(*momentum, *wd.constraints, *g),
-        guess=(*s.v, *s.lam),
+        guess=(*s.guess(), *s.lam),
         let=tuple(let),
         weight=(*s.weights, *(0,) * s.m),
     ), Ld

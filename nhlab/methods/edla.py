@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import sympy as sp
@@ -53,6 +53,7 @@ class EDLA(Method):
     def statement(self, system):
         s = Frame(system)
         predict, _ = dla_stage(s, self.symmetric)
+        predict = replace(predict, tolerance=1e-2)  # a guess need not be better
         # The same equations once more, for unknowns of their own and with h among them.
         v2 = tuple(sp.Dummy(f"{u.name}_new") for u in s.v1)
         lam2 = tuple(sp.Dummy(f"{x.name}_new") for x in s.lam1)
@@ -65,7 +66,7 @@ class EDLA(Method):
             equations=(*solve.equations, Ld.E_minus - e),
             guess=(*s.v1, *s.lam1, s.h),
             let=solve.let,
-            weight=(*s.weights, *(0,) * s.m, s.h**-2),
+            weight=(*s.weights, *(0,) * s.m, 1e-4 * s.h**-2),
         )
         return Statement(
             t=s.t,

@@ -37,6 +37,23 @@ class Frame:
         A = self.system.symbolic.A
         return [sum((A[k][i] * lam[k] for k in range(self.m)), sp.S.Zero) for i in range(self.n)]
 
+    def guess(self):
+        """A first guess of the next v: the last one, pushed on once more by the last step's forces.
+
+        p - M v_last is half the impulse of the last step's L_q; taken twice, with the last
+        lam, it saves Newton an iteration.  Done where M is constant and diagonal, hence cheap.
+        """
+        M, L_v = self.system.symbolic.M, self.system.symbolic.L_v
+        plain = all(
+            (M[i][j].free_symbols <= {*self.parameters} if i == j else M[i][j] == 0)
+            for i in range(self.n)
+            for j in range(self.n)
+        ) and all((e - M[i][i] * self.v1[i]).expand() == 0 for i, e in enumerate(L_v))
+        if not plain:
+            return self.v
+        push = zip(self.p, self.v, self.force(self.lam), range(self.n), strict=True)
+        return tuple((2 * p - f) / M[i][i] - v for p, v, f, i in push)
+
     def q1(self, h):
         """Where the step arrives, q + h v1."""
         return [s + h * u for s, u in zip(self.q, self.v1, strict=True)]

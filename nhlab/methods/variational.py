@@ -43,7 +43,7 @@ class Variational(Method):
                 *(pm - p + f for pm, p, f in zip(Ld.p_minus, s.p, s.force(s.lam1), strict=True)),
                 *g,
             ),
-            guess=(*s.v, *s.lam),
+            guess=(*s.guess(), *s.lam),
             let=(*Ld.let, *there),
             weight=(*s.weights, *(0,) * s.m),
         )

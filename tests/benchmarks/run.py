@@ -1,0 +1,513 @@
+"""How fast nhlab is, beside C, NumPy and exudyn: one table, every target next to its measurement.
+
+    python tests/benchmarks/run.py                          everything, a quarter of an hour
+    python tests/benchmarks/run.py speed --systems sleigh   a part of it
+    python tests/benchmarks/run.py --exudyn PYTHON          an interpreter that has exudyn
+
+Only ratios are judged: all contestants of a line take turns in the same run, and the median over
+the turns is printed. Times are CPU seconds, so that other busy processes count little.
+"""
+
+import argparse
+import contextlib
+import ctypes
+import inspect
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+import numpy_newton
+from cases import CASES
+from translate import to_c
+
+HERE = Path(__file__).resolve().parent
+METHODS = {"DLA": numpy_newton.dla, "Projector": numpy_newton.projector, "EDLA": numpy_newton.edla}
+SLIDER_STEPS = 1250
+TARGETS = {  # what is measured: (limit, True if the measurement has to be at least the limit)
+    "nhlab / C": (1.2, False),
+    "nhlab / hand C": (1.0, False),
+    "NumPy / nhlab": (300, True),
+    "exudyn / nhlab": (100, True),
+    "run / redraw": (0.15, False),
+    "first result": (0.5, False),
+    "import": (1.3, False),
+    "memory": (1.5, False),
+}
+
+
+def judge(what, value):
+    """The value with its target, marked where it misses."""
+    limit, at_least = TARGETS[what]
+    good = value >= limit if at_least else value <= limit
+    return f"{value:.3g} ({'>=' if at_least else '<='} {limit}){'' if good else ' MISSED'}"
+
+
+def note(text):
+    print(f"  note: {text}", flush=True)
+
+
+# ---------------------------------------------------------------------------- the contestants
+
+
+def compile_c(source, folder):
+    """Compile with gcc -O3 into the folder and return the library, or None without a compiler."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None:
+        return None
+    library = Path(folder) / f"{Path(source).stem}.so"
+    options = ["-O3", "-w", "-shared", "-fPIC", "-o", str(library), str(source), "-lm"]
+    subprocess.run([compiler, *options], check=True)
+    return ctypes.CDLL(str(library))
+
+
+def pointer(array):
+    return array.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+
+
+class HandC:
+    """hand.c; allocates its rows in every run, as nhlab does."""
+
+    def __init__(self, library, method, name):
+        case, system = CASES[name], CASES[name].system
+        self.run = getattr(library, f"run_{method.lower()}_{name}")
+        self.run.restype = ctypes.c_long
+        p0 = numpy_newton.start(system, METHODS[method], case.q0, case.v0, case.h)
+        self.width = 3 * system.n + system.m + 2 * (method == "EDLA")
+        self.h = ctypes.c_double(case.h)
+        self.arrays = [np.array([*system.parameters, 0.0]), case.q0, p0, case.v0]
+
+    def __call__(self, steps):
+        rows = np.empty((steps, self.width))
+        arrays = [pointer(a) for a in (*self.arrays, rows)]
+        return rows[: self.run(ctypes.c_long(steps), self.h, *arrays)]
+
+
+class NumPyNewton:
+    """numpy_newton.py."""
+
+    def __init__(self, method, name):
+        self.case, self.method = CASES[name], METHODS[method]
+        self.system = self.case.system
+        self.p0 = numpy_newton.start(
+            self.system, self.method, self.case.q0, self.case.v0, self.case.h
+        )
+
+    def __call__(self, steps):
+        case = self.case
+        return self.method(self.system, case.q0, self.p0, case.v0, case.h, steps)
+
+
+class Library:
+    """nh.integrate itself, with all it does around the loop."""
+
+    def __init__(self, method, name, backend="numba"):
+        import nhlab as nh
+
+        case = CASES[name]
+        self.integrate, self.method, self.backend = nh.integrate, getattr(nh, method)(), backend
+        self.system = getattr(nh.systems, name)().set(**case.parameters)
+        self.case = case
+
+    def __call__(self, steps):
+        case = self.case
+        return self.integrate(
+            self.system,
+            self.method,
+            case.q0,
+            case.v0,
+            h=case.h,
+            steps=steps,
+            backend=self.backend,
+            progress=False,
+        )
+
+
+class SameText:
+    """The text nhlab runs, translated to C, from the state nhlab runs it from."""
+
+    def __init__(self, library, folder, label):
+        text, self.numba, arguments = self.record(library)
+        source = Path(folder) / f"{label}.c"
+        source.write_text(to_c(text))
+        self.run = compile_c(source, folder).run
+        self.run.restype = ctypes.c_long
+        self.state, out, self.first, _, _, *self.numbers = arguments
+        self.columns = out.shape[1]
+
+    @staticmethod
+    def record(library):
+        """Return text, compiled function and arguments of the longest loop of a short run."""
+        from nhlab.stepcode import Program
+
+        compiled, calls = Program.__dict__["numba"], []
+
+        def recorder(program):
+            run = compiled.__get__(program)
+
+            def recorded(*arguments):
+                calls.append((program.text, run, (arguments[0].copy(), *arguments[1:])))
+                return run(*arguments)
+
+            return recorded
+
+        Program.numba = property(recorder)
+        try:
+            library(100)
+        finally:
+            Program.numba = compiled
+        return max(calls, key=lambda call: call[2][3] - call[2][2])
+
+    def __call__(self, steps):
+        out, long = np.empty((steps + 1, self.columns)), ctypes.c_long
+        where = pointer(self.state.copy()), pointer(out), long(self.columns)
+        count = long(self.first), long(steps), long(1)
+        done = self.run(*where, *count, *map(ctypes.c_double, self.numbers))
+        return out[self.first + 1 : done + 1]
+
+    def loop(self, steps):
+        """The same with the function numba made: nhlab without all that is around its loop."""
+        out = np.empty((steps + 1, self.columns))
+        done = self.numba(self.state.copy(), out, self.first, steps, 1, *self.numbers)
+        return out[self.first + 1 : done + 1]
+
+
+class Exudyn:
+    """A process that runs exudyn_trapezoidal.py and answers."""
+
+    def __init__(self, python):
+        self.process = subprocess.Popen(
+            [python, str(HERE / "exudyn_trapezoidal.py")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.version = self.answer()["version"]
+
+    def answer(self):
+        for line in self.process.stdout:
+            if line.startswith("{"):
+                return json.loads(line)
+        error = self.process.stderr.read().strip().splitlines()
+        raise RuntimeError(error[-1] if error else "it ended without an answer")
+
+    def __call__(self, name, steps):
+        self.process.stdin.write(f"{name} {steps}\n")
+        self.process.stdin.flush()
+        answer = self.answer()
+        if not (answer["constraint"] < 1e-8 and abs(answer["energy"]) < 0.01):
+            raise SystemExit(f"exudyn computes another motion of the {name}: {answer}")
+        return answer["seconds_per_step"]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def open_exudyn(python):
+    try:
+        exudyn = Exudyn(python)
+    except (RuntimeError, OSError) as error:
+        note(f"exudyn skipped ({error}); --exudyn names an interpreter that has it")
+        return None
+    note(f"exudyn {exudyn.version}, trapezoidal rule, constraint as a Python function")
+    return exudyn
+
+
+def cpu(f, *arguments):
+    """Return the CPU seconds of one call and its result."""
+    before = time.process_time()
+    result = f(*arguments)
+    return time.process_time() - before, result
+
+
+def turns(contestants, repeats):
+    """Let every contestant measure itself in each of the turns; {name: [seconds, ...]}."""
+    times = {name: [] for name in contestants}
+    for turn in range(repeats):
+        for name in list(times)[:: (-1) ** turn]:  # nobody always comes first
+            times[name].append(contestants[name]())
+    return times
+
+
+def ratio(times, above, below):
+    return median(a / b for a, b in zip(times[above], times[below], strict=True))
+
+
+# ---------------------------------------------------------------------------- the sections
+
+
+def check(options, folder):
+    """All contestants compute the same motion."""
+    hand = compile_c(HERE / "hand.c", folder)
+    if hand is None:
+        note("no C compiler found: C is left out")
+    results = {}
+    for method in options.methods:
+        for name in options.systems:
+            rows = NumPyNewton(method, name)(200)
+            n, worst = CASES[name].kind.n, {}
+            if hand is not None:
+                worst["hand C"] = np.abs(HandC(hand, method, name)(200) - rows).max()
+            if options.nhlab:
+                library = Library(method, name)
+                worst["nhlab"] = np.abs(library(200).q[1:] - rows[:, :n]).max()
+                if hand is not None:
+                    out = SameText(library, folder, f"check_{method}_{name}")(200)
+                    q = out[:, 2 : 2 + n] if method == "EDLA" else out[:, :n]  # after t and h
+                    worst["C"] = np.abs(q - rows[-len(q) :, :n]).max()
+            print(
+                f"{method:10} {name:11} largest difference to NumPy in 200 steps:",
+                ", ".join(f"{k} {v:.0e}" for k, v in worst.items()),
+            )
+            if max(worst.values(), default=0) > 1e-7:
+                raise SystemExit("the contestants disagree: nothing to compare")
+            results[f"{method} {name}"] = {k: float(v) for k, v in worst.items()}
+    return results
+
+
+def speed(options, folder):
+    """Microseconds per step of a long run."""
+    hand = compile_c(HERE / "hand.c", folder)
+    if hand is None:
+        note("no C compiler found: both C columns are left out")
+    exudyn = open_exudyn(options.exudyn)
+    columns = ["nhlab", "its loop", "C", "hand C", "NumPy", "exudyn"]
+    print(f"us per step, {options.steps:,} steps; C is gcc -O3 on the text of nhlab's loop")
+    print(f"{'':22}" + "".join(f"{c:>9}" for c in columns), "  ratios")
+    results = {}
+    for method in options.methods:
+        for name in options.systems:
+            times, line = contest(method, name, options, hand, exudyn, folder), f"{method:10} "
+            line += f"{name:11}" + "".join(
+                f"{median(times[c]) * 1e6:9.3f}" if c in times else f"{'-':>9}" for c in columns
+            )
+            ratios = {}
+            for what in list(TARGETS)[:4]:
+                above, below = what.split(" / ")
+                if above in times and below in times:
+                    ratios[what] = ratio(times, above, below)
+            print(line, "  " + ", ".join(f"{k} {judge(k, v)}" for k, v in ratios.items()))
+            sys.stdout.flush()
+            medians = {c: median(t) * 1e6 for c, t in times.items()}
+            results[f"{method} {name}"] = {"us per step": medians, "ratios": ratios}
+    if exudyn is not None:
+        exudyn.close()
+    return results
+
+
+def contest(method, name, options, hand, exudyn, folder):
+    """Seconds per step of everybody, in turns."""
+    runs = {}
+    if options.nhlab:
+        runs["nhlab"] = Library(method, name), options.steps
+        if hand is not None:
+            same = SameText(runs["nhlab"][0], folder, f"{method}_{name}")
+            runs["its loop"], runs["C"] = (same.loop, options.steps), (same, options.steps)
+    if hand is not None:
+        runs["hand C"] = HandC(hand, method, name), options.steps
+    runs["NumPy"] = NumPyNewton(method, name), 200
+
+    def measure(run, steps):
+        np.ones(steps * 20)  # have memory ready: the first to ask for it would pay
+        seconds, result = cpu(run, steps)
+        done = len(result.t) - 1 if hasattr(result, "t") else len(result)
+        if done < 0.999 * steps:
+            raise SystemExit(f"{method} {name}: {run} stopped after {done} of {steps} steps")
+        return seconds / done
+
+    contestants = {label: partial(measure, *entry) for label, entry in runs.items()}
+    if exudyn is not None:
+        contestants["exudyn"] = lambda: exudyn(name, 5000)
+    turns(contestants, 1)  # compilers, caches and page tables warm up
+    return turns(contestants, options.repeats)
+
+
+def slider(options, folder):
+    """A run as a slider starts it, without numba, beside redrawing its figure."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    x = np.linspace(0, 1, SLIDER_STEPS)
+    lines = [axes.plot(x, np.sin((k + 9) * x), label=f"method {k}")[0] for k in range(3)]
+    axes.set(xlabel="t", ylabel="energy")
+    axes.legend()
+
+    def redraw():
+        for k, line in enumerate(lines):
+            line.set_ydata(np.cos((k + 9) * x))
+        figure.savefig(io.BytesIO(), format="png")
+
+    results = {}
+    for method in options.methods:
+        for name in options.systems:
+            library = Library(method, name, backend="python")
+            contestants = {
+                "run": lambda run=library: cpu(run, SLIDER_STEPS)[0],
+                "redraw": lambda: cpu(redraw)[0],
+            }
+            turns(contestants, 2)
+            times = turns(contestants, options.repeats)
+            results[f"{method} {name}"] = share = ratio(times, "run", "redraw")
+            print(
+                f"{method:10} {name:11} {median(times['run']) * 1e3:6.1f} ms of "
+                f"{median(times['redraw']) * 1e3:5.0f} ms: run / redraw "
+                + judge("run / redraw", share)
+            )
+    return results
+
+
+def fresh(code, **environment):
+    """Run code in a new interpreter and return the number it prints last."""
+    environment = os.environ | {"PYTHONPATH": str(HERE.parents[1])} | environment
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError((done.stderr.strip().splitlines() or ["no message"])[-1])
+    return float(done.stdout.split()[-1])
+
+
+FIRST = """
+import time, nhlab as nh
+nh.System, nh.DLA, nh.integrate, nh.systems  # imported when first named
+before = time.process_time()
+system = nh.systems.{name}()
+nh.integrate(system, nh.DLA(), system.q0, system.v0, h=0.01, steps={steps})
+print(time.process_time() - before)
+"""
+
+
+def first(options, folder):
+    """CPU seconds from the import to the first result, without and with nhlab's cache."""
+    import nhlab as nh
+
+    catalogue = inspect.getmembers(nh.systems, inspect.isfunction)
+    names = [k for k, f in catalogue if f.__module__ == "nhlab.systems" and k[0] != "_"]
+    results = {}
+    for name in names:
+        code = FIRST.format(name=name, steps=SLIDER_STEPS)
+        cold, warm = [], []
+        try:
+            for _ in range(max(3, options.repeats // 2)):
+                with tempfile.TemporaryDirectory() as cache:
+                    cold.append(fresh(code, NHLAB_CACHE_DIR=cache))
+                    warm.append(fresh(code, NHLAB_CACHE_DIR=cache))
+        except RuntimeError as error:
+            note(f"{name} skipped ({error})")
+            continue
+        results[name] = {"cold": median(cold), "warm": median(warm)}
+        print(
+            f"{name:20} first result {judge('first result', median(cold))} s, "
+            f"{median(warm):.2f} s when seen before"
+        )
+    return results
+
+
+IMPORT = """
+import time
+before = time.process_time()
+{statement}
+print(time.process_time() - before)
+"""
+
+
+def imports(options, folder):
+    """`import nhlab` beside the import of numpy and sympy."""
+    ours = IMPORT.format(statement="import nhlab as nh; nh.System, nh.DLA, nh.integrate")
+    theirs = IMPORT.format(statement="import numpy, sympy")
+    contestants = {"nhlab": partial(fresh, ours), "both": partial(fresh, theirs)}
+    turns(contestants, 1)
+    times = turns(contestants, max(7, options.repeats))
+    share = ratio(times, "nhlab", "both")
+    print(
+        f"import nhlab {median(times['nhlab']):.2f} s, numpy and sympy "
+        f"{median(times['both']):.2f} s: ratio {judge('import', share)}"
+    )
+    return share
+
+
+MEMORY = """
+import sys
+sys.path.insert(0, {here!r})
+from run import Library
+
+def kilobytes(what):
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith(what))
+
+library = Library({method!r}, {name!r})
+library(100)
+before = kilobytes("VmRSS")
+result = library({steps})
+peak = kilobytes("VmHWM")
+arrays = [getattr(result, k) for k in ("t", "q", "v", "p", "lam", "h")]
+size = sum(a.nbytes for a in arrays if a is not None and 0 not in a.strides)
+print((peak - before) * 1024 / size)
+"""
+
+
+def memory(options, folder):
+    """Peak memory of a long run beside the arrays of its result."""
+    if not Path("/proc/self/status").exists():
+        note("memory skipped: no /proc on this system")
+        return {}
+    results = {}
+    for method in options.methods:
+        for name in options.systems:
+            code = MEMORY.format(here=str(HERE), method=method, name=name, steps=options.steps)
+            fresh(code)  # leaves the compiled code behind
+            results[f"{method} {name}"] = share = fresh(code)
+            print(f"{method:10} {name:11} peak / result arrays {judge('memory', share)}")
+    return results
+
+
+SECTIONS = dict(check=check, speed=speed, slider=slider, first=first, imports=imports)
+SECTIONS |= dict(memory=memory)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("sections", nargs="*", metavar="section", help=", ".join(SECTIONS))
+    parser.add_argument("--steps", type=int, default=1_000_000, help="length of a long run")
+    parser.add_argument("--repeats", type=int, default=7, help="turns of every contestant")
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
+    parser.add_argument("--systems", nargs="+", choices=CASES, default=list(CASES))
+    parser.add_argument("--exudyn", default=sys.executable, help="an interpreter with exudyn")
+    parser.add_argument("--json", type=Path, help="write the measurements to this file")
+    options = parser.parse_args()
+    if unknown := set(options.sections) - set(SECTIONS):
+        parser.error(f"no section {unknown.pop()!r}; there are {', '.join(SECTIONS)}")
+    sys.path.insert(0, str(HERE.parents[1]))
+    options.nhlab = False
+    with contextlib.suppress(ImportError):
+        from nhlab import integrate  # noqa: F401
+
+        options.nhlab = True
+    if not options.nhlab:
+        note("nhlab cannot be imported: only the others are measured")
+    results = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in options.sections or SECTIONS:
+            print(f"\n{name}: {SECTIONS[name].__doc__}")
+            if not options.nhlab and name not in ("check", "speed"):
+                note("skipped without nhlab")
+                continue
+            results[name] = SECTIONS[name](options, folder)
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()

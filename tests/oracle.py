@@ -1,0 +1,200 @@
+"""The printed equations evaluated a second time, with nothing of nhlab but a System's formulas.
+
+``discrete(system, method)`` writes Ld and wd as functions of the two end points (t0, q0, t1, q1)
+and lets SymPy differentiate them by slot.  nhlab works with (t0, q0, v, h) and momenta instead.
+"""
+
+from functools import cache
+
+import numpy as np
+import sympy as sp
+
+EPS = np.finfo(float).eps
+
+
+def numeric(arguments, expressions):
+    """A function of arrays for a nested list of expressions, shape (..., *shape of the list).
+
+    Each argument is a symbol, given as an array (...), or a tuple of symbols, as (..., n).
+    """
+    table = sp.Array(expressions)
+    flat = [x for a in arguments for x in (a if isinstance(a, tuple) else (a,))]
+    f = sp.lambdify(flat, list(sp.flatten(table)), "numpy", cse=True)
+
+    def values(*given):
+        columns = []
+        for a, x in zip(arguments, given, strict=True):
+            columns.extend(np.moveaxis(np.asarray(x), -1, 0) if isinstance(a, tuple) else [x])
+        columns = np.broadcast_arrays(*columns)
+        parts = [np.broadcast_to(x, columns[0].shape) for x in f(*columns)]
+        return np.stack(parts, -1).reshape((*columns[0].shape, *table.shape))
+
+    return values
+
+
+def gradient(e, q):
+    return [sp.diff(e, x) for x in q]
+
+
+class Discrete:
+    """Ld, wd and g of one rule as functions of (t0, q0, t1, q1), and their slot derivatives.
+
+    D1, D2, D3, D4 are the derivatives of Ld by t0, q0, t1, q1, as C03 numbers them; CM01 and FIM08
+    call D2 and D4 here D1 and D2.
+    """
+
+    def __init__(self, system, symmetric):
+        n, values = len(system.q), numbers(system)
+        alpha, beta, t0, t1 = sp.symbols("alpha beta t0 t1")  # beta: of the constraint
+        q0, q1 = (tuple(sp.Symbol(f"q{k}_{i}", real=True) for i in range(n)) for k in (0, 1))
+        h = t1 - t0
+        self.arguments = (alpha, beta, t0, q0, t1, q1)
+
+        def at(e, a):
+            place = {s: (1 - a) * a0 + a * a1 for s, a0, a1 in zip(system.q, q0, q1, strict=True)}
+            place |= {u: (a1 - a0) / h for u, a0, a1 in zip(system.v, q0, q1, strict=True)}
+            if system.t is not None:
+                place[system.t] = (1 - a) * t0 + a * t1
+            return sp.sympify(e).xreplace(values).subs(place, simultaneous=True)
+
+        def rule(e, a):
+            return (at(e, a) + at(e, 1 - a)) / 2 if symmetric else at(e, a)
+
+        Ld = rule(h * system.L, alpha)
+        wd = [rule(c, beta) for c in system.constraints]
+        g = [at(e, 1) for e in system.holonomic]  # at the end point, as in CM01 (8), (17)
+        self.expressions = {
+            "Ld": lambda: Ld,
+            "D1": lambda: sp.diff(Ld, t0),
+            "D2": lambda: gradient(Ld, q0),
+            "D3": lambda: sp.diff(Ld, t1),
+            "D4": lambda: gradient(Ld, q1),
+            "D2D4": lambda: [gradient(e, q1) for e in gradient(Ld, q0)],  # CM01's D1D2Ld
+            "D4D4": lambda: [gradient(e, q1) for e in gradient(Ld, q1)],
+            "wd": lambda: wd or [sp.S.Zero],
+            "D2wd": lambda: [gradient(e, q0) for e in wd],
+            "D4wd": lambda: [gradient(e, q1) for e in [*wd, *g]],
+        }
+
+    @cache  # noqa: B019 (an instance lives as long as the tests)
+    def function(self, name):
+        return numeric(self.arguments, self.expressions[name]())
+
+
+class Bound:
+    """A Discrete with its alpha and beta: ``Ld.D2(t0, q0, t1, q1)``."""
+
+    def __init__(self, discrete, alpha, beta):
+        self.discrete, self.weights = discrete, (alpha, beta)
+
+    def __getattr__(self, name):
+        f = self.discrete.function(name)
+        return lambda *step: f(*self.weights, *step)
+
+
+_discrete = cache(Discrete)
+
+
+def discrete(system, method):
+    """The discrete Lagrangian and constraints of a method."""
+    beta = getattr(method, "constraint_alpha", None)
+    beta = method.alpha if beta is None else beta
+    return Bound(_discrete(system, method.symmetric), method.alpha, beta)
+
+
+class Geometry:
+    """M, b = dL/dv at v = 0, V_q, A (holonomic rows last), g, dM/dq, dA/dq as functions of (t, q);
+    ``p`` is dL/dv as a function of (t, q, v)."""
+
+    def __init__(self, system):
+        q, v, zeros = system.q, system.v, [sp.S.Zero] * len(system.q)
+        rest = dict.fromkeys(v, 0)
+        A = [gradient(c, v) for c in system.constraints]
+        A += [gradient(g, q) for g in system.holonomic]
+        self.t, self.q, self.v, self.values = system.t or sp.Symbol("t"), q, v, numbers(system)
+        self.expressions = {
+            "M": lambda: sp.hessian(system.L, v).subs(rest).tolist(),
+            "b": lambda: [e.subs(rest) for e in gradient(system.L, v)],
+            "V_q": lambda: [-e.subs(rest) for e in gradient(system.L, q)],
+            "A": lambda: A or [zeros],
+            "g": lambda: list(system.holonomic) or [sp.S.Zero],
+            "dM": lambda: [[gradient(e, q) for e in row] for row in self.expressions["M"]()],
+            "dA": lambda: [[gradient(e, q) for e in row] for row in A],
+            "A_t": lambda: [[sp.diff(e, self.t) for e in row] for row in A],
+            "p": lambda: gradient(system.L, v),
+        }
+
+    def __getattr__(self, name):
+        arguments = (self.t, self.q, self.v) if name == "p" else (self.t, self.q)
+        f = numeric(arguments, sp.Array(self.expressions[name]()).subs(self.values))
+        setattr(self, name, f)
+        return f
+
+
+geometry = cache(Geometry)
+
+
+def numbers(system):
+    return {s: sp.Float(x, 17) for s, x in system.parameters.items()}
+
+
+def on_run(sol):
+    """(Ld, the steps 0..N-2, the steps 1..N-1) of a run."""
+    t, q = sol.t, sol.q
+    nodes = (t[:-2], q[:-2]), (t[1:-1], q[1:-1]), (t[2:], q[2:])
+    return discrete(sol.system, sol.method), nodes[0] + nodes[1], nodes[1] + nodes[2]
+
+
+def inner(sol, name):
+    """A function of ``geometry`` at the nodes that join two steps."""
+    return getattr(geometry(sol.system), name)(sol.t[1:-1], sol.q[1:-1])
+
+
+def force(sol):
+    """A^T lam of the steps 1..N-1, at the nodes they leave."""
+    lam = sol.lam[1:] if sol.lam.shape[1] else np.zeros((len(sol.lam) - 1, 1))
+    return np.einsum("kai,ka->ki", inner(sol, "A"), lam)
+
+
+def projectors(M, A):
+    """P, Q of FIM08 section 2 from explicit inverses: Q = M^-1 A^T (A M^-1 A^T)^-1 A."""
+    W = np.linalg.inv(M)
+    At = np.swapaxes(A, -1, -2)
+    Q = W @ At @ np.linalg.inv(A @ W @ At) @ A
+    return np.eye(M.shape[-1]) - Q, Q
+
+
+def roundoff(sol):
+    """What a momentum loses when it is recomputed from two stored nodes.
+
+    Positions and times are stored to eps|q| and eps|t|, so (q1 - q0)/(t1 - t0) is known to
+    eps (|q| + |v| t)/h, the momentum to M times that, and the energy to v times that.
+    """
+    M = np.abs(geometry(sol.system).M(sol.t, sol.q)).sum(-1).max()
+    v = np.abs(sol.v_step).max()
+    return 2 * EPS * M * (1 + np.abs(sol.q).max() + v * np.abs(sol.t).max()) / sol.h.min()
+
+
+def dla_step(Ld, A, t, q, p, h, guess):
+    """q1, lam with p + D1Ld(q, q1) = A^T lam and wd(q, q1) = 0, by Newton with the matrix (7)."""
+    (m, n), d = A.shape, np.inf
+    x = np.concatenate([guess, np.zeros(m)])
+    while np.abs(d).max() > 1e-9:
+        step = (t, q, t + h, x[:n])
+        r = np.concatenate([Ld.D2(*step) + p - A.T @ x[n:], Ld.wd(*step)])
+        matrix = np.block([[Ld.D2D4(*step), -A.T], [Ld.D4wd(*step), np.zeros((m, m))]])
+        d = np.linalg.solve(matrix, r)
+        x = x - d
+    return x[:n], x[n:]
+
+
+def dla(system, method, q0, q1, h, steps):
+    """CM01 (6) solved the plain way, for the positions."""
+    Ld, here = discrete(system, method), geometry(system)
+    q, lam = [np.array(q0), np.array(q1)], []
+    for k in range(1, steps):
+        p = Ld.D4(h * (k - 1), q[k - 1], h * k, q[k])
+        q2, impulse = dla_step(Ld, here.A(h * k, q[k]), h * k, q[k], p, h, 2 * q[k] - q[k - 1])
+        q.append(q2)
+        lam.append(impulse)
+    return np.array(q), np.array(lam)

@@ -1,0 +1,240 @@
+"""Symplectic forms, by differentiating the discrete maps exactly.
+
+A two-form is a matrix W with W(X, Y) = X^T W Y.  On (q, p) the form Omega = dq ^ dp = -d(p dq) has
+the matrix J; on (q, p, t, E) the extended form is dq ^ dp - dt ^ dE.
+"""
+
+from functools import cache
+
+import numpy as np
+import oracle
+import pytest
+import sympy as sp
+
+import nhlab as nh
+
+S = nh.systems
+x, y, vx, vy = nh.symbols("x y vx vy")
+system_of = cache(lambda make: make())
+
+
+def bent():
+    """Unconstrained, with M depending on q and a part of L linear in v."""
+    L = ((2 + sp.cos(y)) * vx**2 + vy**2 + vx * vy) / 2 + x * vy - x**4 / 4 + sp.cos(y)
+    return nh.System((x, y), (vx, vy), L, name="bent", q0=(0.5, 0.2), v0=(0.7, -0.4))
+
+
+def swing():
+    """Unconstrained and time-dependent."""
+    t = nh.symbols("t")
+    L = ((1 + x**2) * vx**2 + vy**2) / 2 - (1 + sp.cos(t) / 3) * (x**2 + y**4)
+    return nh.System((x, y), (vx, vy), L, t=t, name="swing", q0=(0.5, -0.4), v0=(1, 0.8))
+
+
+def runs(*makers):
+    return pytest.mark.parametrize("make", makers, ids=lambda f: f.__name__)
+
+
+def J(n):
+    return np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
+
+
+def wedge(K, E):
+    """The matrix of d(f.dq) for df = K dz, dq = E dz."""
+    return K.T @ E - E.T @ K
+
+
+def row(sol, k):
+    """The stored row of node k, as ``method.layout`` lays it out."""
+    e = sol.energy("midpoints")[k - 1] if sol.method.discrete else None
+    v = sol.v_step[k - 1] if sol.method.discrete else sol.v[k]
+    parts = dict(t=sol.t[k], h=sol.h[k - 1], q=sol.q[k], p=sol.p[k], v=v, lam=sol.lam[k - 1], e=e)
+    parts = [np.atleast_1d(parts[name]) for name in sol.method.layout(sol.system)]
+    return np.nan_to_num(np.concatenate(parts))  # lam is unknown where q1 was given
+
+
+def tangent(sol, k, inputs):
+    """The derivative of step k -> k+1 by ``inputs``, as a dict name -> rows."""
+    T = nh.diagnostics.tangent(
+        sol.system, sol.method, t=sol.t[k], h=sol.h[k], row=row(sol, k), inputs=inputs
+    )
+    layout = {k: n for k, n in sol.method.layout(sol.system).items() if k not in ("t", "h")}
+    cuts = np.cumsum([1, 1, *layout.values()])[:-1]
+    return dict(zip(("t", "h", *layout), np.split(T, cuts), strict=True))
+
+
+def phase_map(sol, k):
+    """D(q1, p1)/D(q0, p0); for RK4 by the velocities, which are the momenta if M = 1."""
+    inputs = ("q", "p") if sol.method.discrete else ("q", "v")
+    T = tangent(sol, k, inputs)
+    return np.concatenate([T[name] for name in inputs])
+
+
+def extended_map(sol, k):
+    """D(q1, p1, t1, E1)/D(q0, p0, t0, E0) of EDLA, and the rows of lam."""
+    T = tangent(sol, k, ("q", "p", "t", "e"))
+    return np.concatenate([T[name] for name in ("q", "p", "t", "e")]), T["lam"]
+
+
+def constraint_work(sol, k, dlam, with_time=False):
+    """d beta_d on (q, p[, t, E]) with beta_d = lam_a A^a(q).dq, the impulse of step k -> k+1."""
+    n, size, here = len(sol.system.q), dlam.shape[1], oracle.geometry(sol.system)
+    at, lam = (sol.t[k], sol.q[k]), sol.lam[k]
+    K = here.A(*at).T @ dlam
+    K[:, :n] += np.einsum("aij,a->ij", here.dA(*at), lam)
+    if with_time:
+        K[:, 2 * n] += lam @ here.A_t(*at)
+    return wedge(K, np.eye(n, size))
+
+
+# ---------------------------------------------------------------------------- the tool itself
+
+
+@pytest.mark.parametrize(
+    "make, method",
+    [
+        (bent, nh.Variational(0.3)),
+        (S.spherical_pendulum, nh.Variational()),
+        (S.sleigh, nh.DLA(0.4, False, 0.1)),
+        (S.sleigh, nh.Projector()),
+        (S.particle, nh.EDLA()),
+        (S.driven, nh.EDLA(0.4, True)),
+    ],
+    ids=lambda value: getattr(value, "__name__", None) or repr(value),
+)
+def test_tangent_against_finite_differences(make, method):
+    """Runs of two steps from nearby (t0, h, q0, q1): D(second state) = tangent . D(first state)."""
+    system, extended = system_of(make), method.variable_step
+    n, d = len(system.q), 1e-6
+    sol = nh.integrate(system, method, h=0.1, steps=2)
+    z0 = np.array([0.0, sol.h[1], *sol.q[1], *sol.q[2]])
+
+    def run(z):
+        q0, q1 = z[2 : n + 2], z[n + 2 :]
+        if system.holonomic:  # back to the unit sphere
+            q0, q1 = q0 / np.linalg.norm(q0), q1 / np.linalg.norm(q1)
+        return nh.integrate(system, method, q0, q1=q1, h=z[1], t0=z[0], steps=2)
+
+    def state(z, k):
+        sol = run(z)
+        more = [sol.t[k], sol.energy("midpoints")[k - 1]] if extended else []
+        return np.array([*sol.q[k], *sol.p[k], *more])
+
+    def slope(k):
+        directions = d * np.eye(2 * n + 2)[0 if extended else 2 :]
+        return np.stack([state(z0 + a, k) - state(z0 - a, k) for a in directions], 1) / (2 * d)
+
+    T = extended_map(run(z0), 1)[0] if extended else phase_map(run(z0), 1)
+    first, second = slope(1), slope(2)
+    assert np.abs(second - T @ first).max() < 1e-7 * np.abs(second).max()
+
+
+# ---------------------------------------------------------------------------- without constraints
+
+
+@pytest.mark.ledger("CM01-symplectic")
+@runs(S.pendulum, S.kepler, bent)
+@pytest.mark.parametrize("alpha, symmetric", [(0.5, False), (0.3, False), (0.0, True)])
+def test_variational_methods_are_symplectic(make, alpha, symmetric):
+    sol = nh.integrate(system_of(make), nh.Variational(alpha, symmetric), h=0.2, steps=12)
+    for k in (1, 11):
+        assert nh.diagnostics.symplectic_defect(phase_map(sol, k)) < 1e-14
+
+
+@pytest.mark.ledger("CM01-symplectic")
+@runs(S.pendulum, S.kepler)
+def test_runge_kutta_is_not(make):
+    sol = nh.integrate(system_of(make), nh.RK4(), h=0.2, steps=3)
+    assert nh.diagnostics.symplectic_defect(phase_map(sol, 2)) > 1e-8
+
+
+@pytest.mark.ledger("CM01-symplectic", "CM01-8")
+def test_holonomic_variational_method_is_symplectic_on_the_sphere():
+    """On (q, p) the form changes by d(lam dg), which vanishes on vectors tangent to g = 0."""
+    sol = nh.integrate(system_of(S.spherical_pendulum), nh.Variational(), h=0.2, steps=6)
+    for k in (1, 5):
+        D = phase_map(sol, k)
+        change = D.T @ J(3) @ D - J(3)
+        basis = np.linalg.svd(np.array([[*sol.q[k], 0, 0, 0]]))[2][1:].T
+        assert np.abs(basis.T @ change @ basis).max() < 1e-14
+        assert np.abs(change).max() > 0.1
+
+
+# ---------------------------------------------------------------------------- with constraints
+
+
+@pytest.mark.ledger("CM01-22")
+@runs(S.particle, S.sleigh, S.snakeboard, S.driven)
+@pytest.mark.parametrize(
+    "method", [nh.DLA(), nh.DLA(0.3, True, 0.8), nh.Projector()], ids=lambda m: repr(m)
+)
+def test_the_form_changes_by_d_beta(make, method):
+    """(22): Phi* Omega = Omega + d beta_d, beta_d = lam_a A^a; the projector's lam does it too."""
+    sol = nh.integrate(system_of(make), method, h=0.1, steps=5)
+    n = len(sol.system.q)
+    for k in (2, 4):
+        T = tangent(sol, k, ("q", "p"))
+        D = np.concatenate([T["q"], T["p"]])
+        d_beta = constraint_work(sol, k, T["lam"])
+        assert np.abs(D.T @ J(n) @ D - J(n) - d_beta).max() < 1e-14
+        assert np.abs(d_beta).max() > 0.1
+
+
+@pytest.mark.ledger("CM01-symplectic", "CM01-22")
+@runs(S.particle, S.sleigh)
+def test_dla_is_not_symplectic_on_its_constraint_space(make):
+    """Nor does the form survive on Dd, where all states of a run lie: the change is of order h."""
+    changes = []
+    for h in (0.1, 0.05):
+        sol = nh.integrate(system_of(make), nh.DLA(), h=h, steps=round(0.5 / h) + 1)
+        k, n = round(0.5 / h), len(sol.system.q)
+        Ld, step = (
+            oracle.discrete(sol.system, sol.method),
+            (sol.t[k - 1], sol.q[k - 1], sol.t[k], sol.q[k]),
+        )
+        slopes = np.concatenate([Ld.D2wd(*step), Ld.D4wd(*step)], -1)  # of wd(q0, q1)
+        Dd = np.linalg.svd(slopes)[2][len(slopes) :].T  # its tangent space
+        legendre = np.block([[np.zeros((n, n)), np.eye(n)], [Ld.D2D4(*step).T, Ld.D4D4(*step)]])
+        X = legendre @ Dd  # as vectors (dq1, dp1)
+        D = phase_map(sol, k)
+        form = X.T @ J(n) @ X
+        changes.append(np.abs(X.T @ (D.T @ J(n) @ D) @ X - form).max() / np.abs(form).max())
+    assert changes[0] > 1e-3 and changes[0] / changes[1] == pytest.approx(2, abs=0.3)
+
+
+# ---------------------------------------------------------------------------- extended
+
+
+def extended_form(n):
+    form = np.zeros((2 * n + 2, 2 * n + 2))
+    form[: 2 * n, : 2 * n], form[2 * n :, 2 * n :] = J(n), -J(1)
+    return form
+
+
+@pytest.mark.ledger("C03-symplectic")
+@runs(S.kepler, bent, swing)
+@pytest.mark.parametrize("alpha, symmetric", [(0.5, False), (0.3, True)])
+def test_extended_form(make, alpha, symmetric):
+    """EDLA without constraints keeps dq ^ dp - dt ^ dE; the part dq ^ dp alone it does not."""
+    sol = nh.integrate(system_of(make), nh.EDLA(alpha, symmetric), h=0.1, steps=7)
+    n = len(sol.system.q)
+    W = extended_form(n)
+    for k in (1, 5):
+        D, _ = extended_map(sol, k)
+        assert np.abs(D.T @ W @ D - W).max() < 1e-13 * np.abs(D).max() ** 2
+        P, E = D[: 2 * n], np.eye(2 * n, 2 * n + 2)
+        assert np.abs(P.T @ J(n) @ P - E.T @ J(n) @ E).max() > 1e-3
+
+
+@pytest.mark.ledger("C03-symplectic", "C03-6")
+@runs(S.particle, S.driven)
+@pytest.mark.parametrize("alpha, symmetric", [(0.5, False), (0.3, True)])
+def test_extended_form_with_constraints(make, alpha, symmetric):
+    """C03 section 4: it changes by d beta_d, now with the derivatives of A by t."""
+    sol = nh.integrate(system_of(make), nh.EDLA(alpha, symmetric), h=0.1, steps=7)
+    W = extended_form(len(sol.system.q))
+    for k in (1, 5):
+        D, dlam = extended_map(sol, k)
+        d_beta = constraint_work(sol, k, dlam, with_time=True)
+        assert np.abs(D.T @ W @ D - W - d_beta).max() < 1e-13 * np.abs(D).max() ** 2
+        assert np.abs(d_beta).max() > 0.1

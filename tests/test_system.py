@@ -1,0 +1,426 @@
+"""What a System says about itself: M, V, A, energy, momenta, projectors, the motion, its name."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import sympy as sp
+from sympy.physics.mechanics import LagrangesMethod, dynamicsymbols
+
+import nhlab as nh
+
+x, y, z, vx, vy, vz = nh.symbols("x y z vx vy vz")
+m, k = nh.symbols("m k")
+RNG = np.random.default_rng(7)
+
+# M and b(q).v and V all depend on q, A on q and t: nothing in it is special.
+GENERIC = nh.System(
+    (x, y, z),
+    (vx, vy, vz),
+    m * (2 + sp.cos(y)) * vx**2 / 2 + (1 + x**2) * vy**2 / 2 + vz**2 / 2 + vx * vy / 3
+    + (y * vx - x**2 * vz) / 2 - k * (x**2 * y + sp.cos(z)),
+    [vz - y * vx + sp.sin(nh.symbols("t")) * vy],
+    parameters={m: 1.5, k: 0.7},
+    t=nh.symbols("t"),
+)  # fmt: skip
+RELATIVISTIC = nh.System((x, y), (vx, vy), -sp.sqrt(1 - vx**2 - vy**2) - x**2 / 2)
+QUARTIC = nh.System((x,), (vx,), vx**4 / 4 + vx**2 / 2)
+
+
+def states(system, *shape):
+    n = len(system.q)
+    q = RNG.uniform(-1, 1, (*shape, n))
+    v = RNG.uniform(-1, 1, (*shape, n))
+    return q, v
+
+
+def D_states(system, *shape, t=0.0):
+    q, v = states(system, *shape)
+    return q, system.project(q, v, t)
+
+
+# ---------------------------------------------------------------------------- numbers
+
+
+def test_parts_by_hand():
+    q, v, t = np.array([0.3, -0.5, 0.8]), np.array([0.2, 0.7, -0.4]), 0.6
+    (X, Y, Z), M, K = q, 1.5, 0.7
+    mass = [[M * (2 + np.cos(Y)), 1 / 3, 0], [1 / 3, 1 + X**2, 0], [0, 0, 1]]
+    kinetic = v @ np.array(mass) @ v / 2
+    potential = K * (X**2 * Y + np.cos(Z))
+    shift = np.array([Y / 2, 0, -(X**2) / 2])
+    close = dict(rtol=1e-15, atol=1e-16)
+    np.testing.assert_allclose(GENERIC.M(q), mass, **close)
+    np.testing.assert_allclose(GENERIC.V(q), potential, **close)
+    np.testing.assert_allclose(GENERIC.A(q, t), [[-Y, np.sin(t), 1]], **close)
+    np.testing.assert_allclose(GENERIC.energy(q, v), kinetic + potential, **close)
+    np.testing.assert_allclose(GENERIC.momentum(q, v), mass @ v + shift, **close)
+    np.testing.assert_allclose(nh.systems.spherical_pendulum().g([1, 2, 3]), [13], **close)
+    np.testing.assert_allclose(nh.systems.spherical_pendulum().A([1, 2, 3]), [[2, 4, 6]], **close)
+
+
+@pytest.mark.parametrize("system", [GENERIC, RELATIVISTIC, QUARTIC], ids=["generic", "rel", "v^4"])
+def test_legendre_map_and_back(system):
+    q, v = states(system, 40)
+    v *= 0.6  # below the speed of light
+    p = system.momentum(q, v, 0.2)
+    np.testing.assert_allclose(system.velocity(q, p, 0.2), v, rtol=1e-13, atol=1e-15)
+
+
+def test_relativistic_momentum_and_energy():
+    q, v = np.array([0.5, 0]), np.array([0.6, 0])
+    np.testing.assert_allclose(RELATIVISTIC.momentum(q, v), [0.75, 0], rtol=1e-15)
+    np.testing.assert_allclose(RELATIVISTIC.energy(q, v), 1.25 + 0.125, rtol=1e-15)
+    assert not RELATIVISTIC.is_mechanical and GENERIC.is_mechanical
+    # p = 100 needs v = 0.99995, and Newton from v = p would leave the light cone
+    v = RELATIVISTIC.velocity(q, [100.0, 0])
+    np.testing.assert_allclose(v, [100 / np.sqrt(1 + 100**2), 0], rtol=1e-12)
+
+
+@pytest.mark.ledger("FIM08-2")
+@pytest.mark.parametrize("metric", [None, [[2, 0, y], [0, 1 + x**2, 0], [y, 0, 3]]], ids=["M", "G"])
+def test_projectors(metric):
+    s = GENERIC
+    s = nh.System(s.q, s.v, s.L, s.constraints, parameters=s.parameters, t=s.t, metric=metric)
+    q, v = states(s, 20)
+    t = 0.4
+    P, Q, A, G = s.P(q, t), s.Q(q, t), s.A(q, t), s.G(q, t)
+    I, zero = np.eye(3), dict(atol=1e-14)
+    np.testing.assert_allclose(P + Q, np.broadcast_to(I, P.shape), **zero)
+    np.testing.assert_allclose(P @ P, P, **zero)
+    np.testing.assert_allclose(Q @ Q, Q, **zero)
+    np.testing.assert_allclose(P @ Q, 0 * P, **zero)
+    np.testing.assert_allclose(A @ P, 0 * A, **zero)
+    np.testing.assert_allclose(np.swapaxes(P, -1, -2) @ G @ Q, 0 * P, **zero)
+    np.testing.assert_allclose(np.trace(P, axis1=-2, axis2=-1), 2, **zero)
+    w = s.project(q, v, t)
+    np.testing.assert_allclose(np.einsum("kai,ki->ka", A, w), 0, **zero)
+    np.testing.assert_allclose(s.project(q, w, t), w, **zero)
+    if metric is None:
+        np.testing.assert_array_equal(G, s.M(q))
+    else:  # the witness: another metric is another projection
+        assert np.abs(P - GENERIC.P(q, t)).max() > 0.1
+
+
+def test_projection_is_the_nearest_velocity():
+    q, v = states(GENERIC)
+    w, M = GENERIC.project(q, v), GENERIC.M(q)
+    distance = (v - w) @ M @ (v - w)
+    for other in D_states(GENERIC, 50)[1] @ GENERIC.P(q).T:
+        assert (v - other) @ M @ (v - other) >= distance
+
+
+def lagranges_method(name):
+    """The accelerations of a catalogue system by SymPy's own mechanics package."""
+    system = getattr(nh.systems, name)()
+    q = dynamicsymbols([s.name for s in system.q])
+    time = dynamicsymbols._t
+    there = dict(zip((*system.q, *system.v), (*q, *(s.diff(time) for s in q)), strict=True))
+    if system.t is not None:
+        there[system.t] = time
+    L = system.L.xreplace(there)
+    constraints = [c.xreplace(there) for c in system.constraints]
+    equations = LagrangesMethod(
+        L,
+        q,
+        nonhol_coneqs=constraints or None,
+        hol_coneqs=[g.xreplace(there) for g in system.holonomic] or None,
+    )
+    equations.form_lagranges_equations()
+    left = equations.mass_matrix_full, equations.forcing_full
+    symbols = [*q, *(s.diff(time) for s in q), *system.parameters, time]
+    f = sp.lambdify(symbols, left, "numpy", cse=True)
+    return system, f
+
+
+@pytest.mark.parametrize(
+    "name", ["sleigh", "snakeboard", "driven", "spherical_pendulum", "kepler", "transmission"]
+)
+def test_motion_agrees_with_sympy_mechanics(name):
+    system, f = lagranges_method(name)
+    n = len(system.q)
+    for t in (0.0, 0.9):
+        q, v = (s[0] for s in D_states(system, 1, t=t))
+        mass, forcing = f(*q, *v, *system.parameters.values(), t)
+        solution = np.linalg.solve(mass, forcing)[n:, 0]
+        np.testing.assert_allclose(system.acceleration(q, v, t), solution[:n], atol=1e-13)
+        np.testing.assert_allclose(system.multipliers(q, v, t), solution[n:], atol=1e-13)
+
+
+@pytest.mark.parametrize("system", [GENERIC, nh.systems.sleigh(), nh.systems.snakeboard()], ids=str)
+def test_motion_keeps_the_constraint_and_balances_power(system):
+    """d/dt (A v) = 0 and dE/dt = -dL/dt, by differences along q' = v, v' = a."""
+    q, v = D_states(system, 30, t=0.3)
+    a, e, t = system.acceleration(q, v, 0.3), 1e-4, 0.3
+
+    def along(f):
+        d = [f(q + s * v + s**2 / 2 * a, v + s * a, t + s) for s in (-2 * e, -e, e, 2 * e)]
+        return (d[0] - 8 * d[1] + 8 * d[2] - d[3]) / (12 * e)  # fourth order
+
+    drift = along(lambda q, v, t: np.einsum("kai,ki->ka", system.A(q, t), v))
+    assert np.abs(drift).max() < 1e-10
+    power = along(system.energy)
+    L_t = (nh.diagnostics.lagrangian(system, q, v, t + e)
+           - nh.diagnostics.lagrangian(system, q, v, t - e)) / (2 * e)  # fmt: skip
+    assert np.abs(power + L_t).max() < 1e-9
+
+
+@pytest.mark.ledger("FIM08-2")
+def test_projected_equation_of_motion():
+    """P (D_v v + grad V) = 0: the multiplier form, projected, has no multipliers left."""
+    system = nh.systems.contact_oscillator()  # M = I: the free motion is a = -grad V
+    q, v = D_states(system, 20)
+    eps = 0.1
+    grad = q + eps * np.stack([q[:, 0] * q[:, 2] ** 2, 0 * q[:, 0], q[:, 0] ** 2 * q[:, 2]], -1)
+    a = system.acceleration(q, v)
+    tangent = np.einsum("kij,kj->ki", system.P(q), a + grad)
+    assert np.abs(tangent).max() < 1e-14
+    assert np.abs(a + grad).max() > 0.01  # the witness: the constraint does push
+
+
+# ---------------------------------------------------------------------------- arrays
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (2, 3), (0,)], ids=str)
+@pytest.mark.parametrize("name", ["M", "V", "A", "P", "Q", "G"])
+def test_functions_of_q_are_vectorised(name, shape):
+    q, _ = states(GENERIC, *shape)
+    f, t = getattr(GENERIC, name), RNG.uniform(size=shape)
+    kwargs = {"t": t}
+    many = f(q, **kwargs)
+    one = f(np.array([0.1, 0.2, 0.3]), t=0.5)
+    assert many.shape == (*shape, *one.shape)
+    for i in np.ndindex(shape):
+        np.testing.assert_allclose(many[i], f(q[i], t=t[i]), rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (2, 3), (0,)], ids=str)
+@pytest.mark.parametrize(
+    "name", ["energy", "momentum", "velocity", "acceleration", "multipliers", "project"]
+)
+def test_functions_of_q_and_v_are_vectorised(name, shape):
+    q, v = states(GENERIC, *shape)
+    f, t = getattr(GENERIC, name), RNG.uniform(size=shape)
+    many = f(q, v, t)
+    one = f(np.array([0.1, 0.2, 0.3]), np.array([0.3, 0.2, 0.1]), 0.5)
+    assert many.shape == (*shape, *np.shape(one))
+    for i in np.ndindex(shape):
+        np.testing.assert_allclose(many[i], f(q[i], v[i], t[i]), rtol=1e-14, atol=1e-15)
+
+
+def test_times_and_states_broadcast():
+    q, v = states(GENERIC)
+    times = np.linspace(0, 1, 4)
+    for f in (GENERIC.energy, GENERIC.acceleration, GENERIC.project, GENERIC.momentum):
+        np.testing.assert_allclose(f(q, v, times)[2], f(q, v, times[2]), rtol=1e-14)
+    qs, _ = states(GENERIC, 4)
+    np.testing.assert_allclose(GENERIC.energy(qs, v)[3], GENERIC.energy(qs[3], v), rtol=1e-14)
+
+
+@pytest.mark.parametrize("call", ["M", "energy", "acceleration", "project", "velocity"])
+def test_wrong_shapes_are_named(call):
+    f = getattr(GENERIC, call)
+    other = () if call == "M" else (np.zeros(3),)
+    for bad in (np.zeros(2), 0.5, np.zeros((3, 1))):
+        with pytest.raises(ValueError, match=r"q has shape .*length 3"):
+            f(bad, *other)
+    with pytest.raises(ValueError, match="not an array of numbers"):
+        f("abc", *other)
+
+
+def test_acceleration_where_the_constraints_are_dependent():
+    board = nh.systems.snakeboard()
+    with pytest.raises(ValueError, match=r"no solution at q = .*singular"):
+        board.acceleration([0, 0, 0, 0, np.pi / 2], [0, 0, 0, 1, 0])
+
+
+# ---------------------------------------------------------------------------- Frobenius
+
+w, vw, t = nh.symbols("w vw t")
+INTEGRABLE = {
+    "none": [],
+    "d(xy)": [vx * y + x * vy],
+    "d(xy) over x": [vx * y / x + vy],
+    "exp(z) d(x y z)": [sp.exp(z) * (vx * y * z + x * vy * z + x * y * vz)],
+    "closed but not exact": [(x * vy - y * vx) / (x**2 + y**2)],
+    "two forms": [vx - z * vz, vy - sp.cos(z) * vz],
+    "m = n - 1": [vx - y * vz, vy - x * vz, vw - x * y * vz],
+    "a pair that is integrable only together": [vx - y * vz, vy],
+}
+TWISTED = {
+    "contact": [vz - y * vx],
+    "skate": [vx * sp.sin(z) - vy * sp.cos(z)],
+    "two forms": [vx - w * vz, vy - x * vz],
+    "a small twist": [vz - 1e-6 * y * vx],
+}
+
+
+def with_constraints(constraints, t=None):
+    L = (vx**2 + vy**2 + vz**2 + vw**2) / 2
+    return nh.System((x, y, z, w), (vx, vy, vz, vw), L, constraints, t=t)
+
+
+@pytest.mark.parametrize("name", INTEGRABLE)
+def test_integrable_constraints(name):
+    assert with_constraints(INTEGRABLE[name]).is_holonomic() is True
+
+
+@pytest.mark.parametrize("name", TWISTED)
+def test_constraints_that_are_not_integrable(name):
+    assert with_constraints(TWISTED[name]).is_holonomic() is False
+
+
+def test_frobenius_with_time():
+    assert not with_constraints([vx - t * vy], t).is_holonomic()
+    assert with_constraints([vx * sp.exp(t) - x * sp.exp(t) * vy / x], t).is_holonomic()
+    # frozen in time each is integrable, moving it is not
+    assert with_constraints([vx - 2 * vy]).is_holonomic()
+
+
+def test_frobenius_of_the_catalogue():
+    integrable = {n for n, make in nh.systems.catalogue.items() if make().is_holonomic()}
+    assert {"pendulum", "kepler", "spherical_pendulum"} <= integrable
+    assert not integrable & {"particle", "robot", "snakeboard", "sleigh", "rolling_disk", "quartic"}
+
+
+# ---------------------------------------------------------------------------- other ways in
+
+
+def test_from_mechanics_as_its_users_write():
+    q1, q2, q3 = q = dynamicsymbols("q1:4")
+    u1, u2, u3 = dynamicsymbols("q1:4", 1)
+    M, G = sp.symbols("M G")  # not declared real
+    L = M * (u1**2 + q2.diff() ** 2 + q3.diff(dynamicsymbols._t) ** 2) / 2 - G * (q1**2 + q2**2)
+    s = nh.System.from_mechanics(L, q, sp.Matrix([u3 - q2 * u1]), parameters={M: 2, "G": 2})
+    particle = nh.systems.particle()
+    start = ([0, 1, 0], [1, 1, 1])
+    a = nh.integrate(s, nh.DLA(), *start, h=0.1, steps=100)
+    b = nh.integrate(particle, nh.DLA(), *start, h=0.1, steps=100)
+    assert np.abs(a.q - b.q).max() < 1e-13
+    assert [str(c) for c in s.q] == ["q1", "q2", "q3"] and s.is_autonomous
+    c, d = nh.symbols(["q1", "q2", "q3"]), s.v
+    direct = nh.System(c, d, M * sum(u**2 for u in d) / 2 - G * (c[0] ** 2 + c[1] ** 2),
+                       [d[2] - c[1] * d[0]], parameters={M: 2, G: 2})  # fmt: skip
+    assert s == direct and s.key == direct.key
+
+
+def test_from_mechanics_with_time_holonomic_and_metric():
+    a, b, c = dynamicsymbols("a b c")
+    time = dynamicsymbols._t
+    L = (a.diff() ** 2 + b.diff() ** 2 + c.diff() ** 2) / 2 - (1 + sp.sin(time)) * a**2
+    s = nh.System.from_mechanics(L, [a, b, c], [c.diff() - sp.cos(time) * a.diff()])
+    assert s.t is not None and not s.is_autonomous
+    np.testing.assert_allclose(s.V([2, 0, 0], t=0.5), 4 * (1 + np.sin(0.5)), rtol=1e-15)
+    np.testing.assert_allclose(s.A([2, 0, 0], t=0.5), [[-np.cos(0.5), 0, 1]], rtol=1e-15)
+    ball = nh.System.from_mechanics(
+        (a.diff() ** 2 + b.diff() ** 2) / 2, [a, b], holonomic=[a**2 + b**2 - 1]
+    )
+    np.testing.assert_allclose(ball.g([2, 0]), [3])
+    twisted = nh.System.from_mechanics(
+        (a.diff() ** 2 + b.diff() ** 2) / 2, [a, b], [a.diff() - b * b.diff()],
+        metric=[[1 + b**2, 0], [0, 1]],
+    )  # fmt: skip
+    np.testing.assert_allclose(twisted.G([0, 2]), [[5, 0], [0, 1]])
+
+
+def test_from_mechanics_when_a_coordinate_looks_like_a_velocity():
+    a, b = dynamicsymbols("x vx")
+    s = nh.System.from_mechanics(a.diff() ** 2 / 2 + b.diff() ** 2 * (1 + a**2) - b**2, [a, b])
+    np.testing.assert_allclose(s.energy([1, 3], [2, 5]), 2 + 25 * 2 + 9)
+
+
+def test_from_mechanics_refuses():
+    a, b = dynamicsymbols("a b")
+    with pytest.raises(ValueError, match=r"b\(t\).*list every dynamicsymbol in q"):
+        nh.System.from_mechanics(a.diff() ** 2 - b, [a])
+    with pytest.raises(ValueError, match="no dynamicsymbol"):
+        nh.System.from_mechanics(vx**2, [x])
+
+
+def test_equations_may_be_written_as_equations():
+    L = (vx**2 + vy**2 + vz**2) / 2
+    one = nh.System((x, y, z), (vx, vy, vz), L, [sp.Eq(vz, y * vx)])
+    two = nh.System([x, y, z], sp.Matrix([vx, vy, vz]), L, vz - y * vx)
+    assert one == two
+
+
+# ---------------------------------------------------------------------------- values
+
+
+def test_set_leaves_the_original_alone():
+    sleigh = nh.systems.sleigh()
+    before = sleigh.energy([0, 0, 0], [1, 0, 1])
+    other = sleigh.set(a=0.5, m=3)
+    assert {s.name: v for s, v in other.parameters.items()} == {"m": 3, "I": 1, "a": 0.5}
+    assert {s.name: v for s, v in sleigh.parameters.items()} == {"m": 1, "I": 1, "a": 0.2}
+    assert sleigh.energy([0, 0, 0], [1, 0, 1]) == before != other.energy([0, 0, 0], [1, 0, 1])
+    assert other == nh.systems.sleigh(m=3, a=0.5) != sleigh
+    assert other.set(a=0.2, m=1) == sleigh
+    assert other.q0 == sleigh.q0 and other.name == "sleigh"
+
+
+def test_equality_and_hash():
+    make = [nh.systems.sleigh, nh.systems.sleigh, nh.systems.particle, nh.systems.free_particle]
+    a, b, c, d = (f() for f in make)
+    assert a == b and hash(a) == hash(b) and a is not b
+    assert len({a, b, c, d}) == 3
+    assert a != "sleigh" and a != a.set(a=0.3)
+    s = nh.System((x, y), (vx, vy), (vx**2 + vy**2) / 2, [vx - y * vy])
+    g = nh.System((x, y), (vx, vy), (vx**2 + vy**2) / 2, [vx - y * vy], metric=[[2, 0], [0, 1]])
+    assert s != g
+    swapped = nh.System((y, x), (vy, vx), (vx**2 + vy**2) / 2, [vx - y * vy])
+    assert s != swapped  # the order of the coordinates is the order of the arrays
+
+
+def pickled(system):
+    return pickle.loads(pickle.dumps(system))
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickled])
+@pytest.mark.parametrize("name", ["sleigh", "driven", "spherical_pendulum"])
+def test_copies_are_equal_and_move_equally(name, duplicate):
+    system = getattr(nh.systems, name)()
+    other = duplicate(system)
+    assert other == system and hash(other) == hash(system)
+    assert (other.name, other.source, other.q0) == (system.name, system.source, system.q0)
+    one, two = (nh.integrate(s, nh.DLA(), h=0.1, steps=5).q for s in (system, other))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_pickle_keeps_the_exact_solution():
+    disk = pickled(nh.systems.rolling_disk())
+    np.testing.assert_array_equal(disk.exact([0.5]), nh.systems.rolling_disk().exact([0.5]))
+    with pytest.raises(ValueError, match="no closed solution"):
+        nh.systems.snakeboard().exact(1.0)
+
+
+# ---------------------------------------------------------------------------- display
+
+
+def test_latex_reads_like_the_board():
+    text = nh.systems.sleigh()._repr_latex_()
+    assert text.startswith("$") and text.endswith("$")
+    assert r"\begin{aligned}" in text and text.count(r"\\") == 1 and text.count("&=") == 2
+    assert r"\dot{\theta}" in text and r"\dot{x}" in text
+    assert "v_" not in text and "vx" not in text and "vtheta" not in text
+    assert r"\sin{\left(\theta \right)}" in text and "&= 0" in text
+    ball = nh.systems.spherical_pendulum()._repr_latex_()
+    assert "x^{2}" in ball and "&= 0" in ball and "vx" not in ball
+    free = nh.System((x,), (vx,), vx**2 / 2)._repr_latex_()
+    assert r"\frac{\dot{x}^{2}}{2}" in free and r"\\" not in free
+
+
+def test_latex_renders_in_matplotlib():
+    """mathtext knows most of LaTeX's mathematics, so a stray brace or name shows here."""
+    mathtext = pytest.importorskip("matplotlib.mathtext")
+    inner = nh.systems.snakeboard()._repr_latex_()
+    inner = inner.removeprefix(r"$\displaystyle \begin{aligned}").removesuffix(r"\end{aligned}$")
+    parser = mathtext.MathTextParser("agg")
+    for row in inner.split(r"\\"):
+        parser.parse(f"${row.replace('&', '')}$")
+
+
+def test_repr():
+    assert repr(nh.systems.sleigh(a=0.25)) == "<System sleigh: q = (x, y, theta), I=1, a=0.25, m=1>"
+    assert repr(nh.System((x,), (vx,), vx**2 / 2)) == "<System unnamed: q = (x)>"
