@@ -100,7 +100,7 @@ def reading(name, system):
     parts = name.split()
     if len(parts) != 2 or any(p not in [*names, "t"] for p in parts):
         raise ValueError(f"view {name!r} is unknown; choose one of {list(READINGS)} or two of "
-                         f"{['t', *names]}, as in {f"t {names[0]}"!r}")  # fmt: skip
+                         f"{['t', *names]}, as in 't {names[0]}'")  # fmt: skip
 
     def column(sol, p):
         return sol.t if p == "t" else sol.q[:, names.index(p)]

@@ -4,7 +4,6 @@ Needs Playwright and a Chromium (`pip install playwright`, Debian's package `chr
 where either is missing.  Screenshots are kept in the folder NHLAB_SCREENSHOTS, if it is set.
 """
 
-import base64
 import json
 import os
 import shutil
@@ -95,9 +94,14 @@ class Lesson:
 
     def run_all(self, limit=180):
         done = self.page.evaluate(
-            "limit => Promise.race(["
-            " window.jupyterapp.commands.execute('notebook:run-all-cells').then(() => true),"
-            " new Promise(stop => setTimeout(() => stop(false), 1000 * limit))])",
+            """async limit => {
+                const pause = ms => new Promise(go => setTimeout(go, ms));
+                const session = window.jupyterapp.shell.currentWidget.sessionContext;
+                await session.ready;  // before, Lab would ask which kernel to use
+                while (session.session?.kernel?.status !== 'idle') await pause(100);
+                const run = window.jupyterapp.commands.execute('notebook:run-all-cells');
+                return Promise.race([run.then(() => true), pause(1000 * limit)]);
+            }""",
             limit,
         )
         assert done, f"{self.name} did not finish in {limit} s"
@@ -123,18 +127,18 @@ class Lesson:
         return json.loads(self.ask(PANELS))
 
     def picture(self, k):
-        """The bytes the browser shows in panel k, hashed as the kernel hashes them."""
-        import hashlib
-
-        data = (
+        """The picture the browser shows in panel k, hashed as the kernel hashes its own."""
+        return (
             self.page.locator(".widget-image")
             .nth(k)
             .evaluate(
-                "async e => { const b = await (await fetch(e.src)).arrayBuffer();"
-                " return btoa(String.fromCharCode(...new Uint8Array(b))) }"
+                """async e => {
+                const bytes = await (await fetch(e.src)).arrayBuffer();
+                const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+                return [...hash].map(x => x.toString(16).padStart(2, '0')).join('');
+            }"""
             )
         )
-        return hashlib.sha256(base64.b64decode(data)).hexdigest()
 
     def close(self):
         if self.kernel is not None:

@@ -7,10 +7,11 @@ from matplotlib.colors import ListedColormap
 from scipy.interpolate import CubicHermiteSpline
 
 from .. import plot
+from ..diagnostics import tangent
 from ..ensembles import ensemble
 from ..errors import IntegrationError
 from ..loop import integrate
-from ..methods import DLA, EDLA, Reference
+from ..methods import DLA, EDLA, RK4, Reference
 from ..widgets import Picture, panel
 
 DARK, RED = "#333333", "#D55E00"
@@ -47,6 +48,17 @@ def excess(system, q, v, h=1e-3):
     return (both / 2 - system.energy(q, v)) / h**2
 
 
+def extended_step(s, k):
+    """The derivative of the EDLA step at node k in (t, q, p, E), and the matrix W of the form
+    dq ^ dp - dt ^ dE."""
+    n, e = len(s.system.q), s.energy("midpoints")[k - 1]
+    row = [s.t[k], s.h[k - 1], *s.q[k], *s.p[k], *s.v_step[k - 1], *s.lam[k - 1], e]
+    D = tangent(s.system, s.method, h=s.h[k - 1], row=row, inputs=("t", "q", "p", "e"))
+    W = np.zeros((2 * n + 2, 2 * n + 2))
+    W[0, -1], W[1 : n + 1, n + 1 : -1] = -1, np.eye(n)
+    return D[[0, *range(2, 2 * n + 2), -1]], W - W.T
+
+
 def until(system, h, T):
     """An EDLA run with first step h that passes time T, if it does not stop before."""
     try:
@@ -55,13 +67,35 @@ def until(system, h, T):
         return stop.trajectory
 
 
-def position_error(sol, T):
-    """The largest error of a position at the nodes up to time T."""
-    ends = np.linspace(0, T, 100 * int(np.ceil(T)) + 1)
-    true = integrate(sol.system, Reference(), h=ends[1], steps=len(ends) - 1)
-    here = sol.t <= T * (1 + 1e-12)
-    spline = CubicHermiteSpline(true.t, true.q, true.v)
-    return float(np.abs(sol.q[here] - spline(sol.t[here])).max())
+def position_error(sol, T, true):
+    """The largest error of a position at the nodes up to time T; ``true`` gives q(t)."""
+    t = sol.t[sol.t <= T * (1 + 1e-12)]
+    return float(np.abs(sol.q[: len(t)] - true(t)).max())
+
+
+def true_motion(system, T):
+    """q(t) up to time T, from a tight Reference run, to about 1e-9."""
+    steps = 100 * int(np.ceil(T))
+    sol = integrate(system, Reference(), h=T / steps, steps=steps)
+    return CubicHermiteSpline(sol.t, sol.q, sol.v)
+
+
+def compare(system, h0, T=20):
+    """EDLA against fixed steps: a dict with n, its steps to T, and three ratios.
+
+    "position", "energy": DLA is as good as EDLA with that many times n steps (of order 2, so one
+    run with 3 n steps tells).  "RK4": the position error of RK4 with 3 n steps over EDLA's.
+    None if EDLA stops before T.
+    """
+    sol = until(system, h0, T)
+    if sol.t[-1] < T:
+        return None
+    true, n = true_motion(system, T), int((sol.t < T).sum())
+    dla, rk4 = (integrate(system, m, h=T / (3 * n), steps=3 * n) for m in (DLA(), RK4()))
+    error, other, fourth = (position_error(x, T, true) for x in (sol, dla, rk4))
+    spread = np.ptp(sol.energy()[sol.t <= T])
+    energy = 3 * np.sqrt(np.ptp(dla.energy()) / spread)
+    return {"n": n, "position": 3 * np.sqrt(other / error), "energy": energy, "RK4": fourth / error}
 
 
 # ---------------------------------------------------------------------------- the robot
@@ -107,7 +141,7 @@ def step_panel(robot, steps=40):
     picture = Picture((9.8, 4.5), columns=2)
     left, right = picture.axes
     left.set(xlabel="size of the next step / last step", ylabel=r"$E_{\rm mid}(h) - E_d$, scaled",
-             xlim=(-1.5, 3), ylim=(-1.1, 1.1))  # fmt: skip
+             xlim=(-1.5, 3), ylim=(-1.1, 1.1), xticks=[-1, 0, 1, 2, 3])  # fmt: skip
     left.axhline(0, color=DARK, linewidth=1)
     left.axvline(0, color=DARK, linewidth=1)
     curve = picture.line(ax=left, **plot.look(DLA()))
