@@ -11,6 +11,8 @@ from functools import cached_property
 
 import sympy as sp
 
+from .stepcode import dummy
+
 
 class DiscreteLagrangian:
     r"""Ld_alpha = h L(t_alpha, q_alpha, v), or its mean with Ld_(1-alpha), CM01 (9), (10).
@@ -26,8 +28,8 @@ class DiscreteLagrangian:
         self.let = []
         for k, a in enumerate((alpha, 1 - alpha) if symmetric else (alpha,)):
             mark = "ab"[k]
-            ah, bh, ta = (sp.Dummy(f"{s}_{mark}") for s in ("ah", "bh", "t"))
-            qa = [sp.Dummy(f"{s.name}_{mark}") for s in q]
+            ah, bh, ta = (dummy(f"{s}_{mark}") for s in ("ah", "bh", "t"))
+            qa = [dummy(f"{s.name}_{mark}") for s in q]
             self.let += [(ah, a * h), (bh, h - ah), (ta, t + ah)]
             self.let += [(x, s + ah * u) for x, s, u in zip(qa, q, v, strict=True)]
             here = dict(zip((*system.q, *system.v), (*qa, *v), strict=True))

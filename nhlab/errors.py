@@ -20,8 +20,10 @@ class IntegrationError(RuntimeError):
         )
 
     def __reduce__(self):
-        state = dict(self.__dict__)
-        return _rebuild, (type(self), state.pop("reason"), state)
+        names = ("method", "step", "time", "residual", "advice", "trajectory")
+        state = {k: getattr(self, k) for k in names}
+        return _rebuild, (type(self), self.reason, state), {"__notes__": self.__notes__} if hasattr(
+            self, "__notes__") else None  # fmt: skip
 
 
 class Interrupted(KeyboardInterrupt):

@@ -15,19 +15,23 @@ def explain(run, attempt):
     place = _place(s, q)
     v = state[at + (2 if m.discrete else 1) * len(s.q) :][: len(s.q)]
     h = state[1] if at else run.start.h
-    for part in (0, 0.5, 1) if s.symbolic.A else ():  # the node, and where the step may look
-        near = q + part * h * v
-        A = s.A(near, run.time)
-        sizes = np.linalg.svd(A, compute_uv=False)
-        if sizes[-1] < 1e-3 * sizes[0]:
-            return (
-                f"the constraint forms become dependent near {_place(s, near)} (smallest singular "
-                f"value {sizes[-1]:.1e})",
-                "The constraints lose rank there; start elsewhere or choose other coordinates.",
-            )
+    reason = dependent(s, [q + part * h * v for part in (0, 0.5, 1)], run.time)
+    if reason:
+        advice = "The constraints lose rank there; start elsewhere or choose other coordinates."
+        return reason, advice
     if m.variable_step and run.done:
         return _no_step(run, attempt, state, place)
     return f"{attempt.reason} at {place}", attempt.advice
+
+
+def dependent(system, places, t):
+    """A sentence if the constraint forms are (nearly) dependent at one of the places."""
+    for q in places if system.symbolic.A else ():
+        sizes = np.linalg.svd(system.A(q, t), compute_uv=False)
+        if sizes[-1] < 1e-3 * sizes[0]:
+            return (f"the constraint forms become dependent near {_place(system, q)} (smallest "
+                    f"singular value {sizes[-1]:.1e})")  # fmt: skip
+    return ""
 
 
 def _place(system, q):

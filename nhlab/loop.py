@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import math
 import numbers
@@ -52,8 +53,21 @@ def integrate(system, method, q0=None, v0=None, *, h, steps, q1=None, progress=N
 
 def source(system, method):
     """The generated text of one step of the method for the system."""
-    method.check(system)
+    _check_pair(system, method)
+    if isinstance(method, Reference):
+        raise ValueError("nh.Reference is SciPy's DOP853; it has no generated step")
     return method.program(system).text
+
+
+def _check_pair(system, method):
+    if not isinstance(system, System):
+        raise ValueError(f"system = {system!r} is not an nh.System")
+    if isinstance(method, type):
+        name = method.__name__
+        raise ValueError(f"method = {name} is a class, not a value; write nh.{name}()")
+    if not isinstance(method, Method):
+        raise ValueError(f"method = {method!r} is no integrator; try nh.DLA()")
+    method.check(system)
 
 
 # ---------------------------------------------------------------------------- at the door
@@ -64,14 +78,7 @@ class Start:
 
     def __init__(self, system, method, q0, v0, *, h, steps, q1=None, every=1, t0=0.0,
                  backend=None, batch=False):  # fmt: skip
-        if not isinstance(system, System):
-            raise ValueError(f"system = {system!r} is not an nh.System")
-        if isinstance(method, type):
-            name = method.__name__
-            raise ValueError(f"method = {name} is a class, not a value; write nh.{name}()")
-        if not isinstance(method, Method):
-            raise ValueError(f"method = {method!r} is no integrator; try nh.DLA()")
-        method.check(system)
+        _check_pair(system, method)
         self.system, self.method, self.batch = system, method, batch
         self.h, self.t0 = _finite(h, "h"), _finite(t0, "t0")
         if self.h <= 0:
@@ -118,10 +125,14 @@ class Start:
     def _admissible(self):
         """q0 on the holonomic constraints, forms independent there, v0 in D."""
         s, q = self.system, np.atleast_2d(self.q0)
-        g, A = s.g(q), s.A(q, self.t0)
-        for k in _first(np.abs(g) > 1e-9 * (1 + np.abs(q).max(1, keepdims=True))):
-            raise ValueError(f"q0{self._index(k)} = {_short(q[k])} is off the holonomic "
-                             f"constraints: g(q0) = {_short(g[k])}, not 0")  # fmt: skip
+        for name in ("q0", "q1"):
+            x = getattr(self, name)
+            x = q[:0] if x is None else np.atleast_2d(x)
+            g = s.g(x)
+            for k in _first(np.abs(g) > 1e-9 * (1 + np.abs(x).max(1, keepdims=True))):
+                raise ValueError(f"{name}{self._index(k)} = {_short(x[k])} is off the holonomic "
+                                 f"constraints: g = {_short(g[k])}, not 0")  # fmt: skip
+        A = s.A(q, self.t0)
         for k in _first(rank(A)[:, None] < A.shape[1]):
             raise ValueError(f"the constraints are dependent at q0{self._index(k)} = "
                              f"{_short(q[k])} (rank {rank(A[k])} of {len(A[k])}); start "
@@ -132,14 +143,15 @@ class Start:
         residual = np.einsum("kai,ki->ka", A, v)
         size = np.einsum("kai,ki->ka", np.abs(A), np.abs(v))  # what could have cancelled
         for k in _first(np.abs(residual) > 1e-9 * size + 1e-12):
+            how = "system.project(q0, v0) gives it"
             if s.metric is None and not s.is_mechanical:  # no metric to project with
-                near = v[k] - np.linalg.pinv(A[k]) @ residual[k]
+                near, how = v[k] - np.linalg.pinv(A[k]) @ residual[k], "in the Euclidean sense"
             else:
                 near = s.project(q[k], v[k], self.t0)
             raise ValueError(
                 f"v0{self._index(k)} = {_short(v[k])} violates the constraints: A(q0) v0 = "
                 f"{_short(residual[k])}, not 0. The nearest admissible velocity is {_short(near)} "
-                "(system.project(q0, v0) gives it)"
+                f"({how})"
             )
 
     def _index(self, k):
@@ -193,6 +205,12 @@ def begin(start):
         v, a = start.v0, s.acceleration(q0, start.v0, t0)
     else:
         v, a = (start.q1 - q0) / h, np.zeros_like(q0)
+    with np.errstate(all="ignore"):  # what is not finite is refused by Run
+        return _rows(start, v, a)
+
+
+def _rows(start, v, a):
+    s, m, t0, h, q0 = start.system, start.method, start.t0, start.h, start.q0
     weights = velocity_scale(v, a, h) ** -2.0
     none = np.zeros((*q0.shape[:-1], len(s.symbolic.A)))
     if not m.discrete:
@@ -412,17 +430,18 @@ def _reference(start, progress=None):
     done = 0
 
     def result(message=""):
-        if width > 2 * n:
-            y = rows[:done]
-            rows[1 : done + 1, 2 * n :] = -start.h * s.multipliers(
-                y[:, :n], y[:, n : 2 * n], times[:done]
-            )
+        rows[1 : done + 1, 2 * n :] = np.nan  # where there is none, or between stored nodes
+        if start.every == 1 and width > 2 * n:
+            for k in range(done):
+                with contextlib.suppress(ValueError):
+                    lam = s.multipliers(rows[k, :n], rows[k, n : 2 * n], times[k])
+                    rows[k + 1, 2 * n :] = -start.h * lam
         return Trajectory(s, m, rows[: done + 1], t0=start.t0, h=start.h, every=start.every,
                           message=message)  # fmt: skip
 
+    solver = DOP853(motion, times[0], rows[0, : 2 * n], times[-1], rtol=m.rtol, atol=atol)
     try:
         with _Bar(progress, len(rows) - 1) as bar:
-            solver = DOP853(motion, times[0], rows[0, : 2 * n], times[-1], rtol=m.rtol, atol=atol)
             tiny = 0  # steps in a row that lead nowhere, as at a singularity
             while done < len(rows) - 1:
                 problem = solver.step()
@@ -439,9 +458,13 @@ def _reference(start, progress=None):
         text = f"interrupted after {done} of {len(rows) - 1} rows"
         raise Interrupted(text + "; the computed part is in .trajectory", result(text)) from None
     except ValueError as error:
+        from .explain import dependent
+
+        q = rows[done, :n] if done else start.q0
+        reason = dependent(s, [q, solver.y[:n]], times[done]) or f"the motion ends here: {error}"
         raise IntegrationError(
-            f"the motion cannot be continued: {error}", method=m, step=done * start.every,
-            time=times[done], residual=math.nan, trajectory=result("stopped"),
+            reason, method=m, step=done * start.every, time=times[done], residual=math.nan,
+            trajectory=result("stopped: " + reason),
             advice="The constraints or M degenerate, or the motion is singular.",
         ) from None  # fmt: skip
     return result()
@@ -455,7 +478,7 @@ def _warn_of_energy_jumps(sol):
     q, t = sol.q[pick], sol._t0  # the system is autonomous
     v = sol._column("v")[pick]
     E, V = sol.system.energy(q, v, t), sol.system.V(q, t)
-    scale = np.ptp(V) + np.abs(E[0] - V[0]) + 1e-300
+    scale = np.ptp(np.minimum(V, max(E[0], V[0]))) + np.abs(E[0] - V[0]) + 1e-300
     if np.abs(E - E[0]).max() > 10 * scale:
         warnings.warn(
             f"the energy changes from {E[0]:.4g} to {E[np.abs(E - E[0]).argmax()]:.4g} during "

@@ -11,7 +11,8 @@ CLASSES = {
     for c in (sp.Add, sp.Mul, sp.Pow, sp.sin, sp.cos, sp.tan, sp.asin, sp.acos, sp.atan, sp.atan2,
               sp.sinh, sp.cosh, sp.tanh, sp.asinh, sp.acosh, sp.atanh, sp.exp, sp.log, sp.Abs,
               sp.sign, sp.sec, sp.csc, sp.cot, sp.Piecewise, sp.StrictLessThan, sp.LessThan,
-              sp.StrictGreaterThan, sp.GreaterThan, sp.And, sp.Or)
+              sp.StrictGreaterThan, sp.GreaterThan, sp.Equality, sp.Unequality, sp.And, sp.Or,
+              sp.Not, sp.ITE)
 }  # fmt: skip
 CLASSES["ExprCondPair"] = sp.functions.elementary.piecewise.ExprCondPair
 CONSTANTS = {"pi": sp.pi, "E": sp.E, "true": sp.true, "false": sp.false}
@@ -20,8 +21,7 @@ CONSTANTS = {"pi": sp.pi, "E": sp.E, "true": sp.true, "false": sp.false}
 def to_json(e):
     """A SymPy expression as nested lists."""
     if isinstance(e, sp.Symbol):
-        known = {k: x for k, x in e.assumptions0.items() if k in ("real", "positive", "integer")}
-        return ["Symbol", e.name, known]
+        return ["Symbol", e.name, dict(e._assumptions_orig)]
     if isinstance(e, sp.Rational):
         return ["Rational", str(e.p), str(e.q)]
     if isinstance(e, sp.Float):
@@ -46,7 +46,10 @@ def from_json(data):
         return sp.Float((sign, int(mantissa), exponent, bits), precision=int(rest[1]))
     if kind == "Constant":
         return CONSTANTS[rest[0]]
-    return CLASSES[kind](*(from_json(a) for a in rest))
+    args = [from_json(a) for a in rest]
+    if issubclass(CLASSES[kind], (sp.Add, sp.Mul, sp.Pow, sp.Function)) and kind != "Piecewise":
+        return CLASSES[kind](*args, evaluate=False)  # as it was, not as SymPy would write it
+    return CLASSES[kind](*args)
 
 
 def system_to_json(s):

@@ -30,6 +30,11 @@ MAXITER = 8  # more would only help Newton to find a far, wrong root
 TOLERANCE = 1e-8  # on the last correction: the error left after it is its square, round-off
 
 
+def dummy(name):
+    """A symbol of our own, which clashes with none of the reader's; real like theirs."""
+    return sp.Dummy(name, real=True)
+
+
 @dataclass(frozen=True)
 class Stage:
     """Solve ``equations = 0`` for ``unknowns`` by Newton's method, starting from ``guess``.
@@ -182,6 +187,8 @@ def python(e, names):
         return text
     if e.is_Relational:
         return f"{python(e.lhs, names)} {e.rel_op} {python(e.rhs, names)}"
+    if isinstance(e, sp.ITE):
+        return f"where({', '.join(python(a, names) for a in e.args)})"
     if isinstance(e, (sp.And, sp.Or)):
         sep = " & " if isinstance(e, sp.And) else " | "
         return sep.join(f"({python(a, names)})" for a in e.args)
@@ -233,7 +240,7 @@ class _Block:
         if e.is_Number or e.is_Symbol or (-e).is_Symbol:
             return e
         if e not in self.known:
-            self.known[e] = self.add(sp.Dummy(hint), e)
+            self.known[e] = self.add(dummy(hint), e)
         return self.known[e]
 
     def solve(self, J, r, strong):
@@ -272,7 +279,7 @@ class _Block:
 
 def _dummies(hint):
     """Distinct names too: SymPy's cse skips a symbol whose name occurs in the expressions."""
-    return (sp.Dummy(f"{hint}{k}") for k in itertools.count(1))
+    return (dummy(f"{hint}{k}") for k in itertools.count(1))
 
 
 def _needed(let, expressions):
@@ -352,8 +359,8 @@ def _stage_lines(stage, names, h, current, definite):
     tested = [k for k, u in enumerate(stage.unknowns) if u in nonlinear and weight[k] != 0]
     size = _squares([(x[k], weight[k]) for k in tested], names)
     change = _squares([(_atom(python(d[k], names)), weight[k]) for k in tested], names)
-    ok = names[sp.Dummy("ok")]
-    total = names[sp.Dummy("size")]
+    ok = names[dummy("ok")]
+    total = names[dummy("size")]
     guess = [f"{u} = {python(g, names)}" for u, g in zip(x, stage.guess, strict=True)]
     loop = [
         *block.inside,

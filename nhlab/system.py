@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import math
 import numbers
@@ -11,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import sympy as sp
 
-from .stepcode import Program, Stage, Statement, evaluator
+from .stepcode import Program, Stage, Statement, dummy, evaluator
 
 
 def symbols(names, **assumptions):
@@ -46,20 +45,22 @@ class System:
         if len(self.q) != len(self.v):
             raise ValueError(f"q has {len(self.q)} symbols but v has {len(self.v)}: give each "
                              "coordinate one velocity")  # fmt: skip
-        twice = {s for s in self.q + self.v if (self.q + self.v).count(s) > 1}
-        if twice:
-            raise ValueError(f"q and v name {sorted(map(str, twice))} more than once")
         self.t = t if t is None else _symbols([t], "t")[0]
+        names = [*self.q, *self.v, self.t]
+        twice = sorted({str(s) for s in names if names.count(s) > 1})
+        if twice:
+            raise ValueError(f"q, v and t name {twice} more than once; give each its own symbol")
         self.L = _expression(L, "L")
         self.constraints = tuple(_expression(c, "constraints") for c in _rows(constraints))
         self.holonomic = tuple(_expression(g, "holonomic") for g in _rows(holonomic))
         self.metric = None if metric is None else sp.ImmutableMatrix(metric)
         self.name, self.source = name, source
+        if not isinstance(parameters, (dict, type(None))):
+            raise ValueError(f"parameters = {parameters!r} must map names to numbers: {{'m': 1.0}}")
         self.parameters = self._bind(parameters or {})
         self.q0, self.v0 = q0, v0
         self._exact = exact
         self._shared = {}  # generated code, shared by all settings of the parameters
-        self.is_definite = True  # M is positive definite, as of a kinetic energy
         self._check()
 
     # ------------------------------------------------------------------ construction
@@ -111,7 +112,9 @@ class System:
         if unknown:
             known = ", ".join(by_name) or "none"
             raise ValueError(f"parameter {unknown[0]!r} is unknown here; this system has: {known}")
-        new = copy.copy(self)  # derived expressions and generated code hold for both
+        new = object.__new__(type(self))
+        new.__dict__.update(self.__dict__)  # derived expressions and generated code hold for both
+        new.__dict__.pop("is_definite", None)
         new.parameters = self.parameters | {
             by_name[k]: _number(x, f"parameter {k}") for k, x in values.items()
         }
@@ -179,7 +182,6 @@ class System:
             if len(M) and all(np.linalg.cond(balanced(x)) > 1e13 for x in M):
                 raise ValueError(f"L = {self.L} is singular: its Hessian in the velocities has no "
                                  "inverse; every velocity needs a kinetic term")  # fmt: skip
-            self.is_definite = bool(len(M)) and all(np.linalg.eigvalsh(x)[0] > 0 for x in M)
             if self.metric is not None:
                 G = self._evaluate("G", q, v, t)
                 if not np.allclose(G, np.swapaxes(G, 1, 2)) or any(
@@ -230,7 +232,7 @@ class System:
     def key(self):
         """A digest of the formulas, not of the numbers; it names the generated code."""
         parts = (self.q, self.v, self.t, self.L, self.constraints, self.holonomic, self.metric,
-                 tuple(self.parameters), self.is_definite)  # fmt: skip
+                 tuple(self.parameters))  # fmt: skip
         return hashlib.sha256(sp.srepr(parts).encode()).hexdigest()
 
     # ------------------------------------------------------------------ symbolic parts
@@ -245,6 +247,13 @@ class System:
         """True if L = v.M(q).v/2 + b(q).v - V(q)."""
         entries = [e for row in self.symbolic.M for e in row]
         return all(e.free_symbols.isdisjoint(self.v) for e in entries)
+
+    @cached_property
+    def is_definite(self):
+        """True if M is positive definite (at generic points), as of a kinetic energy."""
+        with np.errstate(all="ignore"):
+            M = self._evaluate("M", *self._samples())
+        return bool(np.isfinite(M).all() and (np.linalg.eigvalsh(M)[..., 0] > 0).all())
 
     @property
     def is_autonomous(self):
@@ -287,7 +296,7 @@ class System:
     def _array(self, key, expressions, shape, q, v, t):
         """Values of expressions over arrays of states, shape (..., *shape)."""
         if key not in self._shared:
-            time = self.t or sp.Dummy("t")
+            time = self.t or dummy("t")
             arguments = (time, *self.q, *self.v, *self.parameters)
             self._shared[key] = evaluator(arguments, expressions)
         q = self._states(q, "q")
@@ -341,12 +350,18 @@ class System:
         if self.is_mechanical:
             shift = self.momentum(q, np.zeros_like(p), t)
             return np.linalg.solve(self.M(q, None, t), (p - shift)[..., None])[..., 0]
-        v = np.array(p)
-        for _ in range(50):
-            d = np.linalg.solve(self.M(q, v, t), (self.momentum(q, v, t) - p)[..., None])[..., 0]
-            v = v - d
-            if np.all(np.abs(d) <= 1e-13 * (1 + np.abs(v))):
-                return v
+        v, part = np.zeros_like(p), np.ones((*p.shape[:-1], 1))
+        with np.errstate(all="ignore"):
+            gap = self.momentum(q, v, t) - p
+            for _ in range(100):  # Newton, each step halved until it brings the momentum nearer
+                d = np.linalg.solve(self.M(q, v, t), gap[..., None])[..., 0]
+                new = self.momentum(q, v - part * d, t) - p
+                better = np.linalg.norm(new, axis=-1) <= np.linalg.norm(gap, axis=-1)
+                better = better[..., None]
+                v, gap = np.where(better, v - part * d, v), np.where(better, new, gap)
+                part = np.where(better, np.minimum(1, 2 * part), part / 2)
+                if np.all(np.abs(d) <= 1e-12 * (1 + np.abs(v))):
+                    return v
         raise ValueError("the Legendre map of this L could not be inverted at these momenta")
 
     def G(self, q, t=0.0):
@@ -415,17 +430,18 @@ class System:
 
     def motion_statement(self):
         """(q, v) -> (a, lambda): the right-hand side of the equations of motion as a program."""
-        time = self.t or sp.Dummy("t")
+        time = self.t or dummy("t")
         stage = self.motion_stage(time, self.q, self.v)
         carry = (*self.q, *self.v)
-        return Statement(time, sp.Dummy("h"), carry, tuple(self.parameters), (stage,),
+        return Statement(time, dummy("h"), carry, tuple(self.parameters), (stage,),
                          stage.unknowns, definite=self.is_definite)  # fmt: skip
 
     @property
     def motion_program(self):
-        if "motion" not in self._shared:
-            self._shared["motion"] = Program("motion" + self.key, self.motion_statement)
-        return self._shared["motion"]
+        key = ("motion", self.is_definite)
+        if key not in self._shared:
+            self._shared[key] = Program(f"{key}{self.key}", self.motion_statement)
+        return self._shared[key]
 
     def _motion(self, q, v, t):
         q, v = np.broadcast_arrays(self._states(q, "q"), self._states(v, "v"))
@@ -444,10 +460,11 @@ class System:
         from .careful import careful_step
 
         values = list(self.parameters.values())
-        attempt = careful_step(self.motion_program.statement, t, 0.0, y, values)
+        attempt = careful_step(self.motion_program.statement, t, 1.0, y, values)
         if not attempt.ok:
-            raise ValueError(f"the equations of motion have no solution at q = "
-                             f"{np.array(y[: len(self.q)])}: {attempt.reason}")  # fmt: skip
+            raise ValueError(f"the equations of motion have no unique solution at q = "
+                             f"{np.array(y[: len(self.q)])}: the constraints are dependent there, "
+                             "M has no inverse, or L is not finite")  # fmt: skip
         return attempt.carry
 
 
@@ -525,7 +542,7 @@ def _dot(a, b):
 
 
 def _dummies(hint, count):
-    return tuple(sp.Dummy(f"{hint}{k}", real=True) for k in range(count))
+    return tuple(dummy(f"{hint}{k}") for k in range(count))
 
 
 def _rate(system, e):
@@ -556,16 +573,17 @@ def _expression(e, name):
         raise ValueError(f"{name} = {e!r} is not a SymPy expression") from None
     if isinstance(e, sp.Equality):
         e = e.lhs - e.rhs
-    if not isinstance(e, sp.Expr):
+    if not isinstance(e, sp.Expr) or e.is_Matrix:
         raise ValueError(f"{name} = {e!r} is not a scalar SymPy expression")
     return e
 
 
 def _number(x, name):
     try:
-        if isinstance(x, (numbers.Real, sp.Number)) and math.isfinite(float(x)):
+        real = isinstance(x, numbers.Real) or (isinstance(x, sp.Expr) and x.is_real)
+        if real and math.isfinite(float(x)):
             return float(x)
-    except OverflowError:
+    except (OverflowError, TypeError):
         pass
     raise ValueError(f"{name} = {x!r} must be a finite number")
 

@@ -207,7 +207,10 @@ class Trajectory:
             if name not in methods.__all__:
                 raise KeyError(name)
             system, method = system_from_json(about["system"]), getattr(methods, name)(**options)
+            width = sum(method.layout(system).values())
+            if rows.dtype != float or rows.ndim != 2 or rows.shape[1] != width or not len(rows):
+                raise ValueError(f"rows of shape {rows.shape} and type {rows.dtype}")
             keys = ("t0", "h", "every", "message", "q1_given")
             return cls(system, method, rows, **{k: about[k] for k in keys})
-        except (KeyError, ValueError, TypeError, EOFError, BadZipFile, zlib.error) as error:
+        except (LookupError, ValueError, TypeError, EOFError, BadZipFile, zlib.error) as error:
             raise ValueError(f"{path} is not a trajectory saved by nhlab ({error})") from None

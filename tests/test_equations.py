@@ -104,6 +104,17 @@ def test_a_variational_run_extremises_the_action_sum(make, alpha, symmetric):
     assert ours == pytest.approx(Ld.Ld(sol.t[:-1], sol.q[:-1], sol.t[1:], sol.q[1:]).sum(), 1e-13)
 
 
+@pytest.mark.ledger("CM01-2")
+@pytest.mark.parametrize("v0", [(1, 0), (1, 1), (0, 1)])
+@pytest.mark.parametrize("method", [nh.Variational(), nh.DLA(), nh.Projector()], ids=repr)
+def test_newton_ends_at_round_off(method, v0):
+    """Whatever is at rest at first: y starts so, and carries half of the energy later."""
+    L = (vx**2 + vy**2) / 2 - 5 * x**4 / 4 + x**2 * y / 10 - y**4 / 1e6
+    sol = nh.integrate(nh.System((x, y), (vx, vy), L), method, (0, 0), v0, h=0.3, steps=300)
+    Ld, step0, step1 = oracle.on_run(sol)
+    close(Ld.D2(*step1) + Ld.D4(*step0), oracle.roundoff(sol))
+
+
 @pytest.mark.ledger("CM01-6")
 @rules
 @runs(S.particle, S.robot, S.snakeboard, S.sleigh, S.driven, magnetic,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
 from typing import ClassVar
 
 import sympy as sp
 
-from ..stepcode import Statement
+from ..stepcode import Statement, dummy
 from .method import Frame, Method
 
 
@@ -39,7 +40,7 @@ class RK4(Method):
             q, v = s.q, v0
             if k:
                 dq, dv = slopes[-1]
-                there = [(sp.Dummy(f"{x.name}_{k}"), x + c * h * y)
+                there = [(dummy(f"{x.name}_{k}"), x + c * h * y)
                          for x, y in zip((*s.q, *v0), (*dq, *dv), strict=True)]  # fmt: skip
                 q, v = [x for x, _ in there[: s.n]], [x for x, _ in there[s.n :]]
                 let += there
@@ -77,6 +78,13 @@ class Reference(Method):
     discrete: ClassVar[bool] = False
     order: ClassVar[int] = 8
     loses: ClassVar[tuple] = ("everything, but only at the level of rtol",)
+
+    def __post_init__(self):
+        for name in ("rtol", "atol"):
+            value = getattr(self, name)
+            good = isinstance(value, numbers.Real) and not isinstance(value, bool)
+            if not (good and 1e-13 <= value < 1) and not (name == "atol" and value is None):
+                raise ValueError(f"{name} = {value!r} must be a number from 1e-13 to below 1")
 
     def layout(self, system):
         return {"q": len(system.q), "v": len(system.q), "lam": len(system.symbolic.A)}

@@ -8,7 +8,7 @@ from typing import ClassVar
 import sympy as sp
 
 from ..discrete import DiscreteLagrangian
-from ..stepcode import Stage, Statement
+from ..stepcode import Stage, Statement, dummy
 from .method import Frame, Method
 
 
@@ -52,7 +52,7 @@ class DLA(Method):
 
     def statement(self, system):
         s = Frame(system)
-        own = () if self.constraint_alpha is None else (sp.Dummy("constraint_alpha"),)
+        own = () if self.constraint_alpha is None else (dummy("constraint_alpha"),)
         stage, Ld = dla_stage(s, self.symmetric, *own)
         return Statement(
             t=s.t,

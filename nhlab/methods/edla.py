@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import sympy as sp
-
-from ..stepcode import Stage, Statement
+from ..stepcode import Stage, Statement, dummy
 from .dla import DLA, dla_stage
 from .method import Frame, Method
 
@@ -55,9 +53,9 @@ class EDLA(Method):
         predict, _ = dla_stage(s, self.symmetric)
         predict = replace(predict, tolerance=1e-2)  # a guess need not be better
         # The same equations once more, for unknowns of their own and with h among them.
-        v2 = tuple(sp.Dummy(f"{u.name}_new") for u in s.v1)
-        lam2 = tuple(sp.Dummy(f"{x.name}_new") for x in s.lam1)
-        h2, e = sp.Dummy("h_new"), sp.Dummy("e")
+        v2 = tuple(dummy(f"{u.name}_new") for u in s.v1)
+        lam2 = tuple(dummy(f"{x.name}_new") for x in s.lam1)
+        h2, e = dummy("h_new"), dummy("e")
         f = Frame(system)
         f.h, f.v1, f.lam1, f.p, f.alpha = h2, v2, lam2, s.p, s.alpha
         solve, Ld = dla_stage(f, self.symmetric)
@@ -66,7 +64,7 @@ class EDLA(Method):
             equations=(*solve.equations, Ld.E_minus - e),
             guess=(*s.v1, *s.lam1, s.h),
             let=solve.let,
-            weight=(*s.weights, *(0,) * s.m, 1e-4 * s.h**-2),
+            weight=(*s.weights, *(0,) * s.m, 1e-2 * s.h**-2),
         )
         return Statement(
             t=s.t,

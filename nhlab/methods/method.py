@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from ..discrete import DiscreteLagrangian
-from ..stepcode import Program, evaluator
+from ..stepcode import Program, dummy, evaluator
 
 
 class Frame:
@@ -20,16 +20,16 @@ class Frame:
         S = system.symbolic
         self.system = system
         self.n, self.m = len(system.q), len(S.A)
-        self.t = system.t or sp.Dummy("t")
-        self.h = sp.Dummy("h")
+        self.t = system.t or dummy("t")
+        self.h = dummy("h")
         self.q = system.q
-        self.p = tuple(sp.Dummy(f"p_{s.name}") for s in system.q)
-        self.v = tuple(sp.Dummy(f"{u.name}_last") for u in system.v)
-        self.lam = tuple(sp.Dummy(f"lam{k}_last") for k in range(self.m))
+        self.p = tuple(dummy(f"p_{s.name}") for s in system.q)
+        self.v = tuple(dummy(f"{u.name}_last") for u in system.v)
+        self.lam = tuple(dummy(f"lam{k}_last") for k in range(self.m))
         self.v1 = system.v
-        self.lam1 = tuple(sp.Dummy(f"lam{k}") for k in range(self.m))
-        self.alpha = sp.Dummy("alpha")
-        self.weights = tuple(sp.Dummy(f"weight_{s.name}") for s in system.q)  # see velocity_scale
+        self.lam1 = tuple(dummy(f"lam{k}") for k in range(self.m))
+        self.alpha = dummy("alpha")
+        self.weights = tuple(dummy(f"weight_{s.name}") for s in system.q)  # see velocity_scale
         self.parameters = tuple(system.parameters)
 
     def force(self, lam):
@@ -60,7 +60,7 @@ class Frame:
 
     def arrived(self, h):
         """Abbreviations for the new position and g there, over h to compare with velocities."""
-        let = [(sp.Dummy(f"{s.name}_1"), e) for s, e in zip(self.q, self.q1(h), strict=True)]
+        let = [(dummy(f"{s.name}_1"), e) for s, e in zip(self.q, self.q1(h), strict=True)]
         there = dict(zip(self.q, [x for x, _ in let], strict=True))
         return let, [g.xreplace(there) / h for g in self.system.holonomic]
 
@@ -77,7 +77,9 @@ class Method:
     def __post_init__(self):
         for f in fields(self):
             value = getattr(self, f.name)
-            if f.name.endswith("alpha") and value is not None:
+            if f.name == "symmetric" and not isinstance(value, bool):
+                raise ValueError(f"symmetric = {value!r} must be True or False")
+            if f.name.endswith("alpha") and not (value is None and f.name == "constraint_alpha"):
                 good = isinstance(value, numbers.Real) and not isinstance(value, bool)
                 if not (good and 0 <= value <= 1):
                     raise ValueError(f"{f.name} = {value!r} must be a number in [0, 1]; "
@@ -124,9 +126,9 @@ class Method:
     # ---- generated code
 
     def program(self, system):
-        key = self.code_key()
+        definite = system.is_definite
+        key = (*self.code_key(), definite)
         if key not in system._shared:
-            definite = system.is_definite
             system._shared[key] = Program(
                 f"{key}{system.key}", lambda: replace(self.statement(system), definite=definite)
             )

@@ -9,7 +9,7 @@ import numpy as np
 import sympy as sp
 
 from ..discrete import DiscreteLagrangian
-from ..stepcode import Stage, Statement
+from ..stepcode import Stage, Statement, dummy
 from .method import Frame, Method
 
 
@@ -53,8 +53,8 @@ class Projector(Method):
     def statement(self, system):
         s = Frame(system)
         S, n, m = system.symbolic, s.n, s.m
-        w = tuple(sp.Dummy(f"w_{q.name}") for q in s.q)
-        mu = tuple(sp.Dummy(f"mu{k}") for k in range(m))
+        w = tuple(dummy(f"w_{q.name}") for q in s.q)
+        mu = tuple(dummy(f"mu{k}") for k in range(m))
         # momenta are measured from b = dL/dv at v = 0, which is zero for L = T - V
         b = [e.xreplace(dict.fromkeys(system.v, sp.S.Zero)) for e in S.L_v]
         split = Stage(  # p - b = G w + A^T mu with A w = 0: G w = P^T (p - b), A^T mu = Q^T (p - b)
