@@ -129,7 +129,8 @@ class Start:
             x = getattr(self, name)
             x = q[:0] if x is None else np.atleast_2d(x)
             g = s.g(x)
-            for k in _first(np.abs(g) > 1e-9 * (1 + np.abs(x).max(1, keepdims=True))):
+            size = np.einsum("kai,ki->ka", np.abs(s._evaluate("Dg", x)), np.abs(x))
+            for k in _first(np.abs(g) > 1e-9 * size + 1e-15):
                 raise ValueError(f"{name}{self._index(k)} = {_short(x[k])} is off the holonomic "
                                  f"constraints: g = {_short(g[k])}, not 0")  # fmt: skip
         A = s.A(q, self.t0)
@@ -142,7 +143,7 @@ class Start:
         v = np.atleast_2d(self.v0)
         residual = np.einsum("kai,ki->ka", A, v)
         size = np.einsum("kai,ki->ka", np.abs(A), np.abs(v))  # what could have cancelled
-        for k in _first(np.abs(residual) > 1e-9 * size + 1e-12):
+        for k in _first(np.abs(residual) > 1e-9 * size):
             how = "system.project(q0, v0) gives it"
             if s.metric is None and not s.is_mechanical:  # no metric to project with
                 near, how = v[k] - np.linalg.pinv(A[k]) @ residual[k], "in the Euclidean sense"
@@ -200,13 +201,22 @@ def begin(start):
     The state is row 0 or, where the first step is given (q1) or belongs to another method (EDLA),
     row 1.  Works on one start and on a batch alike.
     """
-    s, m, t0, h, q0 = start.system, start.method, start.t0, start.h, start.q0
+    q0, h = start.q0, start.h
     if start.q1 is None:
-        v, a = start.v0, s.acceleration(q0, start.v0, t0)
+        v, a = start.v0, _first_acceleration(start)
     else:
         v, a = (start.q1 - q0) / h, np.zeros_like(q0)
     with np.errstate(all="ignore"):  # what is not finite is refused by Run
         return _rows(start, v, a)
+
+
+def _first_acceleration(start):
+    try:
+        return start.system.acceleration(start.q0, start.v0, start.t0)
+    except ValueError as error:
+        raise ValueError(
+            f"there is no motion from q0 = {start.q0}, v0 = {start.v0}: {error}"
+        ) from None
 
 
 def _rows(start, v, a):
@@ -421,21 +431,24 @@ def _reference(start, progress=None):
         a = a if ok else s.motion_carefully(t, y)
         return np.array([*y[n:], *a[:n]])
 
-    v_scale = velocity_scale(start.v0, s.acceleration(start.q0, start.v0, start.t0), start.h)
+    v_scale = velocity_scale(start.v0, _first_acceleration(start), start.h)
     q_scale = np.maximum(np.abs(start.q0), start.h * v_scale)
     atol = m.rtol * np.concatenate([q_scale, v_scale]) if m.atol is None else m.atol
     rows = np.zeros((start.steps // start.every + 1, width))
     rows[0, : 2 * n] = [*start.q0, *start.v0]
+    before = np.tile(rows[0, : 2 * n], (len(rows) - 1, 1))  # the states one h before each row
     times = start.t0 + start.h * start.every * np.arange(len(rows))
     done = 0
 
     def result(message=""):
-        rows[1 : done + 1, 2 * n :] = np.nan  # where there is none, or between stored nodes
-        if start.every == 1 and width > 2 * n:
+        rows[1:, 2 * n :] = np.nan  # where there is none
+        y, t = before[:done], times[1 : done + 1] - start.h
+        try:
+            rows[1 : done + 1, 2 * n :] = -start.h * s.multipliers(y[:, :n], y[:, n:], t)
+        except ValueError:  # one has none: find out which
             for k in range(done):
                 with contextlib.suppress(ValueError):
-                    lam = s.multipliers(rows[k, :n], rows[k, n : 2 * n], times[k])
-                    rows[k + 1, 2 * n :] = -start.h * lam
+                    rows[k + 1, 2 * n :] = -start.h * s.multipliers(y[k, :n], y[k, n:], t[k])
         return Trajectory(s, m, rows[: done + 1], t0=start.t0, h=start.h, every=start.every,
                           message=message)  # fmt: skip
 
@@ -448,12 +461,15 @@ def _reference(start, progress=None):
                 tiny = tiny + 1 if solver.step_size < 1e-9 * (times[-1] - times[0]) else 0
                 if solver.status == "failed" or tiny > 50:
                     raise ValueError(problem or f"the step size fell to {solver.step_size:.1e}")
-                last = int(np.searchsorted(times, solver.t * (1 + 1e-15), side="right"))
-                last = len(rows) if solver.status == "finished" else last
-                if last > done + 1:
-                    rows[done + 1 : last, : 2 * n] = solver.dense_output()(times[done + 1 : last]).T
-                    bar.update(last - 1 - done)
-                    done = last - 1
+                dense = solver.dense_output()
+                for where, at in ((rows[1:, : 2 * n], times[1:]), (before, times[1:] - start.h)):
+                    i, j = np.searchsorted(at, [solver.t_old, solver.t], side="right")
+                    if j > i:
+                        where[i:j] = dense(at[i:j]).T
+                last = np.searchsorted(times, solver.t, side="right") - 1
+                last = len(rows) - 1 if solver.status == "finished" else int(last)
+                bar.update(last - done)
+                done = last
     except KeyboardInterrupt:
         text = f"interrupted after {done} of {len(rows) - 1} rows"
         raise Interrupted(text + "; the computed part is in .trajectory", result(text)) from None

@@ -15,7 +15,7 @@ CLASSES = {
               sp.Not, sp.ITE)
 }  # fmt: skip
 CLASSES["ExprCondPair"] = sp.functions.elementary.piecewise.ExprCondPair
-CONSTANTS = {"pi": sp.pi, "E": sp.E, "true": sp.true, "false": sp.false}
+CONSTANTS = {"pi": sp.pi, "E": sp.E, "True": sp.true, "False": sp.false}
 
 
 def to_json(e):

@@ -198,7 +198,7 @@ def python(e, names):
     if name in FUNCTIONS:
         return f"{FUNCTIONS[name]}({', '.join(python(a, names) for a in e.args)})"
     if isinstance(e, sp.functions.elementary.trigonometric.TrigonometricFunction):
-        return python(e.rewrite(sp.cos if name == "sec" else sp.sin), names)
+        return python(e.rewrite(sp.cos if name == "sec" else sp.sin, deep=False), names)
     raise ValueError(
         f"cannot generate code for {e}: {name} is not among the functions nhlab knows "
         f"({', '.join(FUNCTIONS)}, sqrt, powers, Piecewise). Are all symbols real "

@@ -462,9 +462,9 @@ class System:
         values = list(self.parameters.values())
         attempt = careful_step(self.motion_program.statement, t, 1.0, y, values)
         if not attempt.ok:
-            raise ValueError(f"the equations of motion have no unique solution at q = "
-                             f"{np.array(y[: len(self.q)])}: the constraints are dependent there, "
-                             "M has no inverse, or L is not finite")  # fmt: skip
+            raise ValueError(f"the equations of motion have no solution at q = "
+                             f"{np.array(y[: len(self.q)])}: they are singular there (dependent "
+                             "constraints, M without inverse, or L not finite)")  # fmt: skip
         return attempt.carry
 
 

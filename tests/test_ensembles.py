@@ -4,6 +4,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import nhlab as nh
 from nhlab import ensembles
@@ -151,10 +152,8 @@ def test_any_executor():
 # ---------------------------------------------------------------------------- runs that stop
 
 SLEIGH = nh.systems.sleigh()
-MIXED = (
-    np.zeros((3, 3)),
-    np.array([[-1.0, 0, 0.25], [1, 0, 0.01], [-0.5, 0, 0.5]]),
-)  # the first and last turn round, where EDLA has no step; the second goes on
+# All turn round; for the first and the last EDLA has no positive step somewhere on the way.
+MIXED = np.zeros((3, 3)), np.array([[-1, 0, 1], [-1, 0, 0.25], [-0.5, 0, 0.5]])
 
 
 @pytest.mark.ledger("C03-R2")
@@ -190,8 +189,6 @@ def test_members_stop_alone(backend, every):
 def test_members_whose_first_step_fails(backend):
     """One member's first step has no solution; it keeps its first row, the others go on."""
     x, vx = nh.symbols("x vx")
-    import sympy as sp
-
     steep = nh.System((x,), (vx,), vx**2 / 2 + sp.exp(3 * x))
     q0, v0 = np.array([[-3.0], [2.0], [-2.5]]), np.zeros((3, 1))
     for method in (nh.DLA(), nh.EDLA()):

@@ -207,6 +207,14 @@ def test_regularity_matrix(make, alpha, symmetric):
 
 
 @pytest.mark.ledger("CM01-7")
+def test_regularity_matrix_with_a_constraint_alpha():
+    sol = nh.integrate(made(S.particle), nh.DLA(0.5, False, 0.1), h=0.1, steps=1)
+    Ld, step = oracle.discrete(sol.system, sol.method), (0.0, sol.q[0], 0.1, sol.q[1])
+    matrix = np.block([[Ld.D2D4(*step), sol.system.A(sol.q[0]).T], [Ld.D4wd(*step), 0]])
+    assert nh.diagnostics.regularity(sol)[0] == pytest.approx(np.linalg.det(matrix), rel=1e-10)
+
+
+@pytest.mark.ledger("CM01-7")
 def test_a_singular_matrix_is_refused():
     """Repelled by V = -|q|^2/2 the midpoint's D1D2Ld = -(1/h)(1 - h^2/4) vanishes at h = 2."""
     L = (vx**2 + vy**2 + vz**2 + x**2 + y**2 + z**2) / 2

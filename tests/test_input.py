@@ -201,9 +201,12 @@ def test_rank_loss_at_the_start():
         )  # fmt: skip
 
 
-@pytest.mark.parametrize("method", [nh.DLA(), nh.Projector(), nh.RK4(), nh.Reference()], ids=str)
+@pytest.mark.parametrize("method", [nh.DLA(), nh.Projector(), nh.RK4()], ids=str)
 def test_rank_loss_on_the_way(method):
-    """The wheels turn at a rate that meets phi = pi/2 after 20 steps; the error says where."""
+    """The wheels turn at a rate that meets phi = pi/2 after 20 steps; the error says where.
+
+    Reference may step across: D itself is smooth there, only the two forms merge.
+    """
     board = nh.systems.snakeboard()
     q0 = [0, 0, 0, 0, np.pi / 2 - 1]
     v0 = board.project(q0, [0, 0, 0, 0.3, 1])

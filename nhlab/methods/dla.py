@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import sympy as sp
-
 from ..discrete import DiscreteLagrangian
 from ..stepcode import Stage, Statement, dummy
 from .method import Frame, Method
