@@ -129,8 +129,7 @@ class Start:
             x = getattr(self, name)
             x = q[:0] if x is None else np.atleast_2d(x)
             g = s.g(x)
-            size = np.einsum("kai,ki->ka", np.abs(s._evaluate("Dg", x)), np.abs(x))
-            for k in _first(np.abs(g) > 1e-9 * size + 1e-15):
+            for k in _first(np.abs(g) > 1e-9 * _size(s._evaluate("Dg", x), x)):
                 raise ValueError(f"{name}{self._index(k)} = {_short(x[k])} is off the holonomic "
                                  f"constraints: g = {_short(g[k])}, not 0")  # fmt: skip
         A = s.A(q, self.t0)
@@ -142,8 +141,7 @@ class Start:
             return
         v = np.atleast_2d(self.v0)
         residual = np.einsum("kai,ki->ka", A, v)
-        size = np.einsum("kai,ki->ka", np.abs(A), np.abs(v))  # what could have cancelled
-        for k in _first(np.abs(residual) > 1e-9 * size):
+        for k in _first(np.abs(residual) > 1e-9 * _size(A, v)):
             how = "system.project(q0, v0) gives it"
             if s.metric is None and not s.is_mechanical:  # no metric to project with
                 near, how = v[k] - np.linalg.pinv(A[k]) @ residual[k], "in the Euclidean sense"
@@ -157,6 +155,11 @@ class Start:
 
     def _index(self, k):
         return f"[{k}]" if self.batch else ""
+
+
+def _size(A, v):
+    """How large A v could be: what its vanishing is measured against, whatever the units."""
+    return np.linalg.norm(A, axis=-1) * np.linalg.norm(v, axis=-1, keepdims=True) + 1e-300
 
 
 def _first(bad):
@@ -266,10 +269,11 @@ class Run:
         self.rows = np.empty(size) if rows is None else rows
         self.rows[0] = row
         self.state, self.done = row, 0
-        if not np.all(np.isfinite(row)):
+        given = row[:-1] if self.method.variable_step else row  # EDLA's e comes from its first step
+        if not np.all(np.isfinite(given)):
             name, value = ("v0", start.v0) if start.q1 is None else ("q1", start.q1)
-            raise ValueError(f"L or its derivatives are not finite at q0 = {_short(start.q0)}, "
-                             f"{name} = {_short(value)}; start elsewhere")  # fmt: skip
+            raise ValueError(f"L or its derivatives are not finite at q0 = {start.q0}, "
+                             f"{name} = {value}; start elsewhere")  # fmt: skip
         if not np.all(np.isfinite(state)):
             self._first_step_failed()
         if done <= start.steps:

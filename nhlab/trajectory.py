@@ -196,7 +196,8 @@ class Trajectory:
         from . import methods
         from .serial import system_from_json
 
-        if not os.path.exists(path) and os.path.exists(f"{path}.npz"):
+        named = isinstance(path, (str, os.PathLike))
+        if named and not os.path.exists(path) and os.path.exists(f"{path}.npz"):
             path = f"{path}.npz"  # np.savez adds the ending
         try:
             with np.load(path, allow_pickle=False) as file:

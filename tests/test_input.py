@@ -83,11 +83,11 @@ ARGUMENTS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value", *"ab"), [(*row, "")[:4] for row in ARGUMENTS],
-                         ids=[f"{row[0]}={row[1]!r:.20}" for row in ARGUMENTS])  # fmt: skip
-def test_arguments_of_integrate(name, value, a, b):
+@pytest.mark.parametrize("row", ARGUMENTS, ids=lambda row: f"{row[0]}={row[1]!r:.20}")
+def test_arguments_of_integrate(row):
+    name, value, *fragments = row
     for method in (nh.DLA(), nh.Reference()):
-        refused(lambda m=method: nh.integrate(PARTICLE, m, **{**GOOD, name: value}), a, b)
+        refused(lambda m=method: nh.integrate(PARTICLE, m, **{**GOOD, name: value}), *fragments)
 
 
 def test_missing_start():

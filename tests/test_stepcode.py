@@ -434,10 +434,10 @@ def test_printing_of_nested_expressions():
         f for kind, group in OUTER.items() for f in group if kind not in ("numbers", "pieces")
     ]
     done = 0
-    while done < 150:
+    while done < 80:
         e = rng.choice(BASES) + rng.choice(functions)(rng.choice(BASES)) * rng.choice(BASES)
         e = rng.choice(smooth)(e) - rng.choice(functions)(rng.choice(BASES))
-        if not any(abs(e.subs(point).evalf()) > 1e6 for point in POINTS):
+        if not e.has(sp.I) and all(abs(e.subs(point).evalf()) < 1e6 for point in POINTS):
             check(e, 1e-9)
             done += 1
 
@@ -496,8 +496,9 @@ def test_every_function_in_one_system(numba):
     two = nh.integrate(system, nh.DLA(), *start, h=0.05, steps=40, backend="numba")
     assert one.q[0, 1] > 1 > one.q[-1, 1]  # over the seam of the Piecewise
     assert difference(one._rows, two._rows) < 1e-13
-    true = nh.integrate(system, nh.Reference(), *start, h=0.05, steps=40)
-    assert np.abs(one.q - true.q).max() < 1e-4
+    true = nh.integrate(system, nh.Reference(), *start, h=2.0, steps=1).q[-1]
+    half = nh.integrate(system, nh.DLA(), *start, h=0.025, steps=80)
+    assert np.abs(half.q[-1] - true).max() < 0.3 * np.abs(one.q[-1] - true).max() < 1e-4
 
 
 # ---------------------------------------------------------------------------- elimination, Newton
