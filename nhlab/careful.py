@@ -10,6 +10,7 @@ import math
 from functools import lru_cache
 
 import numpy as np
+import sympy as sp
 
 from .stepcode import MAXITER, evaluator, jacobian
 from .system import balanced
@@ -55,11 +56,12 @@ def _update(statement, symbols):
 
 @lru_cache(256)
 def _prepared(stage, symbols):
-    """Functions for the start (guess, weights) and for the equations with their Jacobian."""
+    """Functions for the start (guess, scales) and for the equations with their Jacobian."""
     J = jacobian(stage.equations, stage.unknowns, stage.let)
     entries = [e for row in J for e in row]
-    weight = stage.weight or (1,) * len(stage.unknowns)
-    start = evaluator(symbols, [*stage.guess, *weight])
+    scale2 = stage.scale2 or (1,) * len(stage.unknowns)
+    scale2 = [sp.oo if e is None else e for e in scale2]  # infinite: any correction will do
+    start = evaluator(symbols, [*stage.guess, *scale2])
     return start, evaluator((*symbols, *stage.unknowns), [*stage.equations, *entries], stage.let)
 
 
@@ -68,7 +70,7 @@ def _solve(stage, known, result):
     n = len(stage.unknowns)
     start, system = _prepared(stage, tuple(known))
     values = [float(x) for x in start(*known.values())]
-    x, weight = np.array(values[:n]), np.array(values[n:])
+    x, scale2 = np.array(values[:n]), np.array(values[n:])
     for _ in range(MAXITER):
         values = np.array([float(y) for y in system(*known.values(), *x)])
         r, J = values[:n], values[n:].reshape(n, n)
@@ -83,7 +85,7 @@ def _solve(stage, known, result):
             return False
         d = np.linalg.solve(J, r)
         x = x - d
-        if (weight * d * d).sum() <= stage.tolerance**2 * (1 + (weight * x * x).sum()):
+        if np.all(d * d <= stage.tolerance**2 * (scale2 + x * x)):
             known |= dict(zip(stage.unknowns, x.tolist(), strict=True))
             result.solutions[stage] = x
             return True

@@ -11,7 +11,7 @@ from .loop import integrate
 from .methods import Reference
 from .methods.dla import dla_stage
 from .methods.method import Frame
-from .stepcode import evaluator, jacobian
+from .stepcode import dummy, evaluator, jacobian
 
 
 @dataclass(frozen=True)
@@ -73,16 +73,24 @@ def regularity(sol):
     [[D1D2Ld(q_k, q_k+1), A(q_k)^T], [D2wd(q_k, q_k+1), 0]]; the step is solvable iff it is not 0.
     """
     s = Frame(sol.system)
-    stage, _ = dla_stage(s, sol.method.symmetric)
+    own = getattr(sol.method, "constraint_alpha", None)
+    given = () if own is None else (dummy("constraint_alpha"),)
+    stage, _ = dla_stage(s, sol.method.symmetric, *given)
     k = s.n + s.m
     J = jacobian(stage.equations, stage.unknowns, stage.let)
     J = [[-e / s.h if i < s.n and j < s.n else e / s.h if j < s.n else e
           for j, e in enumerate(row)] for i, row in enumerate(J)]  # fmt: skip
-    arguments = (s.t, s.h, *s.q, *s.v1, s.alpha, *s.parameters)
+    arguments = (s.t, s.h, *s.q, *s.v1, s.alpha, *given, *s.parameters)
     f = evaluator(arguments, [e for row in J for e in row], stage.let)
     q, v = sol.q[1:] - sol.h[:, None] * sol.v_step, sol.v_step
     values = f(
-        sol.t[1:] - sol.h, sol.h, *q.T, *v.T, sol.method.alpha, *sol.system.parameters.values()
+        sol.t[1:] - sol.h,
+        sol.h,
+        *q.T,
+        *v.T,
+        sol.method.alpha,
+        *([own] if given else []),
+        *sol.system.parameters.values(),
     )
     matrix = np.stack([np.broadcast_to(x, len(q)) for x in values], -1).reshape(-1, k, k)
     return np.linalg.det(matrix)

@@ -120,7 +120,7 @@ def _part(system, method, q0, v0, q1, options):
 
 
 def _together(start):
-    row, state, done, weights = begin(start)
+    row, state, done, scale2 = begin(start)
     count = len(row)
     rows = np.full((count, start.steps // start.every + 1, row.shape[-1]), np.nan)
     kind = start.backend
@@ -129,24 +129,24 @@ def _together(start):
         long = count * start.steps >= COMPILE_FROM[compile_state(program)]
         kind = "numba" if long and has_numba() else "numpy" if count >= 16 else "python"
     if kind == "numpy":
-        return rows, _as_arrays(start, rows, row, state, done, weights)
+        return rows, _as_arrays(start, rows, row, state, done, scale2)
     start.backend = kind
     ends = np.zeros(count, int)
     for k in range(count):
-        ends[k] = _alone(start, rows[k], row[k], state[k], done, weights[k])
+        ends[k] = _alone(start, rows[k], row[k], state[k], done, scale2[k])
     return rows, ends
 
 
-def _alone(start, rows, row, state, done, weights):
+def _alone(start, rows, row, state, done, scale2):
     try:
-        run = Run(start, row, state, done, weights, rows, explain=False)
+        run = Run(start, row, state, done, scale2, rows, explain=False)
         run.go(progress=False)
         return run.done
     except IntegrationError as error:
         return error.step
 
 
-def _as_arrays(start, rows, row, state, done, weights):
+def _as_arrays(start, rows, row, state, done, scale2):
     """All states advance together; one that fails is tried alone and, failing again, left out."""
     s, m = start.system, start.method
     step, first = m.program(s).numpy, 2 if m.variable_step else 0
@@ -162,7 +162,7 @@ def _as_arrays(start, rows, row, state, done, weights):
     for k in range(done, start.steps):
         t = state[:, 0] if first else start.t0 + k * start.h
         h = state[:, 1] if first else start.h
-        args = m.arguments(s, weights[alive].T)
+        args = m.arguments(s, scale2[alive].T)
         with np.errstate(all="ignore"):
             ok, h, *new = step(t, h, *state[:, first:].T, *args)
         columns = [t + h, h, *new] if first else new
@@ -171,7 +171,7 @@ def _as_arrays(start, rows, row, state, done, weights):
         for i in np.flatnonzero(~good):
             j = alive[i]
             scratch = np.empty_like(rows[j])
-            one = Run(start, row[j], state[i].copy(), k, weights[j], scratch, explain=False)
+            one = Run(start, row[j], state[i].copy(), k, scale2[j], scratch, explain=False)
             try:
                 one._careful()
                 new[i], good[i] = one.state, True

@@ -44,7 +44,7 @@ def _no_step(run, attempt, state, place):
     (t, h), carry, target = state[:2], state[2:-1], state[-1]
     n = len(s.q)
     first = m.first_step
-    statement, args = first.program(s).statement, first.arguments(s, run.weights)
+    statement, args = first.program(s).statement, first.arguments(s, run.scale2)
     gaps = []
     sizes = h * np.linspace(0.02, 2, 100)
     for size in sizes:

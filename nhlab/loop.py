@@ -199,7 +199,7 @@ def has_numba():
 
 
 def begin(start):
-    """Row 0, the state to go on from, the steps done in it, and Newton's weights.
+    """Row 0, the state to go on from, the steps done in it, and Newton's scales (squared).
 
     The state is row 0 or, where the first step is given (q1) or belongs to another method (EDLA),
     row 1.  Works on one start and on a batch alike.
@@ -224,16 +224,16 @@ def _first_acceleration(start):
 
 def _rows(start, v, a):
     s, m, t0, h, q0 = start.system, start.method, start.t0, start.h, start.q0
-    weights = velocity_scale(v, a, h) ** -2.0
+    scale2 = velocity_scale(v, a, h) ** 2
     none = np.zeros((*q0.shape[:-1], len(s.symbolic.A)))
     if not m.discrete:
         row = np.concatenate([q0, v, none], -1)
-        return row, row.copy(), 0, weights
+        return row, row.copy(), 0, scale2
     if start.q1 is None:
         first = np.concatenate([q0, m.start_momentum(s, t0, q0, v, h), v, none], -1)
         if not m.variable_step:
-            return first, first.copy(), 0, weights
-        second = _numpy_step(m.first_step, s, t0, h, first, weights)
+            return first, first.copy(), 0, scale2
+        second = _numpy_step(m.first_step, s, t0, h, first, scale2)
     else:
         p_minus = m.on_step(s, "p_minus", t0, q0, v, h)
         first = np.concatenate([q0, m.arriving(s, t0, q0, p_minus), v, none], -1)
@@ -245,12 +245,12 @@ def _rows(start, v, a):
         one = np.ones_like(e)
         first = np.concatenate([t0 * one, h * one, first, e], -1)
         second = np.concatenate([(t0 + h) * one, h * one, second, e], -1)
-    return first, second, 1, weights
+    return first, second, 1, scale2
 
 
-def _numpy_step(method, system, t, h, rows, weights):
+def _numpy_step(method, system, t, h, rows, scale2):
     """One step of a batch of rows; NaN where it fails."""
-    args = method.arguments(system, np.moveaxis(weights, -1, 0))
+    args = method.arguments(system, np.moveaxis(scale2, -1, 0))
     with np.errstate(all="ignore"):
         ok, _, *new = method.program(system).numpy(t, h, *np.moveaxis(rows, -1, 0), *args)
     new = np.stack([np.broadcast_to(x, rows.shape[:-1]) for x in new], -1)
@@ -260,11 +260,11 @@ def _numpy_step(method, system, t, h, rows, weights):
 class Run:
     """A run in progress: the rows stored so far and the state to go on from."""
 
-    def __init__(self, start, row, state, done, weights, rows=None, explain=True):
+    def __init__(self, start, row, state, done, scale2, rows=None, explain=True):
         self.start, self.system, self.method = start, start.system, start.method
         self.program = self.method.program(self.system)
-        self.weights, self.explain = weights.tolist(), explain
-        self.args = self.method.arguments(self.system, self.weights)
+        self.scale2, self.explain = scale2.tolist(), explain
+        self.args = self.method.arguments(self.system, self.scale2)
         size = (start.steps // start.every + 1, len(row))
         self.rows = np.empty(size) if rows is None else rows
         self.rows[0] = row
@@ -283,7 +283,7 @@ class Run:
     def _first_step_failed(self):
         m, s, start = self.method.first_step, self.system, self.start
         carry = self.rows[0, 2:-1].tolist()
-        args = m.arguments(s, self.weights)
+        args = m.arguments(s, self.scale2)
         self._stop(careful_step(m.program(s).statement, start.t0, start.h, carry, args))
 
     def _store(self, state):

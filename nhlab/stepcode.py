@@ -40,15 +40,15 @@ class Stage:
     """Solve ``equations = 0`` for ``unknowns`` by Newton's method, starting from ``guess``.
 
     ``let`` abbreviates: pairs (symbol, expression), each expression in earlier symbols.
-    ``weight`` multiplies the square of each unknown in the stopping test (1/scale**2, or 0 for an
-    unknown that enters linearly and is right as soon as the others are).
+    Newton stops when each correction d has d**2 <= tolerance**2 (x**2 + scale2); None leaves out an
+    unknown that enters linearly and is right as soon as the others are.
     """
 
     unknowns: tuple
     equations: tuple
     guess: tuple
     let: tuple = ()
-    weight: tuple = ()
+    scale2: tuple = ()
     tolerance: float = TOLERANCE
 
 
@@ -79,7 +79,8 @@ FUNCTIONS = {name: name for name in "sin cos tan exp log sinh cosh tanh atan2".s
 FUNCTIONS |= {"a" + f: "a" + f for f in "sin cos tan sinh cosh tanh".split()}
 FUNCTIONS |= {"Abs": "fabs", "sign": "sign"}
 MATH = {name: getattr(math, name) for name in FUNCTIONS.values() if hasattr(math, name)}
-MATH |= {"sqrt": math.sqrt, "pow": math.pow, "nan": math.nan}
+MATH |= {"sqrt": math.sqrt, "pow": math.pow}
+MATH |= {"nan": math.nan, "inf": math.inf}
 NUMPY = {name: getattr(np, name, None) for name in MATH} | {"pow": np.power, "sign": np.sign}
 NUMPY |= {"a" + f: getattr(np, "arc" + f) for f in "sin cos tan sinh cosh tanh".split()}
 NUMPY |= {"atan2": np.arctan2, "all_": np.all, "where": np.where}
@@ -166,6 +167,8 @@ def python(e, names):
         return names[e]
     if e.is_Integer and abs(e) < 2**53:
         return str(e)
+    if e is sp.oo:
+        return "inf"
     if e.is_Number or e.is_NumberSymbol:
         return repr(float(e))
     if e.is_Add:
@@ -355,32 +358,26 @@ def _stage_lines(stage, names, h, current, definite):
     if not nonlinear:
         lines = block.before + [f"{u} = {python(-e, names)}" for u, e in zip(x, d, strict=True)]
         return lines, f"({' + '.join(f'{u}*{u}' for u in x)} < 1e300)"
-    weight = [block.atom(sp.sympify(w), "weight") for w in stage.weight or (1,) * n]
-    tested = [k for k, u in enumerate(stage.unknowns) if u in nonlinear and weight[k] != 0]
-    size = _squares([(x[k], weight[k]) for k in tested], names)
-    change = _squares([(_atom(python(d[k], names)), weight[k]) for k in tested], names)
+    scale2 = [None if e is None else block.atom(sp.sympify(e), "scale2")
+              for e in stage.scale2 or (1,) * n]  # fmt: skip
+    tested = [k for k, u in enumerate(stage.unknowns) if u in nonlinear and scale2[k] is not None]
+    size = " + ".join(f"{x[k]}*{x[k]}" for k in tested)
+    small = " & ".join(
+        f"({a}*{a} <= {stage.tolerance**2:.3g}*({python(scale2[k], names)} + {x[k]}*{x[k]}))"
+        for k in tested
+        for a in [_atom(python(d[k], names))]
+    )
     ok = names[dummy("ok")]
-    total = names[dummy("size")]
     guess = [f"{u} = {python(g, names)}" for u, g in zip(x, stage.guess, strict=True)]
     loop = [
         *block.inside,
         *(f"{u} = {u} - {_atom(python(e, names))}" for u, e in zip(x, d, strict=True)),
-        f"{total} = {size}",
-        f"{ok} = ({change} <= {stage.tolerance**2!r}*(1 + {total})) & ({total} < 1e300)",
+        f"{ok} = {small} & ({size} < 1e300)",
         f"if all_({ok}):",
         "    break",
     ]
     head = f"for _ in range({MAXITER}):"
     return [*block.before, *guess, head, *("    " + line for line in loop)], ok
-
-
-def _squares(terms, names):
-    """The text of sum(weight * x**2), terms of equal weight together."""
-    groups = {}
-    for x, w in terms:
-        groups.setdefault(w, []).append(f"{x}*{x}")
-    sums = {w: " + ".join(g) for w, g in groups.items()}
-    return " + ".join(g if w == 1 else f"({g})*{python(w, names)}" for w, g in sums.items())
 
 
 def generate(statement):

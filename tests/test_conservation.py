@@ -84,7 +84,7 @@ def test_horizontal_symmetries(make, J, method):
     system = make()
     sol = nh.integrate(system, method, h=0.1, steps=2000)
     assert spread(J(sol)) < 5e-14
-    assert spread(component("x")(sol)) > 0.1  # a symmetry of L alone keeps nothing
+    assert spread(component("x")(sol)) > 0.1  # while the momenta move
 
 
 @pytest.mark.ledger("CM01-5.4", "FIM08-C3")
@@ -134,7 +134,6 @@ def test_projector_keeps_the_energy_for_bi_invariant_metrics(alpha, symmetric):
     ):
         sol = nh.integrate(system, method, q0, v0, h=0.1, steps=300)
         E = sol.energy()
-        assert spread(E) < 1e-14 * (1 + abs(E[0])) * 10
         leaving = system.velocity(sol.q[:-1], sol.p_minus)
         assert spread(np.array([*E, *system.energy(sol.q[:-1], leaving)])) < 1e-13 * (1 + abs(E[0]))
         assert spread(sol.energy("projected")) > 1e-7  # what satisfies the constraints loses it

@@ -189,6 +189,15 @@ def test_large_and_small_units_at_the_door():
                 steps=1), "violates the constraints")  # fmt: skip
 
 
+def test_round_off_at_zero_is_no_violation():
+    """sin(pi) is 1.2e-16, and meant to be zero."""
+    zero = np.sin(np.pi)
+    rail = nh.System((x, y), (vx, vy), (vx**2 + vy**2) / 2, holonomic=[x], q0=[zero, 0])
+    nh.integrate(rail, nh.DLA(), [zero, 0], [0, 1], h=0.1, steps=1)
+    nh.integrate(rail, nh.DLA(), [0, 0], [zero, 0], h=0.1, steps=1)
+    nh.integrate(nh.systems.sleigh(), nh.DLA(), [0, 0, np.pi], [1, 0, 0.1], h=0.1, steps=1)
+
+
 @pytest.mark.ledger("CM01-7")
 def test_rank_loss_at_the_start():
     board = nh.systems.snakeboard()

@@ -17,7 +17,7 @@ import nhlab as nh
 from nhlab import loop, stepcode
 from nhlab.careful import careful_step
 from nhlab.loop import Start, begin
-from nhlab.stepcode import MATH, NUMPY, PRELUDE, Names, generate
+from nhlab.stepcode import MATH, NUMPY, PRELUDE, Names, Stage, Statement, generate
 from nhlab.stepcode import python as printed
 
 x, y, z, vx, vy, vz = nh.symbols("x y z vx vy vz")
@@ -401,7 +401,8 @@ OUTER = {
                lambda e: E((1, (e <= -1) | (e >= 1)), (e, True)),
                lambda e: E((e, sp.Eq(e, 0)), (1 / e, True)),
                lambda e: E((0, sp.Ne(e, b)), (e, True)),
-               lambda e: E((E((e, a < 0), (-e, True)), c > 1), (e + 1, True)) ** 2],
+               lambda e: E((E((e, a < 0), (-e, True)), c > 1), (e + 1, True)) ** 2,
+               lambda e: E((1, E((e, e < 0), (e**2, True)) > 0.5), (e, True))],
 }  # fmt: skip
 
 
@@ -556,6 +557,21 @@ def test_steps_without_a_solution_are_refused(method, backend):
     sol = stopped.value.trajectory
     assert 0 < stopped.value.step < 100 and len(sol) == stopped.value.step + 1
     assert np.all(np.isfinite(sol._rows))
+
+
+@pytest.mark.ledger("C03-R2")
+def test_negative_steps_are_never_accepted():
+    """EDLA's equations have a root with h < 0; a text that finds one says that it failed."""
+    t, h, new = sp.Dummy("t"), sp.Dummy("h"), sp.Dummy("new")
+    stage = Stage(unknowns=(new,), equations=(new**2 - 1,), guess=(x,))
+    statement = Statement(t, h, carry=(x,), args=(), stages=(stage,), update=(x,), new_h=new)
+    space = {}
+    exec(generate(statement), space)
+    for guess in (1.2, -1.2):
+        ok, found, _ = space["step"](0.0, 0.1, guess)
+        assert abs(found - np.sign(guess)) < 1e-15 and ok == (guess > 0)
+        attempt = careful_step(statement, 0.0, 0.1, [guess], [])
+        assert attempt.ok == (guess > 0) and ("not positive" in attempt.reason) == (guess < 0)
 
 
 @pytest.mark.parametrize("h", [0.3, 1.0, 3.0, 10.0, 100.0])

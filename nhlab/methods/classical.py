@@ -29,7 +29,7 @@ class RK4(Method):
     def layout(self, system):
         return {"q": len(system.q), "v": len(system.q), "lam": len(system.symbolic.A)}
 
-    def arguments(self, system, weights):
+    def arguments(self, system, scale2):
         return tuple(system.parameters.values())
 
     def statement(self, system):

@@ -44,9 +44,9 @@ class DLA(Method):
     def code_key(self):
         return (*super().code_key(), self.constraint_alpha is None)
 
-    def arguments(self, system, weights):
+    def arguments(self, system, scale2):
         own = () if self.constraint_alpha is None else (self.constraint_alpha,)
-        return (*own, *super().arguments(system, weights))
+        return (*own, *super().arguments(system, scale2))
 
     def statement(self, system):
         s = Frame(system)
@@ -56,7 +56,7 @@ class DLA(Method):
             t=s.t,
             h=s.h,
             carry=(*s.q, *s.p, *s.v, *s.lam),
-            args=(*own, s.alpha, *s.parameters, *s.weights),
+            args=(*own, s.alpha, *s.parameters, *s.scale2),
             stages=(stage,),
             update=(*s.q1(s.h), *Ld.p_plus, *s.v1, *s.lam1),
             let=stage.let,
@@ -79,5 +79,5 @@ def dla_stage(s, symmetric, constraint_alpha=None):
         equations=(*momentum, *wd.constraints, *g),
         guess=(*s.guess(), *s.lam),
         let=tuple(let),
-        weight=(*s.weights, *(0,) * s.m),
+        scale2=(*s.scale2, *(None,) * s.m),
     ), Ld

@@ -64,13 +64,13 @@ class EDLA(Method):
             equations=(*solve.equations, Ld.E_minus - e),
             guess=(*s.v1, *s.lam1, s.h),
             let=solve.let,
-            weight=(*s.weights, *(0,) * s.m, 1e-2 * s.h**-2),
+            scale2=(*s.scale2, *(None,) * s.m, 100 * s.h**2),
         )
         return Statement(
             t=s.t,
             h=s.h,
             carry=(*s.q, *s.p, *s.v, *s.lam, e),
-            args=(s.alpha, *s.parameters, *s.weights),
+            args=(s.alpha, *s.parameters, *s.scale2),
             stages=(predict, solve),
             update=(*f.q1(h2), *Ld.p_plus, *v2, *lam2, e if system.is_autonomous else Ld.E_plus),
             let=solve.let,

@@ -29,7 +29,7 @@ class Frame:
         self.v1 = system.v
         self.lam1 = tuple(dummy(f"lam{k}") for k in range(self.m))
         self.alpha = dummy("alpha")
-        self.weights = tuple(dummy(f"weight_{s.name}") for s in system.q)  # see velocity_scale
+        self.scale2 = tuple(dummy(f"scale2_{s.name}") for s in system.q)  # see velocity_scale
         self.parameters = tuple(system.parameters)
 
     def force(self, lam):
@@ -111,9 +111,9 @@ class Method:
         n, m = len(system.q), len(system.symbolic.A)
         return {"q": n, "p": n, "v": n, "lam": m}
 
-    def arguments(self, system, weights):
+    def arguments(self, system, scale2):
         """Values of the statement's args."""
-        return (self.alpha, *system.parameters.values(), *weights)
+        return (self.alpha, *system.parameters.values(), *scale2)
 
     def start_momentum(self, system, t, q, v, h):
         """The momentum that arrives at q0 (EQUATIONS: starting from (q0, v0))."""
@@ -161,7 +161,7 @@ def velocity_scale(v, a, h):
     """What Newton's correction of each velocity is measured against, shape (..., n).
 
     One scale per component, for metres and radians may differ by any factor; 1 for a system at
-    rest.  1/scale**2 are the weights of the stopping test.
+    rest.  Newton's stopping test takes their squares, scale2.
     """
     scale = np.maximum(np.abs(v), h * np.abs(a))
     whole = scale.max(-1, keepdims=True)

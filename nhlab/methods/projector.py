@@ -76,13 +76,13 @@ class Projector(Method):
             ),
             guess=tuple(2 * x - u for x, u in zip(w, s.v, strict=True)) if m else s.v,  # (P - Q) v
             let=tuple(Ld.let),
-            weight=s.weights,
+            scale2=s.scale2,
         )
         return Statement(
             t=s.t,
             h=s.h,
             carry=(*s.q, *s.p, *s.v, *s.lam),
-            args=(s.alpha, *s.parameters, *s.weights),
+            args=(s.alpha, *s.parameters, *s.scale2),
             stages=(split, jump) if m else (jump,),
             update=(*s.q1(s.h), *Ld.p_plus, *s.v1, *(2 * x for x in mu)),
             let=jump.let,

@@ -45,13 +45,13 @@ class Variational(Method):
             ),
             guess=(*s.guess(), *s.lam),
             let=(*Ld.let, *there),
-            weight=(*s.weights, *(0,) * s.m),
+            scale2=(*s.scale2, *(None,) * s.m),
         )
         return Statement(
             t=s.t,
             h=s.h,
             carry=(*s.q, *s.p, *s.v, *s.lam),
-            args=(s.alpha, *s.parameters, *s.weights),
+            args=(s.alpha, *s.parameters, *s.scale2),
             stages=(stage,),
             update=(*s.q1(s.h), *Ld.p_plus, *s.v1, *s.lam1),
             let=stage.let,
