@@ -78,12 +78,15 @@ def test_discrete_equations(seed, numbers, method):
     if isinstance(method, nh.DLA):
         assert np.abs(sol.constraint("midpoints")).max() < 1e-14
         return
-    q, time = sol.q[1:-1], sol.t[1:-1]
+    q, time = sol.q[:-1], sol.t[:-1]
     b = s.momentum(q, 0 * q, time)  # momenta are measured from dL/dv at v = 0
     mirror = s.P(q, time) - s.Q(q, time)
-    there = np.einsum("kji,kj->ki", mirror, sol.p[1:-1] - b) + b
-    np.testing.assert_allclose(sol.p_minus[1:], there, atol=1e-13)
+    there = np.einsum("kji,kj->ki", mirror, sol.p[:-1] - b) + b
+    np.testing.assert_allclose(sol.p_minus, there, atol=1e-13)
     assert np.abs(sol.constraint("average")).max() < 1e-13
+    q0, v0 = start(s, numbers)  # half of the constraint's impulse belongs to the first step
+    leaving = s.momentum(q0, v0) + 0.05 / 2 * s.multipliers(q0, v0) @ s.A(q0)
+    np.testing.assert_allclose(sol.p_minus[0], leaving, atol=1e-13)
 
 
 @LAWS
