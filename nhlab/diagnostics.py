@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -78,8 +79,9 @@ def regularity(sol):
     stage, _ = dla_stage(s, sol.method.symmetric, *given)
     k = s.n + s.m
     J = jacobian(stage.equations, stage.unknowns, stage.let)
-    J = [[-e / s.h if i < s.n and j < s.n else e / s.h if j < s.n else e
-          for j, e in enumerate(row)] for i, row in enumerate(J)]  # fmt: skip
+    velocity_rows = s.n + len(sol.system.constraints)  # g is solved as g/h, the others as they are
+    factor = [-1 / s.h if i < s.n else 1 / s.h if i < velocity_rows else 1 for i in range(k)]
+    J = [[e * factor[i] if j < s.n else e for j, e in enumerate(row)] for i, row in enumerate(J)]
     arguments = (s.t, s.h, *s.q, *s.v1, s.alpha, *given, *s.parameters)
     f = evaluator(arguments, [e for row in J for e in row], stage.let)
     q, v = sol.q[1:] - sol.h[:, None] * sol.v_step, sol.v_step
@@ -120,23 +122,28 @@ def tangent(system, method, *, t=0.0, h, row, inputs=("q", "p")):
     D = {s: np.array([float(s is w) for w in wanted]) for s in known}
 
     for stage in statement.stages:
-        solution = attempt.solutions[stage]
-        point = {**known, **dict(zip(stage.unknowns, solution, strict=True))}
-        by_x = _values(jacobian(stage.equations, stage.unknowns, stage.let), point, stage.let)
-        by_known = _values(jacobian(stage.equations, tuple(known), stage.let), point, stage.let)
+        point = {**known, **dict(zip(stage.unknowns, attempt.solutions[stage], strict=True))}
+        by_x = _derivative(stage.equations, stage.unknowns, stage.let, point)
+        by_known = _derivative(stage.equations, tuple(known), stage.let, point)
         dx = -np.linalg.solve(by_x, by_known @ np.array(list(D.values())))
         known = point
         D |= dict(zip(stage.unknowns, dx, strict=True))
     new_h = statement.h if statement.new_h is None else statement.new_h
     outputs = (statement.t + new_h, new_h, *statement.update)
-    return _values(jacobian(outputs, tuple(known), statement.let), known, statement.let) @ np.array(
-        list(D.values())
-    )
+    by_known = _derivative(outputs, tuple(known), statement.let, known)
+    return by_known @ np.array(list(D.values()))
 
 
-def _values(matrix, point, let):
-    f = evaluator(tuple(point), [e for row in matrix for e in row], let)
-    return np.array(f(*point.values()), float).reshape(len(matrix), -1)
+def _derivative(expressions, variables, let, point):
+    """Values of d(expressions)/d(variables) at a point, a dict symbol -> number."""
+    f = _derivative_function(tuple(expressions), variables, tuple(let), tuple(point))
+    return np.array(f(*point.values()), float).reshape(len(expressions), -1)
+
+
+@lru_cache(64)
+def _derivative_function(expressions, variables, let, symbols):
+    matrix = jacobian(expressions, variables, let)
+    return evaluator(symbols, [e for row in matrix for e in row], let)
 
 
 def _slices(items):

@@ -238,6 +238,22 @@ def test_without_a_cache_folder(place, tmp_path, monkeypatch, numba):
     assert [f.name for f in tmp_path.iterdir()] == ["file"]
 
 
+def test_other_processes_see_whole_texts_only(tmp_path, monkeypatch):
+    """A text is written under another name and put in place at once."""
+    monkeypatch.setenv("NHLAB_CACHE_DIR", str(tmp_path))
+    program = nh.Variational().program(nh.systems.pendulum())
+    write, seen = stepcode.Path.write_text, []
+
+    def watched(path, text):
+        seen.append((path, program.path.exists()))
+        return write(path, text)
+
+    monkeypatch.setattr(stepcode.Path, "write_text", watched)
+    text = program.text
+    assert [path != program.path and not exists for path, exists in seen] == [True]
+    assert [f.read_text() for f in tmp_path.iterdir()] == [text]
+
+
 def test_full_disk_does_not_matter(tmp_path, monkeypatch):
     """The folder is there, but writing fails."""
     monkeypatch.setenv("NHLAB_CACHE_DIR", str(tmp_path))
