@@ -129,7 +129,7 @@ class Start:
             x = getattr(self, name)
             x = q[:0] if x is None else np.atleast_2d(x)
             g = s.g(x)
-            for k in _first(np.abs(g) > 1e-9 * _size(s._evaluate("Dg", x), x)):
+            for k in _first(np.abs(g) > 1e-9 * _size(s._evaluate("Dg", x), x) + 1e-15):
                 raise ValueError(f"{name}{self._index(k)} = {_short(x[k])} is off the holonomic "
                                  f"constraints: g = {_short(g[k])}, not 0")  # fmt: skip
         A = s.A(q, self.t0)
@@ -141,7 +141,7 @@ class Start:
             return
         v = np.atleast_2d(self.v0)
         residual = np.einsum("kai,ki->ka", A, v)
-        for k in _first(np.abs(residual) > 1e-9 * _size(A, v)):
+        for k in _first(np.abs(residual) > 1e-9 * _size(A, v) + 1e-15):
             how = "system.project(q0, v0) gives it"
             if s.metric is None and not s.is_mechanical:  # no metric to project with
                 near, how = v[k] - np.linalg.pinv(A[k]) @ residual[k], "in the Euclidean sense"
@@ -159,7 +159,7 @@ class Start:
 
 def _size(A, v):
     """How large A v could be: what its vanishing is measured against, whatever the units."""
-    return np.linalg.norm(A, axis=-1) * np.linalg.norm(v, axis=-1, keepdims=True) + 1e-300
+    return np.linalg.norm(A, axis=-1) * np.linalg.norm(v, axis=-1, keepdims=True)
 
 
 def _first(bad):
