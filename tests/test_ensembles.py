@@ -160,7 +160,7 @@ MIXED = np.zeros((3, 3)), np.array([[-1, 0, 1], [-1, 0, 0.25], [-0.5, 0, 0.5]])
 @pytest.mark.parametrize("every", [1, 5])
 @pytest.mark.parametrize("backend", ["python", "numpy"])
 def test_members_stop_alone(backend, every):
-    options = dict(h=0.1, steps=150, every=every)
+    options = dict(h=0.1, steps=150, every=every, t0=2.0)
     many = nh.ensemble(SLEIGH, nh.EDLA(), *MIXED, backend=backend, **options)
     assert many.ok.tolist() == [False, True, False] and "1 complete" in repr(many)
     assert many.steps_done[1] == 150 and many.error(1) is None
@@ -182,6 +182,7 @@ def test_members_stop_alone(backend, every):
         assert f"stopped after {done} of 150" in part.message
         error = many.error(k)
         assert error.step == done and "no positive step exists" in str(error)
+        assert abs(error.time - stopped.value.time) < 1e-8
     assert [len(part) for part in many] == (many.steps_done // every + 1).tolist()
 
 

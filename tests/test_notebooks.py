@@ -1,6 +1,7 @@
 """What a stored notebook must be: valid, current, readable without a kernel, and not too large."""
 
 import ast
+import json
 import re
 from pathlib import Path
 
@@ -95,6 +96,39 @@ def test_exercises_do_not_accept_anything():
             for nonsense in (-12345.678, "nonsense", None, [1, 2, 3]):
                 verdict = exercises.check(f"{lesson}.{name[1:]}", nonsense)
                 assert verdict.state == "wrong" and len(verdict.text) > 10, (name, nonsense)
+
+
+CORNERS = """
+import itertools, json
+import ipywidgets.widgets.widget as _w
+from nhlab.widgets import Panel as _Panel
+_said = {}
+for _k, _p in enumerate([x for x in _w._instances.values() if isinstance(x, _Panel)]):
+    _ends = {n: (c.min, c.max) for n, c in _p.controls.items() if hasattr(c, "max")}
+    _points = list(itertools.product(*_ends.values()))
+    for _point in _points[:: max(1, len(_points) // 16)]:
+        _p.set(**dict(zip(_ends, _point)))
+        if _p.message.value:
+            _said[f"panel {_k} {_point}"] = _p.message.value
+        assert len(_p.image.value) > 1000
+print(json.dumps(_said))
+"""
+# Lesson 05 shows where EDLA has no step, so that its panels may say so.
+MAY_STOP = {"05_edla_energy"}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_every_panel_at_the_corners_of_its_ranges(path):
+    from nbclient import NotebookClient
+
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells.append(nbformat.v4.new_code_cell(CORNERS))
+    here = {"metadata": {"path": path.parent}}
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=here).execute()
+    said = json.loads(notebook.cells[-1].outputs[-1].text)
+    for where, sentence in said.items():
+        assert "Traceback" not in sentence, (where, sentence)
+        assert path.stem in MAY_STOP and "stopped after" in sentence, (where, sentence)
 
 
 def test_links_resolve(notebook, request):

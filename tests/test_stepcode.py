@@ -23,6 +23,18 @@ from nhlab.stepcode import python as printed
 x, y, z, vx, vy, vz = nh.symbols("x y z vx vy vz")
 k, m = nh.symbols("k m")
 
+
+def relativistic():
+    """L is not quadratic in the velocities."""
+    L = -sp.sqrt(1 - vx**2 - vy**2) - k * x**2 / 2 - y**2
+    return nh.System((x, y), (vx, vy), L, parameters={k: 0.8}, q0=[1, 0.5], v0=[0.3, 0.6])
+
+
+def particle_with_a_metric():
+    s, G = nh.systems.particle(), [[2 + y**2, 0, y], [0, 1, 0], [y, 0, 1]]
+    return nh.System(s.q, s.v, s.L, s.constraints, metric=G, q0=s.q0, v0=s.v0)
+
+
 CASES = {
     "particle DLA": (nh.systems.particle, nh.DLA()),
     "particle Projector": (nh.systems.particle, nh.Projector(alpha=0.3)),
@@ -39,6 +51,9 @@ CASES = {
     "spherical pendulum Variational": (nh.systems.spherical_pendulum, nh.Variational()),
     "spherical pendulum EDLA": (nh.systems.spherical_pendulum, nh.EDLA()),
     "Kepler symmetric Variational": (nh.systems.kepler, nh.Variational(0.1, True)),
+    "relativistic DLA": (relativistic, nh.DLA()),
+    "relativistic EDLA": (relativistic, nh.EDLA()),
+    "Projector with a metric": (particle_with_a_metric, nh.Projector()),
 }
 COMPILED = [
     "particle EDLA",

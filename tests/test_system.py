@@ -338,6 +338,16 @@ def test_from_mechanics_refuses():
         nh.System.from_mechanics(vx**2, [x])
 
 
+def test_symbols_need_not_be_real():
+    """SymPy's plain symbols do as long as no Abs or root has to know."""
+    q, v, M = sp.symbols("x y z"), sp.symbols("vx vy vz"), sp.Symbol("M", positive=True)
+    L = M * sum(u**2 for u in v) / 2 - M * (q[0] ** 2 + q[1] ** 2)
+    plain = nh.System(q, v, L, [v[2] - q[1] * v[0]], parameters={M: 2})
+    a = nh.integrate(plain, nh.DLA(), [0, 1, 0], [1, 1, 1], h=0.1, steps=50)
+    b = nh.integrate(nh.systems.particle(), nh.DLA(), h=0.1, steps=50)
+    assert np.abs(a.q - b.q).max() < 1e-14
+
+
 def test_equations_may_be_written_as_equations():
     L = (vx**2 + vy**2 + vz**2) / 2
     one = nh.System((x, y, z), (vx, vy, vz), L, [sp.Eq(vz, y * vx)])

@@ -457,6 +457,27 @@ def test_error_with_every():
     np.testing.assert_array_equal(sparse.trajectory.q, full.trajectory.q[::10])
 
 
+@pytest.mark.parametrize("every", [1, 5])
+def test_reference_stops_at_a_collision(every):
+    """Kepler from rest at distance 1 falls into the centre at t = pi/(2 sqrt 2) = 1.1107."""
+    with pytest.raises(nh.IntegrationError) as stopped:
+        run(
+            nh.systems.kepler(),
+            nh.Reference(),
+            q0=[1, 0],
+            v0=[0, 0],
+            h=0.01,
+            steps=200,
+            every=every,
+        )
+    error, sol = stopped.value, stopped.value.trajectory
+    assert error.step == sol.steps == 111 // every * every and error.time == sol.t[-1]
+    assert "singular" in error.advice and "stopped" in sol.message
+    r = sol.q[:, 0]  # the time at distance r, by the cycloid
+    t = (np.sqrt(r * (1 - r)) + np.arccos(np.sqrt(r))) / np.sqrt(2)
+    np.testing.assert_allclose(t, sol.t, atol=1e-8)
+
+
 def test_errors_survive_pickling():
     error = stopped_sleigh()
     back = pickle.loads(pickle.dumps(error))
