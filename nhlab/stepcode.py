@@ -513,7 +513,7 @@ class Program:
         """``step`` as a function of arrays: many states at once."""
         space = self._execute()
         space.update(NUMPY)
-        return space["step"]
+        return _of_arrays(space["step"])
 
     @cached_property
     def numba(self):
@@ -551,4 +551,9 @@ def evaluator(arguments, expressions, let=()):
     lines = [f"def f({', '.join(heads)}):", *block.before, f"return [{', '.join(values)}]"]
     space = dict(NUMPY)
     exec(_body(lines), space)
-    return space["f"]
+    return _of_arrays(space["f"])
+
+
+def _of_arrays(f):
+    """Python floats as NumPy's, which divide by zero without raising."""
+    return lambda *args: f(*(np.float64(a) if isinstance(a, (int, float)) else a for a in args))

@@ -576,6 +576,28 @@ def test_acceleration_where_a_pivot_vanishes():
         assert abs(true.energy()[1] - true.energy()[0]) < 1e-11
 
 
+@pytest.mark.parametrize("value", [1e-9, 1e-14, 0.0, -0.1])
+def test_vanishing_parameters(value):
+    """A parameter that is a pivot goes to zero by a slider: M = [[k, 1], [1, 2]] stays regular."""
+    L = k * vx**2 / 2 + vx * vy + vy**2 - x**2 / 2 - y**2
+    system = nh.System((x, y), (vx, vy), L, parameters={k: 1.0}).set(k=value)
+    state = ([0.3, 0.4], [0.1, 0.2])
+    a = np.linalg.solve([[value, 1], [1, 2]], [-0.3, -0.8])
+    np.testing.assert_allclose(system.acceleration(*state), a, rtol=1e-14)
+    true = nh.integrate(system, nh.Reference(), *state, h=0.1, steps=10)
+    for method in (nh.DLA(), nh.Projector(), nh.RK4()):
+        one = nh.integrate(system, method, *state, h=0.1, steps=10)
+        many = nh.ensemble(system, method, *([s] for s in state), h=0.1, steps=10, backend="numpy")
+        assert difference(many.rows[0], one._rows) < 1e-13
+        assert np.abs(one.q - true.q).max() < 1e-2
+
+
+def test_vanishing_mass():
+    with pytest.raises(ValueError, match=r"singular|finite"):
+        system = nh.System((x,), (vx,), vx**2 / (2 * k), parameters={k: 0})
+        nh.integrate(system, nh.DLA(), [0.0], [1.0], h=0.1, steps=1)
+
+
 @pytest.mark.parametrize("backend", ["python", "numba"])
 @pytest.mark.parametrize("method", [nh.DLA(), nh.Projector(), nh.Variational()], ids=str)
 def test_steps_without_a_solution_are_refused(method, backend):

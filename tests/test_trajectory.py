@@ -475,7 +475,7 @@ def test_reference_stops_at_a_collision(every):
     assert "singular" in error.advice and "stopped" in sol.message
     r = sol.q[:, 0]  # the time at distance r, by the cycloid
     t = (np.sqrt(r * (1 - r)) + np.arccos(np.sqrt(r))) / np.sqrt(2)
-    np.testing.assert_allclose(t, sol.t, atol=1e-8)
+    np.testing.assert_allclose(t, sol.t, atol=1e-11)
 
 
 def test_errors_survive_pickling():
