@@ -243,8 +243,16 @@ class Panel(w.VBox):
 
 
 def slider(label, low, high, value, step=None, digits=None):
-    """A slider that shows a clean number."""
-    step = step or float(f"{(high - low) / 100:.1g}")
+    """A slider that shows a clean number; its steps lead exactly to ``value`` and, where they can,
+    to ``high``: the browser moves a value that lies between two steps."""
+    top = np.floor(np.log10((high - low) / 50))
+    nice = [float(f"{m}e{int(top) - k}") for k in range(2) for m in (5, 2, 1)]
+
+    def meets(x, ends):
+        return x <= (high - low) / 50 and all(abs(y / x - round(y / x)) < 1e-6 for y in ends)
+
+    both = [x for x in nice if meets(x, (value - low, high - low))]
+    step = step or (both or [x for x in nice if meets(x, (value - low,))] or nice[-1:])[0]
     digits = max(0, -int(np.floor(np.log10(step) + 1e-9))) if digits is None else digits
     return w.FloatSlider(
         value=value, min=low, max=high, step=step, description=label, readout_format=f".{digits}f",

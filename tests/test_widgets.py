@@ -160,6 +160,15 @@ def test_sliders_show_clean_numbers_and_have_labels(panel):
             assert len(format(control.min + 3 * control.step, control.readout_format)) < 8
 
 
+@pytest.mark.parametrize("ends", [(-1.0, 2.0, 1.0), (0.02, 0.4, 0.2), (0.0, 7.3, 1.1)])
+def test_the_steps_of_a_slider_meet_its_value_and_its_end(ends):
+    low, high, value = ends
+    s = nh.widgets.slider("x", low, high, value)
+    for x in (value, high):
+        assert (x - low) / s.step == pytest.approx(round((x - low) / s.step), abs=1e-6)
+    assert float(format(value, s.readout_format)) == value
+
+
 def test_slow_panels_draw_quickly_while_dragging():
     calls = []
 
