@@ -105,8 +105,7 @@ from nhlab.widgets import Panel as _Panel
 _said = {}
 for _k, _p in enumerate([x for x in _w._instances.values() if isinstance(x, _Panel)]):
     _ends = {n: (c.min, c.max) for n, c in _p.controls.items() if hasattr(c, "max")}
-    _points = list(itertools.product(*_ends.values()))
-    for _point in _points[:: max(1, len(_points) // 16)]:
+    for _point in itertools.product(*_ends.values()):
         _p.set(**dict(zip(_ends, _point)))
         if _p.message.value:
             _said[f"panel {_k} {_point}"] = _p.message.value
