@@ -11,7 +11,6 @@ from .careful import careful_step
 from .loop import integrate
 from .methods import Reference
 from .methods.dla import dla_stage
-from .methods.method import Frame
 from .stepcode import dummy, evaluator, jacobian
 
 
@@ -73,7 +72,7 @@ def regularity(sol):
 
     [[D1D2Ld(q_k, q_k+1), A(q_k)^T], [D2wd(q_k, q_k+1), 0]]; the step is solvable iff it is not 0.
     """
-    s = Frame(sol.system)
+    s = sol.method.frame(sol.system)
     own = getattr(sol.method, "constraint_alpha", None)
     given = () if own is None else (dummy("constraint_alpha"),)
     stage, _ = dla_stage(s, sol.method.symmetric, *given)
@@ -84,7 +83,8 @@ def regularity(sol):
     J = [[e * factor[i] if j < s.n else e for j, e in enumerate(row)] for i, row in enumerate(J)]
     arguments = (s.t, s.h, *s.q, *s.v1, s.alpha, *given, *s.parameters)
     f = evaluator(arguments, [e for row in J for e in row], stage.let)
-    q, v = sol.q[1:] - sol.h[:, None] * sol.v_step, sol.v_step
+    v = sol.v_step
+    q = sol.system.move(sol.q[1:], v, -sol.h)
     values = f(
         sol.t[1:] - sol.h,
         sol.h,
@@ -111,7 +111,7 @@ def tangent(system, method, *, t=0.0, h, row, inputs=("q", "p")):
     row = np.asarray(row, float)
     if method.variable_step:
         (t, h), row = row[:2], row[2:]
-    args = method.arguments(system, np.ones(len(system.q)))
+    args = method.arguments(system, np.ones(len(system.v)))
     attempt = careful_step(statement, t, h, row.tolist(), args)
     if not attempt.ok:
         raise ValueError(f"the step cannot be taken: {attempt.reason}")

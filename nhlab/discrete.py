@@ -42,22 +42,22 @@ class DiscreteLagrangian:
         values = [f(ah, bh, lambda e, here=here: e.xreplace(here)) for ah, bh, here in self.points]
         return sum(values, sp.S.Zero) / len(values)
 
-    def _momenta(self, f):
+    def _momenta(self, combine):
         S = self.system.symbolic
         return [
-            self.mean(lambda ah, bh, at, i=i: f(at(S.L_v[i]), at(S.L_q[i]), ah, bh))
+            self.mean(lambda ah, bh, at, i=i: combine(at(S.L_v[i]), at(S.f[i]), ah, bh))
             for i in range(len(self.v))
         ]
 
     @cached_property
     def p_minus(self):
-        """-D1Ld at q0, the momentum that leaves q0."""
-        return self._momenta(lambda L_v, L_q, ah, bh: L_v - bh * L_q)
+        """-D1Ld at q0, the momentum that leaves q0; forces enter as in CM01 (34)."""
+        return self._momenta(lambda L_v, f, ah, bh: L_v - bh * f)
 
     @cached_property
     def p_plus(self):
         """D2Ld at q1, the momentum that arrives at q1."""
-        return self._momenta(lambda L_v, L_q, ah, bh: L_v + ah * L_q)
+        return self._momenta(lambda L_v, f, ah, bh: L_v + ah * f)
 
     @cached_property
     def E_minus(self):

@@ -13,9 +13,9 @@ def explain(run, attempt):
     at = 2 if m.variable_step else 0
     q = state[at : at + len(s.q)]
     place = _place(s, q)
-    v = state[at + (2 if m.discrete else 1) * len(s.q) :][: len(s.q)]
+    v = state[at + len(s.q) + (len(s.v) if m.discrete else 0) :][: len(s.v)]
     h = state[1] if at else run.start.h
-    reason = dependent(s, [q + part * h * v for part in (0, 0.5, 1)], run.time)
+    reason = dependent(s, [s.move(q, v, part * h) for part in (0, 0.5, 1)], run.time)
     if reason:
         advice = "The constraints lose rank there; start elsewhere or choose other coordinates."
         return reason, advice
@@ -42,7 +42,7 @@ def _no_step(run, attempt, state, place):
     """Look at the discrete energy as a function of the step size: does it reach its target?"""
     s, m = run.system, run.method
     (t, h), carry, target = state[:2], state[2:-1], state[-1]
-    n = len(s.q)
+    k, n = len(s.q), len(s.v)
     first = m.first_step
     statement, args = first.program(s).statement, first.arguments(s, run.scale2)
     gaps = []
@@ -50,8 +50,8 @@ def _no_step(run, attempt, state, place):
     for size in sizes:
         one = careful_step(statement, t, size, carry.tolist(), args)
         if one.ok:
-            v = one.carry[2 * n : 3 * n]
-            gaps.append((m.on_step(s, "E_minus", t, carry[:n], v, size) - target, size))
+            v = one.carry[k + n : k + 2 * n]
+            gaps.append((m.on_step(s, "E_minus", t, carry[:k], v, size) - target, size))
     if not gaps:
         return f"{attempt.reason} at {place}", "Try a smaller h."
     gap = np.array(gaps)

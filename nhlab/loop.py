@@ -107,7 +107,8 @@ class Start:
         self._admissible()
 
     def _vectors(self, x, name):
-        n = len(self.system.q)
+        symbols = self.system.v if name == "v0" else self.system.q
+        n = len(symbols)
         try:
             x = np.array(x, float)
         except (TypeError, ValueError):
@@ -115,7 +116,7 @@ class Start:
         wanted = f"(K, {n}), K states of" if self.batch else f"({n},),"
         if x.ndim != 1 + self.batch or x.shape[-1] != n:
             raise ValueError(f"{name} has shape {x.shape}; expected {wanted} one number for each "
-                             f"of {self.system.q}")  # fmt: skip
+                             f"of {symbols}")  # fmt: skip
         if self.batch and name != "q0" and len(x) != len(self.q0):
             raise ValueError(f"{name} has {len(x)} rows but q0 has {len(self.q0)}")
         if not np.all(np.isfinite(x)):
@@ -208,7 +209,8 @@ def begin(start):
     if start.q1 is None:
         v, a = start.v0, _first_acceleration(start)
     else:
-        v, a = (start.q1 - q0) / h, np.zeros_like(q0)
+        v = start.system.velocity_between(q0, start.q1, h)
+        a = np.zeros_like(v)
     with np.errstate(all="ignore"):  # what is not finite is refused by Run
         return _rows(start, v, a)
 
@@ -240,8 +242,8 @@ def _rows(start, v, a):
         p_plus = m.on_step(s, "p_plus", t0, q0, v, h)
         second = np.concatenate([start.q1, p_plus, v, none], -1)
     if m.variable_step:
-        n = len(s.q)
-        e = m.on_step(s, "E_plus", t0, q0, second[..., 2 * n : 3 * n], h)[..., None]
+        k, n = len(s.q), len(s.v)
+        e = m.on_step(s, "E_plus", t0, q0, second[..., k + n : k + 2 * n], h)[..., None]
         one = np.ones_like(e)
         first = np.concatenate([t0 * one, h * one, first, e], -1)
         second = np.concatenate([(t0 + h) * one, h * one, second, e], -1)
@@ -419,11 +421,12 @@ class _Bar:
 
 
 def _reference(start, progress=None):
-    """DOP853 on q' = v, v' = a, read at t0 + k h."""
+    """DOP853 on the equations of motion, read at t0 + k h."""
     from scipy.integrate import DOP853
 
     s, m = start.system, start.method
     n, width = len(s.q), sum(m.layout(s).values())
+    both = n + len(s.v)
     step, values = s.motion_program.python["step"], tuple(s.parameters.values())
 
     def motion(t, y):
@@ -433,30 +436,31 @@ def _reference(start, progress=None):
         except (ZeroDivisionError, OverflowError, ValueError):
             ok = False
         a = a if ok else s.motion_carefully(t, y)
-        return np.array([*y[n:], *a[:n]])
+        return np.array(a[:both])
 
     v_scale = velocity_scale(start.v0, _first_acceleration(start), start.h)
-    q_scale = np.maximum(np.abs(start.q0), start.h * v_scale)
+    speed = v_scale if len(s.v) == n else v_scale.max()
+    q_scale = np.maximum(np.abs(start.q0), start.h * speed)
     atol = m.rtol * np.concatenate([q_scale, v_scale]) if m.atol is None else m.atol
     rows = np.zeros((start.steps // start.every + 1, width))
-    rows[0, : 2 * n] = [*start.q0, *start.v0]
-    before = np.tile(rows[0, : 2 * n], (len(rows) - 1, 1))  # the states one h before each row
+    rows[0, :both] = [*start.q0, *start.v0]
+    before = np.tile(rows[0, :both], (len(rows) - 1, 1))  # the states one h before each row
     times = start.t0 + start.h * start.every * np.arange(len(rows))
     done = 0
 
     def result(message=""):
-        rows[1:, 2 * n :] = np.nan  # where there is none
+        rows[1:, both:] = np.nan  # where there is none
         y, t = before[:done], times[1 : done + 1] - start.h
         try:
-            rows[1 : done + 1, 2 * n :] = -start.h * s.multipliers(y[:, :n], y[:, n:], t)
+            rows[1 : done + 1, both:] = -start.h * s.multipliers(y[:, :n], y[:, n:], t)
         except ValueError:  # one has none: find out which
             for k in range(done):
                 with contextlib.suppress(ValueError):
-                    rows[k + 1, 2 * n :] = -start.h * s.multipliers(y[k, :n], y[k, n:], t[k])
+                    rows[k + 1, both:] = -start.h * s.multipliers(y[k, :n], y[k, n:], t[k])
         return Trajectory(s, m, rows[: done + 1], t0=start.t0, h=start.h, every=start.every,
                           message=message)  # fmt: skip
 
-    solver = DOP853(motion, times[0], rows[0, : 2 * n], times[-1], rtol=m.rtol, atol=atol)
+    solver = DOP853(motion, times[0], rows[0, :both], times[-1], rtol=m.rtol, atol=atol)
     try:
         with _Bar(progress, len(rows) - 1) as bar:
             tiny = 0  # steps in a row that lead nowhere, as at a singularity
@@ -466,7 +470,7 @@ def _reference(start, progress=None):
                 if solver.status == "failed" or tiny > 50:
                     raise ValueError(problem or f"the step size fell to {solver.step_size:.1e}")
                 dense = solver.dense_output()
-                for where, at in ((rows[1:, : 2 * n], times[1:]), (before, times[1:] - start.h)):
+                for where, at in ((rows[1:, :both], times[1:]), (before, times[1:] - start.h)):
                     i, j = np.searchsorted(at, [solver.t_old, solver.t], side="right")
                     if j > i:
                         where[i:j] = dense(at[i:j]).T

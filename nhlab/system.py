@@ -154,7 +154,7 @@ class System:
 
     def _check(self):
         """Refuse what the methods cannot treat, naming it."""
-        n, m = len(self.q), len(self.constraints) + len(self.holonomic)
+        n, m = len(self.v), len(self.constraints) + len(self.holonomic)
         zero = dict.fromkeys(self.v, sp.S.Zero)
         for c in self.constraints:
             slopes = [c.diff(u) for u in self.v]
@@ -243,6 +243,25 @@ class System:
         return Symbolic(self)
 
     @property
+    def degrees(self):
+        """Names of the degrees of freedom: the coordinates', or the velocities' if they differ."""
+        return [s.name for s in (self.q if len(self.q) == len(self.v) else self.v)]
+
+    def rate(self, q, v):
+        """Expressions for dq/dt; with body velocities these are not v."""
+        return list(v)
+
+    def moved(self, q, v, h):
+        """Expressions for the place where a step h with velocity v arrives."""
+        return [x + h * u for x, u in zip(q, v, strict=True)]
+
+    def discretise(self, t, q, v, h, alpha, symmetric):
+        """The discrete Lagrangian of a step h with velocity v from (t, q)."""
+        from .discrete import DiscreteLagrangian
+
+        return DiscreteLagrangian(self, t, q, v, h, alpha, symmetric)
+
+    @property
     def is_mechanical(self):
         """True if L = v.M(q).v/2 + b(q).v - V(q)."""
         entries = [e for row in self.symbolic.M for e in row]
@@ -290,7 +309,7 @@ class System:
             shape += (len(flat[0]),)
             flat = [e for row in flat for e in row]
         if isinstance(part, tuple) and not part:
-            shape, flat = ((0, len(self.q)) if what in ("A", "Dg") else (0,)), []
+            shape, flat = ((0, len(self.v)) if what in ("A", "Dg") else (0,)), []
         return self._array(what, flat, shape, q, v, t)
 
     def _array(self, key, expressions, shape, q, v, t):
@@ -300,9 +319,8 @@ class System:
             arguments = (time, *self.q, *self.v, *self.parameters)
             self._shared[key] = evaluator(arguments, expressions)
         q = self._states(q, "q")
-        v = np.zeros_like(q) if v is None else self._states(v, "v")
-        q, v = np.broadcast_arrays(q, v)
-        batch = np.broadcast_shapes(q.shape[:-1], np.shape(t))
+        v = np.zeros(len(self.v)) if v is None else self._states(v, "v")
+        batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], np.shape(t))
         columns = [*np.moveaxis(q, -1, 0), *np.moveaxis(v, -1, 0)]
         values = self._shared[key](np.asarray(t, float), *columns, *self.parameters.values())
         out = np.empty((*batch, len(values)))
@@ -311,14 +329,24 @@ class System:
         return out.reshape((*batch, *shape))
 
     def _states(self, x, name):
+        """x as an array of positions (name "q") or of velocities or momenta ("v", "p")."""
+        symbols = self.q if name == "q" else self.v
         try:
             x = np.asarray(x, float)
         except (TypeError, ValueError):
             raise ValueError(f"{name} = {x!r} is not an array of numbers") from None
-        if x.ndim == 0 or x.shape[-1] != len(self.q):
+        if x.ndim == 0 or x.shape[-1] != len(symbols):
             raise ValueError(f"{name} has shape {x.shape}; its last axis must have length "
-                             f"{len(self.q)}, one entry for each of {self.q}")  # fmt: skip
+                             f"{len(symbols)}, one entry for each of {symbols}")  # fmt: skip
         return x
+
+    def move(self, q, v, h):
+        """Where a step h with velocity v arrives, shape (..., len(q)); h negative: its start."""
+        return np.asarray(q, float) + np.asarray(h)[..., None] * v
+
+    def velocity_between(self, q0, q1, h):
+        """The velocity whose step h leads from q0 to q1."""
+        return (np.asarray(q1, float) - q0) / np.asarray(h)[..., None]
 
     def M(self, q, v=None, t=0.0):
         """The mass matrix d2L/dv2, shape (..., n, n); v matters only if L is not mechanical."""
@@ -381,7 +409,7 @@ class System:
 
     def P(self, q, t=0.0):
         """The projector on D, I - Q."""
-        return np.eye(len(self.q)) - self.Q(q, t)
+        return np.eye(len(self.v)) - self.Q(q, t)
 
     def project(self, q, v, t=0.0):
         """The velocity of D nearest to v, P(q) v."""
@@ -389,11 +417,11 @@ class System:
 
     def acceleration(self, q, v, t=0.0):
         """The acceleration of the constrained motion, multipliers eliminated."""
-        return self._motion(q, v, t)[..., : len(self.q)]
+        return self._motion(q, v, t)[..., : len(self.v)]
 
     def multipliers(self, q, v, t=0.0):
         """The continuous multipliers lambda of d/dt L_v - L_q = A^T lambda, shape (..., m)."""
-        return self._motion(q, v, t)[..., len(self.q) :]
+        return self._motion(q, v, t)[..., len(self.v) :]
 
     def exact(self, t):
         """The known solution from (q0, v0), shape (..., n), where there is one."""
@@ -407,9 +435,9 @@ class System:
     # ------------------------------------------------------------------ the equations of motion
 
     def motion_stage(self, t, q, v, let=()):
-        """The linear equations for (a, lambda) at (t, q, v), as a Stage: M a + L_vq v + L_vt
-        - L_q = A^T lambda and d/dt (A v) = 0."""
-        S, n, m = self.symbolic, len(self.q), len(self.symbolic.A)
+        """The linear equations for (a, lambda) at (t, q, v), as a Stage: M a + L_vq q' + L_vt
+        - f = A^T lambda and d/dt (A v) = 0."""
+        S, n, m = self.symbolic, len(self.v), len(self.symbolic.A)
         a, lam = _dummies("a", n), _dummies("lam", m)
         here = dict(zip((*self.q, *self.v), (*q, *v), strict=True))
         if self.t is not None:
@@ -417,7 +445,7 @@ class System:
         rate = [_rate(self, e) for e in S.L_v]
         equations = [
             _dot([e.xreplace(here) for e in S.M[i]], a)
-            + (rate[i] - S.L_q[i]).xreplace(here)
+            + (rate[i] - S.f[i]).xreplace(here)
             - _dot([S.A[k][i].xreplace(here) for k in range(m)], lam)
             for i in range(n)
         ]
@@ -429,12 +457,13 @@ class System:
         return Stage((*a, *lam), tuple(equations), (sp.S.Zero,) * (n + m), let)
 
     def motion_statement(self):
-        """(q, v) -> (a, lambda): the right-hand side of the equations of motion as a program."""
+        """(q, v) -> (q', a, lambda): the right-hand side of the equations of motion."""
         time = self.t or dummy("t")
         stage = self.motion_stage(time, self.q, self.v)
         carry = (*self.q, *self.v)
         return Statement(time, dummy("h"), carry, tuple(self.parameters), (stage,),
-                         stage.unknowns, definite=self.is_definite)  # fmt: skip
+                         (*self.rate(self.q, self.v), *stage.unknowns),
+                         definite=self.is_definite)  # fmt: skip
 
     @property
     def motion_program(self):
@@ -444,19 +473,19 @@ class System:
         return self._shared[key]
 
     def _motion(self, q, v, t):
-        q, v = np.broadcast_arrays(self._states(q, "q"), self._states(v, "v"))
-        t = np.asarray(t, float)
+        q, v, t = self._states(q, "q"), self._states(v, "v"), np.asarray(t, float)
+        batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], t.shape)
+        q, v = (np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v))
         with np.errstate(all="ignore"):
             columns = [*np.moveaxis(q, -1, 0), *np.moveaxis(v, -1, 0)]
             ok, _, *values = self.motion_program.numpy(t, 0.0, *columns, *self.parameters.values())
-        batch = np.broadcast_shapes(q.shape[:-1], t.shape)
         out = np.stack([np.broadcast_to(x, batch) for x in values], -1)
         for k in map(tuple, np.argwhere(~np.broadcast_to(ok, batch))):
             out[k] = self.motion_carefully(np.broadcast_to(t, batch)[k], [*q[k], *v[k]])
-        return out
+        return out[..., len(self.q) :]
 
     def motion_carefully(self, t, y):
-        """(a, lambda) at one state, with pivoting; raises ValueError where there is none."""
+        """(q', a, lambda) at one state, with pivoting; raises ValueError where there is none."""
         from .careful import careful_step
 
         values = list(self.parameters.values())
@@ -477,6 +506,11 @@ class Symbolic:
     @cached_property
     def L_q(self):
         return tuple(self.system.L.diff(s) for s in self.system.q)
+
+    @cached_property
+    def f(self):
+        """The right-hand side of d/dt L_v = f + A^T lambda; other kinds of systems add to L_q."""
+        return self.L_q
 
     @cached_property
     def L_v(self):
@@ -519,7 +553,7 @@ class Symbolic:
     def G(self):
         if self.system.metric is None:
             return self.M
-        n = len(self.system.q)
+        n = len(self.system.v)
         return tuple(tuple(self.system.metric[i, j] for j in range(n)) for i in range(n))
 
 
@@ -547,7 +581,7 @@ def _dummies(hint, count):
 
 def _rate(system, e):
     """The part of de/dt that does not contain accelerations: e_q v + e_t."""
-    rate = sum((e.diff(s) * u for s, u in zip(system.q, system.v, strict=True)), sp.S.Zero)
+    rate = _dot([e.diff(s) for s in system.q], system.rate(system.q, system.v))
     return rate if system.t is None else rate + e.diff(system.t)
 
 

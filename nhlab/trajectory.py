@@ -113,7 +113,7 @@ class Trajectory:
     def _on_step(self, what):
         self._need_discrete(what)
         q, v = self.q[1:], self._column("v")[1:]
-        start = (self.t[1:] - self.h, q - self.h[:, None] * v)
+        start = (self.t[1:] - self.h, self.system.move(q, v, -self.h))
         return self.method.on_step(self.system, what, *start, v, self.h)
 
     def _need_discrete(self, what):
@@ -170,7 +170,7 @@ class Trajectory:
         s, first = self.system, [np.nan]  # the first row has no step behind it
         data = {str(x): self.q[:, k] for k, x in enumerate(s.q)}
         data |= {str(x): self.v[:, k] for k, x in enumerate(s.v)}
-        more = {"t": self.t} | {f"p_{x}": self.p[:, k] for k, x in enumerate(s.q)}
+        more = {"t": self.t} | {f"p_{x}": self.p[:, k] for k, x in enumerate(s.degrees)}
         more["h"] = np.concatenate([first, self.h])
         more |= {f"lam{k}": np.concatenate([first, x]) for k, x in enumerate(self.lam.T)}
         more = {f"step_{k}" if k in data else k: x for k, x in more.items()}

@@ -27,14 +27,14 @@ class RK4(Method):
         return ("RK4",)
 
     def layout(self, system):
-        return {"q": len(system.q), "v": len(system.q), "lam": len(system.symbolic.A)}
+        return {"q": len(system.q), "v": len(system.v), "lam": len(system.symbolic.A)}
 
     def arguments(self, system, scale2):
         return tuple(system.parameters.values())
 
     def statement(self, system):
         s = Frame(system)
-        h, v0 = s.h, system.v
+        h, v0, k_q = s.h, system.v, len(s.q)
         stages, slopes, let = [], [], []  # slopes: (q', v') at each stage
         for k, c in enumerate((0, sp.Rational(1, 2), sp.Rational(1, 2), 1)):
             q, v = s.q, v0
@@ -42,14 +42,14 @@ class RK4(Method):
                 dq, dv = slopes[-1]
                 there = [(dummy(f"{x.name}_{k}"), x + c * h * y)
                          for x, y in zip((*s.q, *v0), (*dq, *dv), strict=True)]  # fmt: skip
-                q, v = [x for x, _ in there[: s.n]], [x for x, _ in there[s.n :]]
+                q, v = [x for x, _ in there[:k_q]], [x for x, _ in there[k_q:]]
                 let += there
             stage = system.motion_stage(s.t + c * h, q, v, tuple(let))
             stages.append(stage)
-            slopes.append((v, stage.unknowns[: s.n]))
+            slopes.append((system.rate(q, v), stage.unknowns[: s.n]))
         mean = [
             [sum(w * slopes[k][part][i] for k, w in enumerate((1, 2, 2, 1))) / 6
-             for i in range(s.n)]
+             for i in range(len(slopes[0][part]))]
             for part in (0, 1)
         ]  # fmt: skip
         impulse = [-h * lam for lam in stages[0].unknowns[s.n :]]
@@ -87,4 +87,4 @@ class Reference(Method):
                 raise ValueError(f"{name} = {value!r} must be a number from 1e-13 to below 1")
 
     def layout(self, system):
-        return {"q": len(system.q), "v": len(system.q), "lam": len(system.symbolic.A)}
+        return {"q": len(system.q), "v": len(system.v), "lam": len(system.symbolic.A)}

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..discrete import DiscreteLagrangian
 from ..stepcode import Stage, Statement, dummy
-from .method import Frame, Method
+from .method import Method
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,7 +48,7 @@ class DLA(Method):
         return (*own, *super().arguments(system, scale2))
 
     def statement(self, system):
-        s = Frame(system)
+        s = self.frame(system)
         own = () if self.constraint_alpha is None else (dummy("constraint_alpha"),)
         stage, Ld = dla_stage(s, self.symmetric, *own)
         return Statement(
@@ -65,10 +64,10 @@ class DLA(Method):
 
 def dla_stage(s, symmetric, constraint_alpha=None):
     """The equations of one DLA step for (v1, lam1), and the discrete Lagrangian they use."""
-    Ld = DiscreteLagrangian(s.system, s.t, s.q, s.v1, s.h, s.alpha, symmetric)
+    Ld = s.discrete(symmetric)
     wd = Ld
     if constraint_alpha is not None:
-        wd = DiscreteLagrangian(s.system, s.t, s.q, s.v1, s.h, constraint_alpha, symmetric)
+        wd = s.discrete(symmetric, constraint_alpha)
     there, g = s.arrived(s.h)
     momentum = [  # (6): -p_minus(q1, q2) + p_plus(q0, q1) = A^T lam
         p_minus - p + f for p_minus, p, f in zip(Ld.p_minus, s.p, s.force(s.lam1), strict=True)

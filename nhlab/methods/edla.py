@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ..stepcode import Stage, Statement, dummy
 from .dla import DLA, dla_stage
-from .method import Frame, Method
+from .method import Method
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,14 +49,14 @@ class EDLA(Method):
         return DLA(self.alpha, self.symmetric)
 
     def statement(self, system):
-        s = Frame(system)
+        s = self.frame(system)
         predict, _ = dla_stage(s, self.symmetric)
         predict = replace(predict, tolerance=0.3)  # a guess need not be better
         # The same equations once more, for unknowns of their own and with h among them.
         v2 = tuple(dummy(f"{u.name}_new") for u in s.v1)
         lam2 = tuple(dummy(f"{x.name}_new") for x in s.lam1)
         h2, e = dummy("h_new"), dummy("e")
-        f = Frame(system)
+        f = self.frame(system)
         f.h, f.v1, f.lam1, f.p, f.alpha = h2, v2, lam2, s.p, s.alpha
         solve, Ld = dla_stage(f, self.symmetric)
         solve = Stage(

@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 import sympy as sp
 
-from ..discrete import DiscreteLagrangian
 from ..stepcode import Program, dummy, evaluator
 
 
@@ -19,17 +18,17 @@ class Frame:
     def __init__(self, system):
         S = system.symbolic
         self.system = system
-        self.n, self.m = len(system.q), len(S.A)
+        self.n, self.m = len(system.v), len(S.A)
         self.t = system.t or dummy("t")
         self.h = dummy("h")
         self.q = system.q
-        self.p = tuple(dummy(f"p_{s.name}") for s in system.q)
+        self.p = tuple(dummy(f"p_{name}") for name in system.degrees)
         self.v = tuple(dummy(f"{u.name}_last") for u in system.v)
         self.lam = tuple(dummy(f"lam{k}_last") for k in range(self.m))
         self.v1 = system.v
         self.lam1 = tuple(dummy(f"lam{k}") for k in range(self.m))
         self.alpha = dummy("alpha")
-        self.scale2 = tuple(dummy(f"scale2_{s.name}") for s in system.q)  # see velocity_scale
+        self.scale2 = tuple(dummy(f"scale2_{name}") for name in system.degrees)  # velocity_scale
         self.parameters = tuple(system.parameters)
 
     def force(self, lam):
@@ -54,9 +53,14 @@ class Frame:
         push = zip(self.p, self.v, self.force(self.lam), range(self.n), strict=True)
         return tuple((2 * p - f) / M[i][i] - v for p, v, f, i in push)
 
+    def discrete(self, symmetric, alpha=None):
+        """The discrete Lagrangian of the step, with its momenta, energies and constraints."""
+        alpha = self.alpha if alpha is None else alpha
+        return self.system.discretise(self.t, self.q, self.v1, self.h, alpha, symmetric)
+
     def q1(self, h):
         """Where the step arrives, q + h v1."""
-        return [s + h * u for s, u in zip(self.q, self.v1, strict=True)]
+        return self.system.moved(self.q, self.v1, h)
 
     def arrived(self, h):
         """Abbreviations for the new position and g there, over h to compare with velocities."""
@@ -71,6 +75,7 @@ class Method:
 
     variable_step: ClassVar[bool] = False
     discrete: ClassVar[bool] = True  # made from a discrete Lagrangian
+    frame: ClassVar[type] = Frame
     keeps: ClassVar[tuple] = ()
     loses: ClassVar[tuple] = ()
 
@@ -108,8 +113,8 @@ class Method:
 
     def layout(self, system):
         """Columns of a stored row: name -> width."""
-        n, m = len(system.q), len(system.symbolic.A)
-        return {"q": n, "p": n, "v": n, "lam": m}
+        n, m = len(system.v), len(system.symbolic.A)
+        return {"q": len(system.q), "p": n, "v": n, "lam": m}
 
     def arguments(self, system, scale2):
         """Values of the statement's args."""
@@ -139,10 +144,10 @@ class Method:
         alpha = self.alpha
         if what == "constraints" and getattr(self, "constraint_alpha", None) is not None:
             alpha = self.constraint_alpha
-        key = ("on_step", self.symmetric, what)
+        key = ("on_step", self.frame, self.symmetric, what)
         if key not in system._shared:
-            s = Frame(system)
-            Ld = DiscreteLagrangian(system, s.t, s.q, s.v1, s.h, s.alpha, self.symmetric)
+            s = self.frame(system)
+            Ld = s.discrete(self.symmetric)
             value = getattr(Ld, what)
             arguments = (s.t, *s.q, *s.v1, s.h, s.alpha, *s.parameters)
             expressions = value if isinstance(value, list) else [value]

@@ -8,9 +8,8 @@ from typing import ClassVar
 import numpy as np
 import sympy as sp
 
-from ..discrete import DiscreteLagrangian
 from ..stepcode import Stage, Statement, dummy
-from .method import Frame, Method
+from .method import Method
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,9 +50,9 @@ class Projector(Method):
             )
 
     def statement(self, system):
-        s = Frame(system)
+        s = self.frame(system)
         S, n, m = system.symbolic, s.n, s.m
-        w = tuple(dummy(f"w_{q.name}") for q in s.q)
+        w = tuple(dummy(f"w_{name}") for name in system.degrees)
         mu = tuple(dummy(f"mu{k}") for k in range(m))
         # momenta are measured from b = dL/dv at v = 0, which is zero for L = T - V
         b = [e.xreplace(dict.fromkeys(system.v, sp.S.Zero)) for e in S.L_v]
@@ -68,7 +67,7 @@ class Projector(Method):
             ),
             guess=(sp.S.Zero,) * (n + m),
         )
-        Ld = DiscreteLagrangian(system, s.t, s.q, s.v1, s.h, s.alpha, self.symmetric)
+        Ld = s.discrete(self.symmetric)
         jump = Stage(  # (6): p_minus = (P - Q)^T p = p - 2 A^T mu
             unknowns=s.v1,
             equations=tuple(

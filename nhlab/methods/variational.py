@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..discrete import DiscreteLagrangian
 from ..stepcode import Stage, Statement
-from .method import Frame, Method
+from .method import Method
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,8 +33,8 @@ class Variational(Method):
             )
 
     def statement(self, system):
-        s = Frame(system)
-        Ld = DiscreteLagrangian(system, s.t, s.q, s.v1, s.h, s.alpha, self.symmetric)
+        s = self.frame(system)
+        Ld = s.discrete(self.symmetric)
         there, g = s.arrived(s.h)
         stage = Stage(
             unknowns=(*s.v1, *s.lam1),
