@@ -9,6 +9,7 @@ elimination out for the fixed size, skipping structural zeros, and returns plain
 
 from __future__ import annotations
 
+import ast
 import builtins
 import hashlib
 import importlib.util
@@ -19,7 +20,7 @@ import math
 import os
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -40,8 +41,8 @@ class Stage:
     """Solve ``equations = 0`` for ``unknowns`` by Newton's method, starting from ``guess``.
 
     ``let`` abbreviates: pairs (symbol, expression), each expression in earlier symbols.
-    Newton stops when each correction d has d**2 <= tolerance**2 (x**2 + scale2); None leaves out an
-    unknown that enters linearly and is right as soon as the others are.
+    Newton stops when each correction d has d**2 <= tolerance**2 (guess**2 + scale2); None leaves
+    out an unknown that enters linearly and is right as soon as the others are.
     """
 
     unknowns: tuple
@@ -97,6 +98,16 @@ def where(condition, a, b):
 def sign(x):
     return (x > 0) - (x < 0)
 """
+# groups.HalfAngle by its series, round-off for theta < 2 pi; part of the texts that use it.
+HALF_ANGLE = """\
+def half_angle(n, z):
+    total = term = 1.0
+    for k in range(1, 18):
+        term = -term*z/(8*k*(2*n + 2*k - 1))
+        total = total + term
+    return total
+"""
+exec(HALF_ANGLE, NUMPY)
 RESERVED = set(keyword.kwlist) | set(MATH) | set(NUMPY) | set(dir(builtins))
 RESERVED |= set("t t0 h step run new out state n stop every left row _".split())
 
@@ -198,6 +209,8 @@ def python(e, names):
     if isinstance(e, sp.DiracDelta):
         return "0"  # the derivative of sign(x), zero wherever a motion spends time
     name = type(e).__name__
+    if name == "HalfAngle":
+        return f"half_angle({e.args[0]}, {python(e.args[1], names)})"
     if name in FUNCTIONS:
         return f"{FUNCTIONS[name]}({', '.join(python(a, names) for a in e.args)})"
     if isinstance(e, sp.functions.elementary.trigonometric.TrigonometricFunction):
@@ -212,17 +225,46 @@ def python(e, names):
 # ---------------------------------------------------------------------------- generating
 
 
+class Values:
+    """What has been computed once and for all in a step, so that later stages need not again.
+
+    ``fixed`` are the symbols whose values stay; ``changing`` abbreviations are assigned anew.
+    """
+
+    def __init__(self, fixed=(), changing=()):
+        self.fixed, self.changing = set(fixed), set(changing)
+        self.symbols, self.same = {}, {}
+
+    def find(self, symbol, e):
+        """A symbol that already has the value e, or None: then e is remembered as symbol's."""
+        e = e.xreplace(self.same)
+        if symbol in self.changing or not e.free_symbols <= self.fixed:
+            return None
+        found = self.symbols.setdefault(e, symbol)
+        if found is symbol:
+            self.fixed.add(symbol)
+            return None
+        self.same[symbol] = found
+        return found
+
+
 class _Block:
     """Assignments in order, each put into the loop or before it according to what it needs."""
 
-    def __init__(self, names, moving=()):
+    def __init__(self, names, moving=(), values=None):
         self.names, self.moving = names, set(moving)
         self.before, self.inside, self.known = [], [], {}
+        self.values = values or Values()
 
     def add(self, symbol, e):
         loop = not self.moving.isdisjoint(e.free_symbols)
         if loop:
             self.moving.add(symbol)
+        else:
+            same = self.values.find(symbol, e)
+            if same is not None:
+                self.names[symbol] = self.names[same]
+                return symbol
         lines = self.inside if loop else self.before
         lines.append(f"{self.names[symbol]} = {python(e, self.names)}")
         return symbol
@@ -242,6 +284,8 @@ class _Block:
         """A number, a symbol or its negative that stands for ``e``."""
         if e.is_Number or e.is_Symbol or (-e).is_Symbol:
             return e
+        if e.is_Mul and e.could_extract_minus_sign():
+            return -self.atom(-e, hint)
         if e not in self.known:
             self.known[e] = self.add(dummy(hint), e)
         return self.known[e]
@@ -298,7 +342,7 @@ def _needed(let, expressions):
 
 def jacobian(equations, unknowns, let):
     """Exact derivatives of the equations by the unknowns, through the abbreviations."""
-    rows = [[] for _ in equations]
+    rows, let = [[] for _ in equations], _needed(let, equations)
     for u in unknowns:
         inner = []  # (abbreviation, its total derivative by u)
         for s, e in let:
@@ -310,6 +354,39 @@ def jacobian(equations, unknowns, let):
     return rows
 
 
+def _moving(stage):
+    """unknown -> all symbols that move with it, through the abbreviations."""
+    moving = {u: {u} for u in stage.unknowns}
+    for s, e in stage.let:
+        for symbols in moving.values():
+            if not symbols.isdisjoint(e.free_symbols):
+                symbols.add(s)
+    return moving
+
+
+def split(stage):
+    """The stage as stages solved in turn, where some equations need no others' unknowns.
+
+    Equation i belongs to unknown i and needs the unknowns in it, and what those need.  Equations
+    that need each other stay together: the result is block triangular, often mostly linear.
+    """
+    everything = range(len(stage.unknowns))
+    moving = list(_moving(stage).values())
+    needs = [{i} | {j for j in everything if not moving[j].isdisjoint(e.free_symbols)}
+             for i, e in enumerate(stage.equations)]  # fmt: skip
+    for k in everything:
+        for i in everything:
+            if k in needs[i]:
+                needs[i] |= needs[k]
+    blocks = {frozenset(j for j in needs[i] if i in needs[j]): len(needs[i]) for i in everything}
+    scale2 = stage.scale2 or (1,) * len(stage.unknowns)
+    lists = (stage.unknowns, stage.equations, stage.guess, scale2)
+    for block in sorted(blocks, key=lambda b: (blocks[b], min(b))):
+        unknowns, equations, guess, scale = ([x[i] for i in sorted(block)] for x in lists)
+        yield replace(stage, unknowns=tuple(unknowns), equations=tuple(equations),
+                      guess=tuple(guess), scale2=tuple(scale))  # fmt: skip
+
+
 def _survives(e, small):
     try:
         return e.xreplace(small) != 0
@@ -317,18 +394,14 @@ def _survives(e, small):
         return True
 
 
-def _stage_lines(stage, names, h, current, definite):
+def _stage_lines(stage, names, h, current, values, definite):
     """The lines that solve one stage, and the condition that it was solved.
 
     ``current`` holds the abbreviations already assigned whose values still hold.
     """
     J = jacobian(stage.equations, stage.unknowns, stage.let)
     entries = [e for row in J for e in row]
-    depends = {u: {u} for u in stage.unknowns}  # all symbols that move with an unknown
-    for s, e in stage.let:
-        for u in stage.unknowns:
-            if not depends[u].isdisjoint(e.free_symbols):
-                depends[u].add(s)
+    depends = _moving(stage)
     in_J = set().union(*(e.free_symbols for e in entries))
     nonlinear = [u for u in stage.unknowns if not depends[u].isdisjoint(in_J)]
     if not definite:
@@ -340,44 +413,89 @@ def _stage_lines(stage, names, h, current, definite):
             small[s] = sp.S.Zero
     strong = [[_survives(e, small) for e in row] for row in J]
 
+    n = len(stage.unknowns)
     equations, let = stage.equations, stage.let
+    zero = {u: sp.S.Zero for u in stage.unknowns}
     if not nonlinear:  # one solution of a linear system, seen from zero
-        zero = {u: sp.S.Zero for u in stage.unknowns}
         equations = [e.xreplace(zero) for e in equations]
         let = [(s, e.xreplace(zero)) for s, e in let]
-    block = _Block(names, stage.unknowns if nonlinear else ())
-    left = block.share([*equations, *entries], let, current)
     moving = set().union(*depends.values())
-    current |= {s for s, _ in _needed(let, [*equations, *entries])} - moving
-    n = len(stage.unknowns)
+    lin = _linear_rows(stage, J, strong, moving) if nonlinear and definite else []
+    rest = [i for i in range(n) if i not in lin]
+    block = _Block(names, stage.unknowns if nonlinear else (), values)
+    guess = stage.guess if nonlinear else ()
+    at_zero = [equations[i].xreplace(zero) for i in lin]
+    wanted = [*(equations[i] for i in rest), *at_zero, *entries, *guess]
+    left = block.share(wanted, let, current)
+    current |= {s for s, _ in _needed(let, wanted)} - moving
     r = [block.atom(e, "r") for e in left[:n]]
     J = [[block.atom(e, "j") for e in left[n + i * n : 2 * n + i * n]] for i in range(n)]
-    d = block.solve(J, r, strong)
+    guess = list(left[n + n * n :])
+
+    # The linear rows give x_lin = c + C x_rest, once and for all; Newton is left with the others.
+    c = block.solve(_part(J, lin, lin), [-e for e in r[len(rest) :]], _part(strong, lin, lin))
+    C = [block.solve(_part(J, lin, lin), [-J[i][j] for i in lin], _part(strong, lin, lin))
+         for j in rest]  # fmt: skip
+    total = [
+        [block.atom(J[i][j] + _sum(J[i][k] * e for k, e in zip(lin, column, strict=True)), "j")
+         for j, column in zip(rest, C, strict=True)] for i in rest
+    ]  # fmt: skip
+    firm = [
+        [strong[i][j] or any(strong[i][k] and e != 0 for k, e in zip(lin, column, strict=True))
+         for j, column in zip(rest, C, strict=True)] for i in rest
+    ]  # fmt: skip
+    d = dict(zip(rest, block.solve(total, r[: len(rest)], firm), strict=True))
+    for i, k in enumerate(lin):
+        guess[k] = c[i] + _sum(
+            column[i] * stage.unknowns[j] for j, column in zip(rest, C, strict=True)
+        )
+        change = _sum(column[i] * d[j] for j, column in zip(rest, C, strict=True))
+        d[k] = block.atom(change, "d")
 
     x = [names[u] for u in stage.unknowns]
     if not nonlinear:
-        lines = block.before + [f"{u} = {python(-e, names)}" for u, e in zip(x, d, strict=True)]
+        lines = block.before + [f"{u} = {python(-d[k], names)}" for k, u in enumerate(x)]
         return lines, f"({' + '.join(f'{u}*{u}' for u in x)} < 1e300)"
-    scale2 = [None if e is None else block.atom(sp.sympify(e), "scale2")
-              for e in stage.scale2 or (1,) * n]  # fmt: skip
-    tested = [k for k, u in enumerate(stage.unknowns) if u in nonlinear and scale2[k] is not None]
-    size = " + ".join(f"{x[k]}*{x[k]}" for k in tested)
-    small = " & ".join(
-        f"({a}*{a} <= {stage.tolerance**2:.3g}*({python(scale2[k], names)} + {x[k]}*{x[k]}))"
-        for k in tested
-        for a in [_atom(python(d[k], names))]
-    )
+    start = [f"{x[k]} = {python(guess[k], names)}" for k in (*rest, *lin)]
+    scale2 = stage.scale2 or (1,) * n
+    near = {}  # what the square of a correction must not exceed
+    for k, u in enumerate(stage.unknowns):
+        if u in nonlinear and scale2[k] is not None:
+            near[k] = names[dummy("near")]
+            size = f"{python(sp.sympify(scale2[k]), names)} + {x[k]}*{x[k]}"
+            start.append(f"{near[k]} = {stage.tolerance**2:.3g}*({size})")
     ok = names[dummy("ok")]
-    guess = [f"{u} = {python(g, names)}" for u, g in zip(x, stage.guess, strict=True)]
+    corrections = {k: _atom(python(e, names)) for k, e in d.items()}
     loop = [
         *block.inside,
-        *(f"{u} = {u} - {_atom(python(e, names))}" for u, e in zip(x, d, strict=True)),
-        f"{ok} = {small} & ({size} < 1e300)",
+        *(f"{x[k]} = {x[k]} - {corrections[k]}" for k in range(n)),
+        f"{ok} = " + " & ".join(f"({c}*{c} <= {near[k]})" for k, c in corrections.items()
+                                if k in near),
         f"if all_({ok}):",
         "    break",
-    ]
+    ]  # fmt: skip
     head = f"for _ in range({MAXITER}):"
-    return [*block.before, *guess, head, *("    " + line for line in loop)], ok
+    finite = f"({' + '.join(near.values())} < 1e300)"  # or any correction would pass
+    lines = [*block.before, *start, head, *("    " + line for line in loop)]
+    return lines, f"{ok} & {finite}"
+
+
+def _linear_rows(stage, J, strong, moving):
+    """Equations linear in the unknowns with fixed coefficients that can be solved for their own."""
+    return [
+        i for i, (e, row) in enumerate(zip(stage.equations, J, strict=True))
+        if strong[i][i]
+        and (moving - set(stage.unknowns)).isdisjoint(e.free_symbols)
+        and all(moving.isdisjoint(entry.free_symbols) for entry in row)
+    ]  # fmt: skip
+
+
+def _part(table, rows, columns):
+    return [[table[i][j] for j in columns] for i in rows]
+
+
+def _sum(terms):
+    return sum(terms, sp.S.Zero)
 
 
 def generate(statement):
@@ -393,13 +511,19 @@ def generate(statement):
     carry = [names[s] for s in statement.carry]
     args = [names[s] for s in statement.args]
     lines, conditions, current = [], [], set()
-    for stage in statement.stages:
+    moving = set().union(*(x for stage in statement.stages for x in _moving(stage).values()))
+    values = Values({statement.t, statement.h, *statement.carry, *statement.args}, moving)
+    stages = statement.stages
+    if statement.definite:
+        stages = [part for stage in stages for part in split(stage)]
+    for stage in stages:
         stage_lines, condition = _stage_lines(
-            stage, names, statement.h, current, statement.definite
+            stage, names, statement.h, current, values, statement.definite
         )
+        values.fixed |= set(stage.unknowns)
         lines += stage_lines
         conditions.append(condition)
-    block = _Block(names)
+    block = _Block(names, (), values)
     update = [python(e, names) for e in block.share(statement.update, statement.let, current)]
     lines += block.before
     h = "h"
@@ -434,7 +558,10 @@ def generate(statement):
         "return n",
     ]
     imports = f"from math import {', '.join(sorted(MATH))}"
-    return "\n\n\n".join([imports, PRELUDE.strip(), _body(step), _body(run)]) + "\n"
+    parts = [imports, PRELUDE.strip(), _body(step), _body(run)]
+    if "half_angle(" in parts[2]:
+        parts.insert(2, HALF_ANGLE.strip())
+    return "\n\n\n".join(parts) + "\n"
 
 
 def _body(lines):
@@ -459,7 +586,8 @@ def cache_dir():
 def _fingerprint():
     """Changes when the code that generates texts changes, so that no stale text is used."""
     here = Path(__file__).parent
-    files = [here / f for f in ("stepcode.py", "system.py", "discrete.py")]
+    files = [here / f for f in ("stepcode.py", "system.py", "discrete.py", "groups.py",
+                                "groupsystem.py", "reduction.py")]  # fmt: skip
     files += sorted((here / "methods").glob("*.py"))
     return b"".join(f.read_bytes() for f in files if f.exists()) + sp.__version__.encode()
 
@@ -505,8 +633,11 @@ class Program:
 
     @cached_property
     def python(self):
-        """``step`` and ``run`` as CPython functions of floats."""
-        return self._execute()
+        """``step`` and ``run`` as CPython functions of floats, the one inlined in the other."""
+        space = self._execute()
+        run = compile(_inlined(ast.parse(self.text)), f"<{self.name}>", "exec")
+        exec(run, space)
+        return space
 
     @cached_property
     def numpy(self):
@@ -529,7 +660,8 @@ class Program:
             sys.modules[self.name] = module  # numba's cache looks the module up while executing
             exec(compile(text, str(self.path), "exec"), module.__dict__)
             space, cache = module.__dict__, True
-        for name in ("all_", "where", "sign", "step"):
+        used = [f for f in ("all_", "where", "sign", "half_angle", "step") if f in space]
+        for name in used:
             space[name] = numba.njit(space[name], error_model="numpy", forceinline=True)
         return numba.njit(space["run"], error_model="numpy", nogil=True, cache=cache)
 
@@ -552,6 +684,22 @@ def evaluator(arguments, expressions, let=()):
     space = dict(NUMPY)
     exec(_body(lines), space)
     return _of_arrays(space["f"])
+
+
+def _inlined(module):
+    """The definition of ``run`` with the body of ``step`` in the place of its call, which costs
+    CPython a tenth of the time.  ``generate`` lets them share no other names."""
+    step, run = (f for f in module.body if getattr(f, "name", "") in ("step", "run"))
+    loop = next(x for x in run.body if isinstance(x, ast.While))
+    call = next(k for k, x in enumerate(loop.body) if ast.unparse(x).startswith("new = step("))
+    *lines, result = step.body
+    ok, *new = result.value.elts
+    stop, unpack = loop.body[call + 1 : call + 3]
+    stop.test = ast.UnaryOp(ast.Not(), ok)
+    names = unpack.targets[0].elts[1:]
+    update = ast.Assign([ast.Tuple(names, ast.Store())], ast.Tuple(new, ast.Load()))
+    loop.body[call : call + 3] = [*lines, stop, update]
+    return ast.fix_missing_locations(ast.Module([run], []))
 
 
 def _of_arrays(f):

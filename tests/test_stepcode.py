@@ -733,3 +733,67 @@ def test_integers_beyond_the_machine(numba):
     a = nh.integrate(one, nh.DLA(), [1], [0], h=0.1, steps=50, backend="numba")
     b = nh.integrate(two, nh.DLA(), [1], [0], h=0.1, steps=50, backend="python")
     assert difference(a.q, b.q) < 1e-13
+
+
+# ---------------------------------------------------------------------------- less to solve
+
+
+def unknowns_of_loops(system, method):
+    """The names that each Newton loop of the text corrects."""
+    tree = ast.parse(nh.source(system, method))
+    step = next(f for f in tree.body if getattr(f, "name", "") == "step")
+    loops = [x for x in step.body if isinstance(x, ast.For)]
+    return [
+        {ast.unparse(x.targets[0]) for x in loop.body if isinstance(x, ast.Assign)
+         and ast.unparse(x).startswith(f"{(u := ast.unparse(x.targets[0]))} = {u} - ")}
+        for loop in loops
+    ]  # fmt: skip
+
+
+def test_equations_that_need_no_others_are_solved_first():
+    """The particle's y is a linear equation of its own, and with y known all others are linear."""
+    assert unknowns_of_loops(nh.systems.particle(), nh.DLA()) == []
+    quartic = nh.System((x, y, z), (vx, vy, vz), (vx**2 + vy**2 + vz**2) / 2 - y**4,
+                        [vz - y * vx])  # fmt: skip
+    assert unknowns_of_loops(quartic, nh.DLA()) == [{"vy"}]
+    coupled = nh.System((x, y, z), (vx, vy, vz), (vx**2 + vy**2 + vz**2) / 2 - x**2 * y**2,
+                        [vz - y * vx])  # fmt: skip
+    assert unknowns_of_loops(coupled, nh.DLA()) == [{"vx", "vy", "vz", "lam0"}]
+
+
+def test_linear_rows_leave_the_elimination_before_the_loop():
+    """In the snakeboard's loop only a matrix of the size of its two multipliers is inverted."""
+    text = nh.source(nh.systems.snakeboard(), nh.DLA())
+    loop = text.split("for _ in range(8):")[1].split("if all_(ok)")[0]
+    assert loop.count(" = 1/") == 2
+    assert unknowns_of_loops(nh.systems.snakeboard(), nh.DLA()) == [
+        {"vx", "vy", "vtheta", "lam0", "lam1"}
+    ]
+
+
+def test_split_keeps_what_depends_on_each_other():
+    a, b, c, d = (stepcode.dummy(n) for n in "abcd")
+    both = stepcode.dummy("both")
+    stage = Stage((a, b, c, d), (a + both, b - 2 * a, c - 1, d + c * a), (a * 0,) * 4,
+                  let=((both, b * c),), scale2=(1, 2, 3, 4))  # fmt: skip
+    parts = list(stepcode.split(stage))
+    assert [part.unknowns for part in parts] == [(c,), (a, b), (d,)]
+    assert [part.scale2 for part in parts] == [(3,), (1, 2), (4,)]
+
+
+@pytest.mark.parametrize("method", [nh.DLA(), nh.EDLA(), nh.RK4()], ids=repr)
+def test_run_without_calls_equals_run_with_them(method):
+    program = method.program(nh.systems.robot())
+    calls = program._execute()["run"]
+    assert "step" in calls.__code__.co_names
+    assert "step" not in program.python["run"].__code__.co_names
+    start = Start(nh.systems.robot(), method, None, None, h=0.1, steps=20)
+    row, state, done, scale2 = begin(start)
+    args = method.arguments(start.system, scale2.tolist())
+    rows = []
+    for run in (calls, program.python["run"]):
+        out, floats = np.zeros((21, len(row))), state.tolist()
+        assert run(floats, out, done, 20, 1, 0.0, 0.1, *args) == 20
+        assert floats == out[20].tolist()
+        rows.append(out)
+    np.testing.assert_array_equal(*rows)
