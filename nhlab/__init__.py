@@ -9,15 +9,30 @@ from importlib import import_module
 
 _HOME = {
     "system": ("System", "symbols"),
-    "methods": ("DLA", "EDLA", "RK4", "Projector", "Reference", "Variational"),
+    "groupsystem": ("GroupSystem",),
+    "methods": (
+        "DLA",
+        "EDLA",
+        "RDLA",
+        "REDLA",
+        "RK4",
+        "Composition",
+        "DiscreteGradient",
+        "Projector",
+        "Reference",
+        "Reversible",
+        "Variational",
+    ),
+    "reduction": ("Chaplygin", "Horizontal", "Reduction"),
     "loop": ("integrate", "source"),
     "trajectory": ("Trajectory",),
     "ensembles": ("ensemble", "Ensemble"),
-    "errors": ("IntegrationError", "Interrupted"),
+    "symmetry": ("Symmetry",),
+    "errors": ("EnsembleError", "IntegrationError", "Interrupted"),
     "widgets": ("explore", "animate", "panel", "Picture"),
     "exercises": ("check",),
 }
-_MODULES = ("diagnostics", "discrete", "methods", "plot", "systems", "widgets")
+_MODULES = ("diagnostics", "discrete", "groups", "methods", "plot", "systems", "widgets")
 _NAMES = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = sorted([*_NAMES, *_MODULES, "load"])

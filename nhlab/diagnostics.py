@@ -155,23 +155,43 @@ def _slices(items):
 
 def symplectic_defect(DPhi):
     """max |DPhi^T J DPhi - J| for a map of (q, p), zero iff it is symplectic."""
-    n = len(DPhi) // 2
-    J = np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
+    J = symplectic_form(len(DPhi) // 2)
     return float(np.abs(DPhi.T @ J @ DPhi - J).max())
+
+
+def symplectic_form(n):
+    """The matrix J of dq ^ dp on (q, p)."""
+    return np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
+
+
+def symplectic_change(sol, k):
+    """How step k -> k+1 of a fixed-step run changes the symplectic form, and why: CM01 (22).
+
+    Returns (DPhi^T J DPhi - J, d beta_d) on (q, p), shape (2n, 2n) each; they are equal.
+    beta_d = lam_a A^a(q).dq is the work of the step's constraint impulse.
+    """
+    s, m = sol.system, sol.method
+    if m.variable_step or not m.discrete or sol.every != 1 or not 0 <= k < len(sol) - 1:
+        raise ValueError(f"symplectic_change needs a step 0 <= k < {len(sol) - 1} of a discrete "
+                         f"method with fixed h and every=1, not k = {k} of {m!r}")  # fmt: skip
+    n, A = len(s.q), s.symbolic.A
+    T = tangent(s, m, t=sol.t[k], h=sol.h[k], row=sol._rows[k])
+    at = dict(_slices([("t", 1), ("h", 1), *m.layout(s).items()]))
+    D = np.concatenate([T[at["q"]], T[at["p"]]])
+    J, E = symplectic_form(n), np.eye(n, 2 * n)
+    slopes = [e.diff(x) for row in A for e in row for x in s.q]
+    dA = s._array("dA", slopes, (len(A), n, n), sol.q[k], None, sol.t[k])
+    work = s.A(sol.q[k], sol.t[k]).T @ T[at["lam"]]  # the derivative of lam_a A^a
+    work[:, :n] += np.einsum("aij,a->ij", dA, sol.lam[k])
+    return D.T @ J @ D - J, work.T @ E - E.T @ work
 
 
 def action(system, method, t, q):
     """The action sum of a discrete path t : (N+1,), q : (N+1, n), CM01 (1)."""
     t, q = np.asarray(t, float), np.asarray(q, float)
     h = np.diff(t)
-    v = np.diff(q, axis=0) / h[:, None]
-    total = 0.0
-    alphas = (method.alpha, 1 - method.alpha) if method.symmetric else (method.alpha,)
-    for a in alphas:
-        at = q[:-1] + a * np.diff(q, axis=0)
-        time = t[:-1] + a * h
-        total += (h * lagrangian(system, at, v, time)).sum() / len(alphas)
-    return float(total)
+    v = system.velocity_between(q[:-1], q[1:], h)
+    return float(method.on_step(system, "Ld", t[:-1], q[:-1], v, h).sum())
 
 
 def lagrangian(system, q, v, t=0.0):

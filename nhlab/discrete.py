@@ -23,7 +23,7 @@ class DiscreteLagrangian:
     """
 
     def __init__(self, system, t, q, v, h, alpha, symmetric=False):
-        self.system, self.v = system, v
+        self.system, self.v, self.h = system, v, h
         self.points = []  # (alpha h, (1-alpha) h, how to evaluate a function of (t, q, v) there)
         self.let = []
         for k, a in enumerate((alpha, 1 - alpha) if symmetric else (alpha,)):
@@ -31,16 +31,25 @@ class DiscreteLagrangian:
             ah, bh, ta = (dummy(f"{s}_{mark}") for s in ("ah", "bh", "t"))
             qa = [dummy(f"{s.name}_{mark}") for s in q]
             self.let += [(ah, a * h), (bh, h - ah), (ta, t + ah)]
-            self.let += [(x, s + ah * u) for x, s, u in zip(qa, q, v, strict=True)]
+            more, place = self.place(q, v, ah)
+            self.let += [*more, *zip(qa, place, strict=True)]
             here = dict(zip((*system.q, *system.v), (*qa, *v), strict=True))
             if system.t is not None:
                 here[system.t] = ta
             self.points.append((ah, bh, here))
 
+    def place(self, q, v, ah):
+        """Abbreviations, and q_alpha written with them."""
+        return [], self.system.moved(q, v, ah)
+
     def mean(self, f):
         """The mean over the one or two points of f(alpha h, (1-alpha) h, evaluate)."""
         values = [f(ah, bh, lambda e, here=here: e.xreplace(here)) for ah, bh, here in self.points]
         return sum(values, sp.S.Zero) / len(values)
+
+    @cached_property
+    def Ld(self):
+        return self.h * self.mean(lambda ah, bh, at: at(self.system.L))
 
     def _momenta(self, combine):
         S = self.system.symbolic

@@ -27,10 +27,19 @@ class IntegrationError(RuntimeError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """The keyboard stopped a run; the part computed so far is in ``.trajectory``."""
+    """The keyboard stopped a run; the part computed so far is in ``.trajectory``, that of an
+    ensemble in ``.ensemble``."""
 
-    def __init__(self, message, trajectory=None):
-        self.trajectory = trajectory
+    def __init__(self, message, trajectory=None, ensemble=None):
+        self.trajectory, self.ensemble = trajectory, ensemble
+        super().__init__(message)
+
+
+class EnsembleError(RuntimeError):
+    """Workers or the summary failed; the members that were done are in ``.ensemble``."""
+
+    def __init__(self, message, ensemble=None):
+        self.ensemble = ensemble
         super().__init__(message)
 
 

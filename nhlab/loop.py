@@ -101,8 +101,10 @@ class Start:
             raise ValueError("give either v0, the initial velocity, or q1, the second position")
         if q1 is not None and not method.discrete:
             raise ValueError(f"{method!r} starts from v0, not from q1")
-        self.q0 = self._vectors(q0, "q0")
+        self.q0 = self._vectors(system.configuration(q0, "q0", axes=int(batch)), "q0")
         self.v0 = None if v0 is None else self._vectors(v0, "v0")
+        if q1 is not None:
+            q1 = system.configuration(q1, "q1", near=self.q0, axes=int(batch))
         self.q1 = None if q1 is None else self._vectors(q1, "q1")
         self._admissible()
 
@@ -126,7 +128,7 @@ class Start:
     def _admissible(self):
         """q0 on the holonomic constraints, forms independent there, v0 in D."""
         s, q = self.system, np.atleast_2d(self.q0)
-        for name in ("q0", "q1"):
+        for name in ("q0", "q1") if s.holonomic else ():
             x = getattr(self, name)
             x = q[:0] if x is None else np.atleast_2d(x)
             g = s.g(x)
@@ -244,9 +246,9 @@ def _rows(start, v, a):
     if m.variable_step:
         k, n = len(s.q), len(s.v)
         e = m.on_step(s, "E_plus", t0, q0, second[..., k + n : k + 2 * n], h)[..., None]
-        one = np.ones_like(e)
-        first = np.concatenate([t0 * one, h * one, first, e], -1)
-        second = np.concatenate([(t0 + h) * one, h * one, second, e], -1)
+        h = np.asarray(h)[..., None] * np.ones_like(e)
+        first = np.concatenate([0 * h + t0, h, first, e], -1)
+        second = np.concatenate([t0 + h, h, second, e], -1)
     return first, second, 1, scale2
 
 

@@ -20,9 +20,13 @@ COLOURS = {
     "Reference": "#000000",
     "RDLA": "#E69F00",
     "REDLA": "#7A5C00",
+    "Reversible": "#332288",
+    "DiscreteGradient": "#882255",
+    "Composition": "#999933",
 }
 LINES = {"DLA": "-", "Projector": "--", "EDLA": "-.", "RK4": ":", "Variational": "-",
-         "Reference": (0, (1, 1)), "RDLA": "--", "REDLA": "-."}  # fmt: skip
+         "Reference": (0, (1, 1)), "RDLA": "--", "REDLA": "-.", "Reversible": (0, (6, 1)),
+         "DiscreteGradient": (0, (3, 1, 1, 1)), "Composition": (0, (6, 1, 1, 1))}  # fmt: skip
 STYLE = {
     "figure.dpi": 100,
     "figure.constrained_layout.use": True,
@@ -50,6 +54,8 @@ def look(method):
 def label(method):
     """A short name: what differs from the midpoint rule is said."""
     name = type(method).__name__
+    if name == "Composition":
+        return f"{label(method.method)} composed, order {method.order}"
     extras = []
     if getattr(method, "alpha", 0.5) != 0.5:
         extras.append(rf"$\alpha={method.alpha:g}$")

@@ -1,9 +1,11 @@
-"""Systems as JSON, without executing anything on the way back in."""
+"""Systems and methods as JSON, without executing anything on the way back in."""
 
 from __future__ import annotations
 
 import sympy as sp
 
+from . import groups, methods
+from .groupsystem import GroupSystem
 from .system import System
 
 CLASSES = {
@@ -53,10 +55,14 @@ def from_json(data):
 
 
 def system_to_json(s):
+    if hasattr(s, "full"):  # a reduction
+        return {"reduction": type(s).__name__, "full": system_to_json(s.full), **s._options()}
     many = {k: [to_json(e) for e in getattr(s, k)] for k in ("q", "v", "constraints", "holonomic")}
     metric = None if s.metric is None else [[to_json(e) for e in r] for r in s.metric.tolist()]
+    on = {"group": s.group.name, "r": s.k, "rule": s.rule} if isinstance(s, GroupSystem) else {}
     return {
         **many,
+        **on,
         "L": to_json(s.L),
         "t": None if s.t is None else to_json(s.t),
         "metric": metric,
@@ -69,16 +75,37 @@ def system_to_json(s):
 
 
 def system_from_json(data):
+    if "reduction" in data:
+        from . import reduction
+
+        kinds = {"Chaplygin": reduction.Chaplygin, "Horizontal": reduction.Horizontal}
+        options = {k: x for k, x in data.items() if k not in ("reduction", "full")}
+        return kinds[data["reduction"]](system_from_json(data["full"]), **options)
     many = {k: [from_json(e) for e in data[k]] for k in ("q", "v", "constraints", "holonomic")}
     t, metric = data["t"], data["metric"]
-    return System(
-        **many,
-        L=from_json(data["L"]),
-        t=None if t is None else from_json(t),
-        metric=None if metric is None else [[from_json(e) for e in r] for r in metric],
-        parameters=data["parameters"],
-        name=data["name"],
-        source=data["source"],
-        q0=data["q0"],
-        v0=data["v0"],
-    )
+    rest = {k: data[k] for k in ("parameters", "name", "source", "q0", "v0")}
+    rest["L"] = from_json(data["L"])
+    rest["metric"] = None if metric is None else [[from_json(e) for e in r] for r in metric]
+    if "group" in data:
+        if data["group"] not in ("SO3", "SE2"):
+            raise ValueError(f"group {data['group']!r} is unknown")
+        q, k = many.pop("q"), data["r"]
+        if many.pop("holonomic") or t is not None:
+            raise ValueError("a system on a group has neither holonomic constraints nor t")
+        return GroupSystem(getattr(groups, data["group"]), r=q[:k], g=q[k:], rule=data["rule"],
+                           **many, **rest)  # fmt: skip
+    return System(**many, t=None if t is None else from_json(t), **rest)
+
+
+def method_to_json(m):
+    """[name, options]; an option may be a method itself."""
+    options = {k: method_to_json(x) if hasattr(x, "statement") else x for k, x in vars(m).items()}
+    return [type(m).__name__, options]
+
+
+def method_from_json(data):
+    name, options = data
+    if name not in methods.__all__:
+        raise KeyError(name)
+    options = {k: method_from_json(x) if isinstance(x, list) else x for k, x in options.items()}
+    return getattr(methods, name)(**options)

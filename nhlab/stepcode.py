@@ -595,10 +595,11 @@ def _fingerprint():
 class Program:
     """The generated text of one statement and the three ways to run it."""
 
-    def __init__(self, key, make_statement):
+    def __init__(self, key, make_statement, make_text=None):
         digest = hashlib.sha256(key.encode() + _fingerprint()).hexdigest()[:24]
         self.name = f"nhlab_step_{digest}"
         self._make_statement = make_statement
+        self._make_text = make_text or (lambda: generate(self.statement))
 
     @cached_property
     def statement(self):
@@ -614,7 +615,7 @@ class Program:
     def text(self):
         if self.path is not None and self.path.exists():
             return self.path.read_text()
-        text = generate(self.statement)
+        text = self._make_text()
         if self.path is not None:
             draft = self.path.with_suffix(f".{os.getpid()}.tmp")
             try:
@@ -660,9 +661,10 @@ class Program:
             sys.modules[self.name] = module  # numba's cache looks the module up while executing
             exec(compile(text, str(self.path), "exec"), module.__dict__)
             space, cache = module.__dict__, True
-        used = [f for f in ("all_", "where", "sign", "half_angle", "step") if f in space]
+        used = [f for f in ("all_", "where", "sign", "half_angle", "substep", "step") if f in space]
         for name in used:
-            space[name] = numba.njit(space[name], error_model="numpy", forceinline=True)
+            inline = name != "half_angle"  # a loop, long to compile at each call
+            space[name] = numba.njit(space[name], error_model="numpy", forceinline=inline)
         return numba.njit(space["run"], error_model="numpy", nogil=True, cache=cache)
 
     def is_compiled(self):

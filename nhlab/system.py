@@ -42,9 +42,7 @@ class System:
     def __init__(self, q, v, L, constraints=(), holonomic=(), parameters=None, t=None,
                  metric=None, name="", *, source="", q0=None, v0=None, exact=None):  # fmt: skip
         self.q, self.v = _symbols(q, "q"), _symbols(v, "v")
-        if len(self.q) != len(self.v):
-            raise ValueError(f"q has {len(self.q)} symbols but v has {len(self.v)}: give each "
-                             "coordinate one velocity")  # fmt: skip
+        self._check_lengths()
         self.t = t if t is None else _symbols([t], "t")[0]
         names = [*self.q, *self.v, self.t]
         twice = sorted({str(s) for s in names if names.count(s) > 1})
@@ -152,6 +150,11 @@ class System:
     def _expressions(self):
         return (self.L, *self.constraints, *self.holonomic, *(self.metric or ()))
 
+    def _check_lengths(self):
+        if len(self.q) != len(self.v):
+            raise ValueError(f"q has {len(self.q)} symbols but v has {len(self.v)}: give each "
+                             "coordinate one velocity")  # fmt: skip
+
     def _check(self):
         """Refuse what the methods cannot treat, naming it."""
         n, m = len(self.v), len(self.constraints) + len(self.holonomic)
@@ -251,6 +254,10 @@ class System:
         """Expressions for dq/dt; with body velocities these are not v."""
         return list(v)
 
+    def configuration(self, q, name="q", near=None, axes=0):
+        """q as the caller gave it, in coordinates; kinds of systems with others translate here."""
+        return q
+
     def moved(self, q, v, h):
         """Expressions for the place where a step h with velocity v arrives."""
         return [x + h * u for x, u in zip(q, v, strict=True)]
@@ -261,7 +268,7 @@ class System:
 
         return DiscreteLagrangian(self, t, q, v, h, alpha, symmetric)
 
-    @property
+    @cached_property
     def is_mechanical(self):
         """True if L = v.M(q).v/2 + b(q).v - V(q)."""
         entries = [e for row in self.symbolic.M for e in row]
@@ -285,12 +292,9 @@ class System:
         """
         if not self.constraints:
             return True
-        x = (*self.q,) if self.t is None else (self.t, *self.q)
-        rows = [(*((sp.S.Zero,) if self.t is not None else ()), *row) for row in self.symbolic.A]
-        curl = [row[j].diff(x[i]) - row[i].diff(x[j]) for row in rows
-                for i in range(len(x)) for j in range(len(x))]  # fmt: skip
+        rows, curl = self._curl()
         q, v, t = self._samples()
-        k, m = len(x), len(rows)
+        k, m = len(rows[0]), len(rows)
         forms = self._array("rows", [e for r in rows for e in r], (m, k), q, v, t)
         curls = self._array("curl", curl, (m, k, k), q, v, t)
         for A, dA in zip(forms, curls, strict=True):
@@ -299,6 +303,13 @@ class System:
             if np.abs(twist).max(initial=0) > 1e-9 * (1 + np.abs(dA).max()):
                 return False
         return True
+
+    def _curl(self):
+        """The rows of the constraints, and their exterior derivatives in one list."""
+        x = (*self.q,) if self.t is None else (self.t, *self.q)
+        rows = [(*((sp.S.Zero,) if self.t is not None else ()), *row) for row in self.symbolic.A]
+        k = range(len(x))
+        return rows, [r[j].diff(x[i]) - r[i].diff(x[j]) for r in rows for i in k for j in k]
 
     # ------------------------------------------------------------------ numbers
 
@@ -321,8 +332,8 @@ class System:
         q = self._states(q, "q")
         v = np.zeros(len(self.v)) if v is None else self._states(v, "v")
         batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], np.shape(t))
-        columns = [*np.moveaxis(q, -1, 0), *np.moveaxis(v, -1, 0)]
-        values = self._shared[key](np.asarray(t, float), *columns, *self.parameters.values())
+        states = (*columns(q), *columns(v))
+        values = self._shared[key](np.asarray(t, float), *states, *self.parameters.values())
         out = np.empty((*batch, len(values)))
         for k, x in enumerate(values):
             out[..., k] = x
@@ -477,8 +488,8 @@ class System:
         batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], t.shape)
         q, v = (np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v))
         with np.errstate(all="ignore"):
-            columns = [*np.moveaxis(q, -1, 0), *np.moveaxis(v, -1, 0)]
-            ok, _, *values = self.motion_program.numpy(t, 0.0, *columns, *self.parameters.values())
+            states = (*columns(q), *columns(v))
+            ok, _, *values = self.motion_program.numpy(t, 0.0, *states, *self.parameters.values())
         out = np.stack([np.broadcast_to(x, batch) for x in values], -1)
         for k in map(tuple, np.argwhere(~np.broadcast_to(ok, batch))):
             out[k] = self.motion_carefully(np.broadcast_to(t, batch)[k], [*q[k], *v[k]])
@@ -555,6 +566,11 @@ class Symbolic:
             return self.M
         n = len(self.system.v)
         return tuple(tuple(self.system.metric[i, j] for j in range(n)) for i in range(n))
+
+
+def columns(x):
+    """The components of an array of vectors, x[..., 0], x[..., 1], ..."""
+    return [x[..., k] for k in range(x.shape[-1])]
 
 
 def balanced(x):

@@ -1,8 +1,9 @@
 r"""The catalogue: systems of the papers and books, each with a start (q0, v0) and its source.
 
-Every function returns a ``System``.  Its keywords are the parameters: ``sleigh(a=0.3)`` and
-``sleigh().set(a=0.3)`` are the same motion.  A start that has to change with a parameter is
-computed from the keyword and not changed by ``set``; the docstring says where that is so.
+Every function returns a ``System``, those on Lie groups a ``GroupSystem``.  Its keywords are the
+parameters: ``sleigh(a=0.3)`` and ``sleigh().set(a=0.3)`` are the same motion.  A start that has to
+change with a parameter is computed from the keyword and not changed by ``set``; the docstring says
+where that is so.
 
 CM01 is Cortés & Martínez 2001, FIM08 Ferraro, Iglesias & Martín de Diego 2008 (journal text), C03
 Cortés 2003, Bloch the book "Nonholonomic Mechanics and Control", MP06 McLachlan & Perlmutter,
@@ -17,6 +18,8 @@ import numpy as np
 from sympy import cos, sin
 from sympy import sqrt as root
 
+from .groups import SE2, SO3
+from .groupsystem import GroupSystem
 from .system import System, symbols
 
 
@@ -146,7 +149,9 @@ def _sleigh_exact(system, t):
 
     (x0, y0, theta0), (vx, vy, w0) = system.q0, system.v0
     m, I, a = _values(system, "m I a")
-    u0 = vx * np.cos(theta0) + vy * np.sin(theta0)
+    if not isinstance(system, GroupSystem):  # whose v0 is (forward, sideways, turn) already
+        vx = vx * np.cos(theta0) + vy * np.sin(theta0)
+    u0 = vx
     b = sqrt(I / m + a**2)
     e = sqrt(u0**2 + b**2 * w0**2)  # constant: the energy is m e^2 / 2
     k = a * e / b**2
@@ -289,6 +294,145 @@ def driven(eps=0.3, b=0.2, omega=1.0):
                   v0=(1, 1, 1))  # fmt: skip
 
 
+# ---------------------------------------------------------------------------- on Lie groups
+
+
+def suslov(I1=1.0, I2=2.0, I3=2.5, I13=0.5, I23=0.3, rule="cayley"):
+    r"""Suslov's problem: a rigid body that cannot turn about its own axis e3.
+
+    .. math:: L = \tfrac12\,\omega\cdot I\omega, \qquad I = \begin{pmatrix} I_1 & 0 & I_{13}\\
+              0 & I_2 & I_{23}\\ I_{13} & I_{23} & I_3\end{pmatrix}, \qquad \omega_3 = 0
+
+    D and L are left-invariant.  The body goes over from one steady rotation, about the axis with
+    I13 w1 + I23 w2 = 0, to the opposite one; ``suslov_omega`` gives omega(t) in closed form.  If e3
+    is a principal axis (I13 = I23 = 0) every rotation is steady and there is nothing to see.
+    """
+    w1, w2, w3 = w = symbols("w1 w2 w3")
+    (I1, I2, I3, I13, I23), values = _parameters(I1=I1, I2=I2, I3=I3, I13=I13, I23=I23)
+    L = (I1 * w1**2 + I2 * w2**2 + I3 * w3**2) / 2 + (I13 * w1 + I23 * w2) * w3
+    return GroupSystem(SO3, w, L, [w3], parameters=values, rule=rule, name="Suslov",
+                       source="Suslov 1946; Fedorov & Zenkov 2005; FIM08 section 4.2",
+                       q0=(1, 0, 0, 0), v0=(0.6, -0.8, 0))  # fmt: skip
+
+
+def suslov_omega(system, t):
+    r"""The body velocity of ``suslov`` from its v0, shape (..., 3).
+
+    With :math:`(\sqrt{I_1}\omega_1, \sqrt{I_2}\omega_2) = \rho(\cos\phi, \sin\phi)` the energy
+    keeps rho and :math:`\phi' = \kappa\cos(\phi - \phi_*)`, so that sin is tanh and cos is sech of
+    kappa (t + const).
+    """
+    I1, I2, I13, I23 = _values(system, "I1 I2 I13 I23")
+    x, y = sqrt(I1) * system.v0[0], sqrt(I2) * system.v0[1]
+    rho, a, b = np.hypot(x, y), I13 / (I1 * sqrt(I2)), I23 / (I2 * sqrt(I1))
+    axis, kappa = np.arctan2(b, a), rho * np.hypot(a, b)
+    psi = np.arctan2(y, x) - axis
+    s, c = np.sin(psi), np.cos(psi)
+    T, sech = np.tanh(kappa * np.asarray(t, float)), 1 / np.cosh(kappa * np.asarray(t, float))
+    phi = axis + np.arctan2(s + T, c * sech)  # by the addition theorem of tanh
+    zero = 0 * phi
+    return np.stack([rho * np.cos(phi) / sqrt(I1), rho * np.sin(phi) / sqrt(I2), zero], -1)
+
+
+def sleigh_se2(m=1.0, I=1.0, a=0.2, rule="cayley"):
+    r"""The sleigh of ``sleigh`` on SE(2): forward speed u, sideways speed s, turn rate w.
+
+    .. math:: L = \tfrac m2\bigl(u^2 + (s + a w)^2\bigr) + \tfrac I2 w^2, \qquad s = 0
+
+    Nothing depends on the place: D and L are left-invariant.  No metric on SE(2) is bi-invariant,
+    yet here the projector method keeps the energy, as it does not in coordinates: a body with one
+    mass has the same energy before and after a step, H(Ad*_W p) = H(p).  With different masses
+    along and across, as in a fluid, it has not.
+    """
+    v, g = symbols("u s w"), symbols("x y theta")
+    (u, s, w), ((m, I, a), values) = v, _parameters(m=m, I=I, a=a)
+    L = m * (u**2 + (s + a * w) ** 2) / 2 + I * w**2 / 2
+    return GroupSystem(SE2, v, L, [s], g=g, parameters=values, rule=rule, name="sleigh on SE(2)",
+                       source="FIM08 example 3; Bloch, chapter 1", q0=(0, 0, 0),
+                       v0=(-1, 0, 0.25), exact=_sleigh_exact)  # fmt: skip
+
+
+def ball(I=1.0, c=2.0, rule="cayley"):
+    r"""A ball whose spin about e3 is geared to that about e1 by the height of its axis e2.
+
+    .. math:: L = \tfrac I2|\omega|^2, \qquad \omega_3 = c\,(e_3\cdot R e_2)\,\omega_1
+
+    The metric is bi-invariant and D is not invariant at all: the projector method keeps the energy
+    (FIM08 theorem 1).  Constraints fixed in the body, in space, or a sum of two such rows would
+    leave omega constant.
+    """
+    w, g = symbols("w1 w2 w3"), symbols("qw qx qy qz")
+    (I, c), values = _parameters(I=I, c=c)
+    R = SO3.matrix(g)
+    row = w[2] - c * R[2, 1] * w[0]
+    return GroupSystem(SO3, w, I * sum(u**2 for u in w) / 2, [row], g=g, parameters=values,
+                       rule=rule, name="ball", source="FIM08 section 4.3", q0=(1, 0, 0, 0),
+                       v0=(1, 0.7, 0))  # fmt: skip
+
+
+def ball_right(I=1.0, rule="cayley"):
+    r"""A ball that cannot turn about the vertical axis in space, the Veselova constraint.
+
+    .. math:: L = \tfrac I2|\omega|^2, \qquad e_3\cdot R\omega = 0
+
+    D is right-invariant and the metric bi-invariant: the projector method keeps the energy of the
+    average momentum, too (FIM08 section 4.4).  The motion is a steady rotation.
+    """
+    w, g = symbols("w1 w2 w3"), symbols("qw qx qy qz")
+    (I,), values = _parameters(I=I)
+    R = SO3.matrix(g)
+    row = sum(R[2, k] * w[k] for k in range(3))
+    return GroupSystem(SO3, w, I * sum(u**2 for u in w) / 2, [row], g=g, parameters=values,
+                       rule=rule, name="ball, right-invariant", q0=(1, 0, 0, 0), v0=(0.8, 0.6, 0),
+                       source="Veselov & Veselova 1988; FIM08 section 4.4",
+                       exact=_ball_right_exact)  # fmt: skip
+
+
+def _ball_right_exact(system, t):
+    """The angular velocity is constant, in the body as in space."""
+    turn = t[..., None] * np.array(system.v0, float)
+    return SO3.multiply(np.array(system.q0), SO3.exp(turn))
+
+
+def rigid_body(I1=1.0, I2=2.0, I3=2.5, rule="cayley"):
+    r"""A free rigid body; rule="trace" is the discrete body of Moser & Veselov.
+
+    .. math:: L = \tfrac12(I_1\omega_1^2 + I_2\omega_2^2 + I_3\omega_3^2)
+
+    The variational method keeps the angular momentum in space, Ad*_(g^-1) p, exactly; with the
+    trace rule the energy of the evolved momenta as well.  It starts next to the unstable axis.
+    """
+    w = symbols("w1 w2 w3")
+    (I1, I2, I3), values = _parameters(I1=I1, I2=I2, I3=I3)
+    L = (I1 * w[0] ** 2 + I2 * w[1] ** 2 + I3 * w[2] ** 2) / 2
+    return GroupSystem(SO3, w, L, parameters=values, rule=rule, name="rigid body",
+                       source="Moser & Veselov 1991; Marsden, Pekarsky & Shkoller 1999",
+                       q0=(1, 0, 0, 0), v0=(0.1, 1, 0.1))  # fmt: skip
+
+
+def rubber_ball(m=1.0, I=0.4, R=1.0, k1=1.0, k2=2.0, rule="cayley"):
+    r"""Homogeneous ball that rolls on a table without slipping or twisting, in a potential.
+
+    .. math:: L = \tfrac m2(\dot x^2 + \dot y^2) + \tfrac I2|\omega|^2
+              - \tfrac12(k_1x^2 + k_2y^2), \qquad
+              \dot x = -R\,\omega_2, \quad \dot y = R\,\omega_1, \quad \omega_3 = 0
+
+    How the ball lies at first does not matter: rotations from the right are a symmetry.  g is the
+    inverse of the attitude, so that they act from the left, and omega minus the angular velocity in
+    space.  A Chaplygin system with the fibre SO(3).  Its reduced motion is that of an oscillator
+    with the mass m + I/R^2, and a closed loop on the table turns the ball.  v0 depends on R.
+    """
+    (x, y), (vx, vy) = r, v = _coordinates("x y")
+    w, g = symbols("w1 w2 w3"), symbols("qw qx qy qz")
+    (m, I, R, k1, k2), values = _parameters(m=m, I=I, R=R, k1=k1, k2=k2)
+    T = m * (vx**2 + vy**2) / 2 + I * sum(u**2 for u in w) / 2
+    rolling = [vx + R * w[1], vy - R * w[0], w[2]]
+    return GroupSystem(SO3, (*v, *w), T - (k1 * x**2 + k2 * y**2) / 2, rolling, g=g, r=r,
+                       parameters=values, rule=rule, name="rubber ball",
+                       source="Ehlers, Koiller, Montgomery & Rios 2005; CM01 section 5.3",
+                       q0=(1, 0, 1, 0, 0, 0), v0=(0, 1, 1 / values[R], 0, 0))  # fmt: skip
+
+
 # ---------------------------------------------------------------------------- holonomic
 
 
@@ -370,3 +514,4 @@ catalogue = {
               contact_oscillator, quartic, transmission, driven, pendulum, kepler,
               spherical_pendulum)
 }  # fmt: skip
+on_groups = {f.__name__: f for f in (suslov, sleigh_se2, ball, ball_right, rigid_body, rubber_ball)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from dataclasses import asdict
 from functools import cached_property
 from zipfile import BadZipFile
 
@@ -179,12 +178,12 @@ class Trajectory:
 
     def save(self, path):
         """Write everything to one ``.npz`` file; ``nh.load`` reads it back."""
-        from .serial import system_to_json
+        from .serial import method_to_json, system_to_json
 
         about = {
             "format": "nhlab trajectory 1",
             "system": system_to_json(self.system),
-            "method": [type(self.method).__name__, asdict(self.method)],
+            "method": method_to_json(self.method),
             "t0": self._t0, "h": self._h, "every": self.every, "message": self.message,
             "q1_given": self._q1_given,
         }  # fmt: skip
@@ -193,8 +192,7 @@ class Trajectory:
     @classmethod
     def load(cls, path):
         """Read a file written by ``save``; nothing in it is executed or unpickled."""
-        from . import methods
-        from .serial import system_from_json
+        from .serial import method_from_json, system_from_json
 
         named = isinstance(path, (str, os.PathLike))
         if named and not os.path.exists(path) and os.path.exists(f"{path}.npz"):
@@ -204,10 +202,7 @@ class Trajectory:
                 about, rows = json.loads(str(file["about"])), file["rows"]
             if about["format"] != "nhlab trajectory 1":
                 raise KeyError("format")
-            name, options = about["method"]
-            if name not in methods.__all__:
-                raise KeyError(name)
-            system, method = system_from_json(about["system"]), getattr(methods, name)(**options)
+            system, method = system_from_json(about["system"]), method_from_json(about["method"])
             width = sum(method.layout(system).values())
             if rows.dtype != float or rows.ndim != 2 or rows.shape[1] != width or not len(rows):
                 raise ValueError(f"rows of shape {rows.shape} and type {rows.dtype}")

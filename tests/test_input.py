@@ -362,7 +362,7 @@ def test_arguments_are_not_changed_or_kept():
 @pytest.mark.parametrize(
     ("change", "fragment"),
     [
-        (dict(q0=[0, 1, 0]), "q0 has shape (3,); expected (K, 3)"),
+        (dict(q0=[0, 1]), "q0 has shape (2, 2); expected (K, 3)"),
         (dict(q0=np.zeros((2, 2, 3))), "q0 has shape (2, 2, 3)"),
         (dict(v0=[[1, 1, 1]]), "v0 has 1 rows but q0 has 2"),
         (dict(v0=[[1, 1, 1], [1, 1, np.nan]]), "v0 = "),

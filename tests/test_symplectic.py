@@ -178,6 +178,15 @@ def test_the_form_changes_by_d_beta(make, method):
         d_beta = constraint_work(sol, k, T["lam"])
         assert np.abs(D.T @ J(n) @ D - J(n) - d_beta).max() < 1e-14
         assert np.abs(d_beta).max() > 0.1
+        change, cause = nh.diagnostics.symplectic_change(sol, k)
+        assert np.abs(change - d_beta).max() < 1e-14 and np.abs(cause - d_beta).max() < 1e-14
+
+
+def test_what_has_no_such_change_is_refused():
+    for method, k in ((nh.EDLA(), 1), (nh.RK4(), 1), (nh.DLA(), 5), (nh.DLA(), -1)):
+        sol = nh.integrate(S.particle(), method, h=0.1, steps=5)
+        with pytest.raises(ValueError, match="a step 0 <= k < 5 of a discrete method"):
+            nh.diagnostics.symplectic_change(sol, k)
 
 
 @pytest.mark.ledger("CM01-symplectic", "CM01-22")

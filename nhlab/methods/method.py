@@ -140,7 +140,7 @@ class Method:
         return system._shared[key]
 
     def on_step(self, system, what, t, q, v, h):
-        """p_minus, p_plus, E_minus, E_plus or constraints of steps (t, q, v, h), vectorised."""
+        """Ld, p_minus, p_plus, E_minus, E_plus or constraints of steps (t, q, v, h)."""
         alpha = self.alpha
         if what == "constraints" and getattr(self, "constraint_alpha", None) is not None:
             alpha = self.constraint_alpha
@@ -168,6 +168,6 @@ def velocity_scale(v, a, h):
     One scale per component, for metres and radians may differ by any factor; 1 for a system at
     rest.  Newton's stopping test takes their squares, scale2.
     """
-    scale = np.maximum(np.abs(v), h * np.abs(a))
+    scale = np.maximum(np.abs(v), np.asarray(h)[..., None] * np.abs(a))
     whole = scale.max(-1, keepdims=True)
     return np.where(whole > 0, np.maximum(scale, 1e-6 * whole), 1.0)

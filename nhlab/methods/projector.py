@@ -90,10 +90,10 @@ class Projector(Method):
     def start_momentum(self, system, t, q, v, h):
         """Half the constraint impulse before q0, half after: p_minus = p0 + (h/2) A^T lambda."""
         force = np.einsum("...ai,...a->...i", system.A(q, t), system.multipliers(q, v, t))
-        return self.arriving(system, t, q, system.momentum(q, v, t) + h / 2 * force)
+        return self.arriving(system, t, q, system.momentum(q, v, t) + np.asarray(h)[..., None] / 2 * force)
 
     def arriving(self, system, t, q, p_minus):
         """(P - Q)^T is its own inverse."""
-        b = system.momentum(q, 0 * q, t)
-        reflection = system.P(q, t) - system.Q(q, t)
+        b = system.momentum(q, 0 * p_minus, t)
+        reflection = np.eye(len(system.v)) - 2 * system.Q(q, t)  # P - Q
         return b + np.einsum("...i,...ij->...j", p_minus - b, reflection)

@@ -41,6 +41,8 @@ TARGETS = {  # what is measured: (limit, True if the measurement has to be at le
     "first result": (0.5, False),
     "import": (1.3, False),
     "memory": (1.5, False),
+    "two processes": (1.7, True),
+    "chunk overhead": (0.1, False),
 }
 
 
@@ -488,8 +490,67 @@ def memory(options, folder):
     return results
 
 
+def many_runs(count, executor=None, chunk=None):
+    """Wall and CPU seconds of an ensemble of sleighs, 10^5 compiled steps each."""
+    import psutil
+
+    import nhlab as nh
+
+    workers = [psutil.Process(pid) for pid in getattr(executor, "_processes", ())]
+
+    def clocks():
+        spent = [p.cpu_times()[:2] for p in (psutil.Process(), *workers)]
+        return np.array([time.perf_counter(), np.sum(spent)])
+
+    case, before = CASES["sleigh"], clocks()
+    many = nh.ensemble(
+        nh.systems.sleigh().set(**case.parameters),
+        nh.DLA(),
+        case.q0,
+        case.v0 * np.linspace(0.9, 1.1, count)[:, None],
+        h=case.h,
+        steps=100_000,
+        summary="last",
+        executor=executor,
+        chunk=chunk,
+        backend="numba",
+        progress=False,
+    )
+    assert many.ok.all()
+    return clocks() - before
+
+
+def ensembles(options, folder):
+    """The same ensemble here, in one process and in two, in chunks of about a second."""
+    from concurrent.futures import ProcessPoolExecutor
+
+    many_runs(1)
+    chunk = max(1, round(8 / many_runs(8)[1]))
+    count = 8 * chunk
+    note(f"{count} runs of 100,000 steps, {chunk} in a chunk")
+    with ProcessPoolExecutor(1) as one, ProcessPoolExecutor(2) as two:
+        contestants = {
+            "here": partial(many_runs, count),
+            "one": partial(many_runs, count, one, chunk),
+            "two": partial(many_runs, count, two, chunk),
+        }
+        for pool in (one, two):
+            many_runs(8, pool, 1)  # imports and machine code in every process
+        times = turns(contestants, options.repeats)
+    wall, cpu = ({k: [x[i] for x in v] for k, v in times.items()} for i in (0, 1))
+    results = {
+        "two processes": ratio(wall, "here", "two"),
+        "chunk overhead": ratio(cpu, "one", "here") - 1,
+    }
+    for name in contestants:
+        print(f"{name:5} {median(wall[name]):5.1f} s, CPU {median(cpu[name]):5.1f} s")
+    print(", ".join(f"{k} {judge(k, v)}" for k, v in results.items()))
+    note("two processes by the wall clock, which needs two cores with nothing else to do")
+    return results
+
+
 SECTIONS = dict(check=check, speed=speed, slider=slider, first=first, imports=imports)
-SECTIONS |= dict(memory=memory)
+SECTIONS |= dict(memory=memory, ensembles=ensembles)
 
 
 def main():

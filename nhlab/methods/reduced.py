@@ -1,0 +1,83 @@
+"""DLA and EDLA on the reduced space, CM01 section 5.3, C03 Prop. 3 and the poster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .dla import DLA
+from .edla import EDLA
+from .method import Frame, Method
+
+
+class ReducedFrame(Frame):
+    """A step with the momenta of the reduced discrete Lagrangian."""
+
+    def discrete(self, symmetric, alpha=None):
+        alpha = self.alpha if alpha is None else alpha
+        return self.system.discretise_reduced(self.t, self.q, self.v1, self.h, alpha, symmetric)
+
+
+def _need_reduction(method, system):
+    from ..reduction import Reduction
+
+    if not isinstance(system, Reduction):
+        raise ValueError(f"{method!r} runs on reduced systems and {system!r} is none; make one "
+                         "with nh.Chaplygin or nh.Horizontal")  # fmt: skip
+
+
+@dataclass(frozen=True, repr=False)
+class RDLA(Method):
+    r"""Reduced DLA, CM01 (32): discretise, then reduce.
+
+    .. math:: D_1L_d^*(r_1,r_2) + D_2L_d^*(r_0,r_1) = F^-(r_1,r_2) + F^+(r_0,r_1)
+
+    With a horizontal symmetry :math:`\hat A^T\lambda` and the reduced constraints come along.
+    Reconstructed it is the motion of ``nh.DLA`` to round-off, so it keeps and loses the same.  Its
+    momenta are :math:`p^+ = D_2L_d^* - F^+`.  Order 2 for alpha = 1/2 or the symmetric rule, else
+    1.
+    """
+
+    alpha: float = 0.5
+    symmetric: bool = False
+
+    frame: ClassVar[type] = ReducedFrame
+    constraint_alpha: ClassVar[None] = None
+    keeps: ClassVar[tuple] = ("the reduced motion of DLA", "the reduced discrete constraints")
+    loses: ClassVar[tuple] = ("energy", "the symplectic form")
+
+    check = _need_reduction
+    statement = DLA.statement
+
+    @property
+    def full(self):
+        """The method of the full system."""
+        return DLA(self.alpha, self.symmetric)
+
+
+@dataclass(frozen=True, repr=False)
+class REDLA(EDLA):
+    r"""Reduced EDLA, C03 Prop. 3: RDLA with the step size as an unknown.
+
+    .. math::
+        E^-(t_1,r_1,t_2,r_2) &= E^+(t_0,r_0,t_1,r_1) \\
+        D_2L_d^*(t_1,r_1,t_2,r_2) + D_4L_d^*(t_0,r_0,t_1,r_1) &= F^-(1,2) + F^+(0,1)
+
+    The energies are the full system's.  Where f depends on the times, as it does for constraints
+    that depend on time and for J_d = mu, they are not the derivatives of Ld* by the times, which
+    C03 prints, but differ from them by dl_d/df df/dt.  Order as EDLA.
+    """
+
+    frame: ClassVar[type] = ReducedFrame
+    keeps: ClassVar[tuple] = ("the reduced motion of EDLA", "its discrete energy or its balance")
+
+    check = _need_reduction
+
+    @property
+    def first_step(self):
+        return RDLA(self.alpha, self.symmetric)
+
+    @property
+    def full(self):
+        """The method of the full system."""
+        return EDLA(self.alpha, self.symmetric)

@@ -1,0 +1,884 @@
+"""Reduction: RDLA, REDLA, discrete connections, CM01 section 5.3, C03 section 4 and the poster.
+
+``Printed`` evaluates the formulas of the papers a second time, with nothing of nhlab's reduction:
+f, l_d, Ld* and the forces come from the oracle's Ld and wd of the full system by complex steps.
+"""
+
+import pickle
+from functools import cache
+
+import numpy as np
+import oracle
+import pytest
+import sympy as sp
+
+import nhlab as nh
+
+S = nh.systems
+x, y, z, w, vx, vy, vz, vw = nh.symbols("x y z w vx vy vz vw")
+RULES = [(0.5, False), (0.3, False), (0.3, True)]
+rules = pytest.mark.parametrize("alpha, symmetric", RULES)
+
+
+# ---------------------------------------------------------------------------- systems
+
+
+def transmission():
+    """A is not linear and the gyroscopic force does not vanish."""
+    L = (vx**2 + vy**2 + vz**2 - z**2) / 2 + sp.cos(y)
+    return nh.System((x, y, z), (vx, vy, vz), L, [vx + sp.sin(y) * vz], name="transmission",
+                     q0=(0, 0, 0), v0=(0, 1.5, 0.3))  # fmt: skip
+
+
+def coupled():
+    """Rows that have to be solved for the fibre velocities, and M that depends on r."""
+    L = (vx**2 + vy**2 + (2 + sp.cos(x)) * vz**2 + vw**2 + vz * vx) / 2 - x**2 - sp.cos(y)
+    rows = [2 * vz + sp.sin(y) * vw - y * vx, vw * (2 + sp.cos(x)) - vz + x * vy]
+    system = nh.System((z, x, w, y), (vz, vx, vw, vy), L, rows, name="coupled")
+    q0 = (0, 0.4, 0, 0.8)
+    return nh.System(*(system.q, system.v, L, rows), name="coupled", q0=q0,
+                     v0=system.project(q0, (1, 0.5, -0.5, 1)))  # fmt: skip
+
+
+def flat():
+    """A is linear and closed: the constraint is integrable and the gyroscopic force vanishes."""
+    L = (vx**2 + vy**2 + vz**2) / 2 - x**2 - y**4
+    return nh.System((x, y, z), (vx, vy, vz), L, [vz + y * vx + (x + 3 * y) * vy], name="flat",
+                     q0=(0, 1, 0), v0=(1, 0.5, -2.5))  # fmt: skip
+
+
+def bent():
+    """A is linear and the force vanishes although D is not integrable.
+
+    That takes a fibre momentum that vanishes on D.  For L = T(r') + T(s') - V(r) with constant,
+    definite T(s') the force of a linear A vanishes only if A is closed.
+    """
+    row = vw - y * vx + x * vy
+    L = (vx**2 + vy**2 + vz**2 + row**2) / 2 - x**2 - y**4
+    rows = [vz + y * vx + (x + 3 * y) * vy, row]
+    return nh.System((x, y, z, w), (vx, vy, vz, vw), L, rows, name="bent", q0=(0, 1, 0, 0),
+                     v0=(1, 0.5, -2.5, 1))  # fmt: skip
+
+
+def relative_board():
+    """The snakeboard with psi measured from the board and a rotor that phi changes."""
+    b = S.snakeboard()
+    (_, _, vtheta, vpsi, _), phi = b.v, b.q[-1]
+    J0 = next(s for s in b.parameters if s.name == "J0")
+    L = b.L - J0 * vpsi**2 / 2 + (J0 + sp.cos(phi) / 3) * (vtheta + vpsi) ** 2 / 2
+    start = {"q0": (0, 0, 0.2, 0, 0.3)}
+    made = nh.System(b.q, b.v, L, b.constraints, parameters=b.parameters, **start)
+    v0 = made.project(start["q0"], (1, 0.1, 0.2, 0.7, 0.05))
+    return nh.System(b.q, b.v, L, b.constraints, parameters=b.parameters, name="relative board",
+                     v0=v0, **start)  # fmt: skip
+
+
+def two_rotors():
+    """Two horizontal symmetries whose block of M is neither constant nor diagonal."""
+    L = (vx**2 + vy**2 + (2 + sp.cos(x)) * vz**2 + 3 * vw**2 + vz * vw + y * vw * vx) / 2 + y * vz
+    system = nh.System((x, z, y, w), (vx, vz, vy, vw), L - x**2, [vy - sp.sin(x) * vx],
+                       name="two rotors", q0=(0.4, 0, 0.2, 0))  # fmt: skip
+    v0 = system.project(system.q0, (1, 0.5, 0.4, -0.3))
+    return nh.System(system.q, system.v, system.L, system.constraints, name=system.name,
+                     q0=system.q0, v0=v0)  # fmt: skip
+
+
+CHAPLYGIN = {"particle": (S.particle, "z"), "robot": (S.robot, "x y"),
+             "rolling_disk": (S.rolling_disk, "x y"), "transmission": (transmission, "x"),
+             "coupled": (coupled, "z w"), "driven": (S.driven, "z"), "flat": (flat, "z"),
+             "bent": (bent, "z w")}  # fmt: skip
+HORIZONTAL = {"snakeboard": (S.snakeboard, "psi"), "relative_board": (relative_board, "psi"),
+              "two_rotors": (two_rotors, "z w")}  # fmt: skip
+MAIN = ["particle", "robot", "rolling_disk", "coupled", "driven"]
+
+
+@cache
+def reduced(name):
+    """One reduction for all tests, with the code generated for it."""
+    if name in CHAPLYGIN:
+        make, fibre = CHAPLYGIN[name]
+        return nh.Chaplygin(make(), fibre=fibre)
+    make, fibre = HORIZONTAL[name]
+    return nh.Horizontal(make(), fibre=fibre)
+
+
+def integrate(system, method, h=0.1, steps=40, **start):
+    try:
+        return nh.integrate(system, method, h=h, steps=steps, **start)
+    except nh.IntegrationError as error:
+        return error.trajectory
+
+
+def close(residual, tolerance):
+    assert np.size(residual) and np.abs(residual).max() <= tolerance
+
+
+def far(residual, tolerance):
+    """The witness: the same check, failed by orders of magnitude."""
+    assert np.abs(residual).max() > 1e4 * tolerance
+
+
+def same(a, b, digits=12):
+    """Two runs, row by row: positions, momenta, velocities, multipliers."""
+    assert a.steps == b.steps >= 3
+    gap = np.nanmax(np.abs(a._rows - b._rows)) / (1 + np.abs(b._rows).max())
+    assert gap < 10.0**-digits, gap
+
+
+def roundoff(red, full_run):
+    """What B^T p loses when it is recomputed from stored nodes."""
+    A = np.abs(red.connection_at(red.project(full_run), full_run.t)).sum((-1, -2)).max()
+    return oracle.roundoff(full_run) * (1 + A) ** 2
+
+
+class Printed:
+    """f, l_d, Ld*, its slot derivatives and the forces; a step is (t0, r0, t1, r1)."""
+
+    def __init__(self, red, method):
+        self.red, self.Ld = red, oracle.discrete(red.full, method)
+        names = [s.name for s in red.full.q]
+        self.r, self.s = ([names.index(s.name) for s in part] for part in (red.base, red.fibre))
+
+    def q(self, r, s):
+        q = np.zeros((*r.shape[:-1], len(self.r) + len(self.s)), complex)
+        q[..., self.r], q[..., self.s] = r, s
+        return q
+
+    def step(self, t0, r0, t1, r1, f):
+        return t0, self.q(r0, 0), t1, self.q(r1, f)
+
+    def condition(self, *step):
+        if isinstance(self.red, nh.Horizontal):
+            return self.Ld.D4(*step)[..., self.s] - self.red.mu  # J_d = mu
+        return self.Ld.wd(*step)
+
+    def f(self, *pair):
+        """The condition is linear in s1: three evaluations determine it."""
+        at = self.condition(*self.step(*pair, 0))
+        K = [self.condition(*self.step(*pair, e)) - at for e in np.eye(len(self.s))]
+        return np.linalg.solve(np.stack(K, -1), -at[..., None])[..., 0]
+
+    def l_d(self, *pair_and_f):
+        return self.Ld.Ld(*self.step(*pair_and_f))
+
+    def star(self, *pair):
+        return self.l_d(*pair, self.f(*pair))
+
+    def slope(self, function, slot, *args):
+        """d function/d args[slot], the new axis last."""
+        columns = []
+        for e in np.eye(np.shape(args[slot])[-1]):
+            moved = [a if k != slot else a + 1e-30j * e for k, a in enumerate(args)]
+            columns.append(function(*moved).imag / 1e-30)
+        return np.stack(columns, -1)
+
+    def connection(self, t, r):
+        if isinstance(self.red, nh.Horizontal):
+            return np.zeros((*r.shape[:-1], len(self.s), len(self.r)))
+        A = oracle.geometry(self.red.full).A(t, self.q(r, 0).real)
+        return np.linalg.solve(A[..., self.s], A[..., self.r])
+
+    def forces(self, t0, r0, t1, r1):
+        """F- and F+ of C03 Prop. 3 for an abelian group."""
+        pair = (t0, r0, t1, r1)
+        dl = self.slope(self.l_d, 4, *pair, self.f(*pair))
+        minus = self.slope(self.f, 1, *pair) - self.connection(t0, r0)
+        plus = self.slope(self.f, 3, *pair) + self.connection(t1, r1)
+        return [np.einsum("...a,...ab->...b", dl, x) for x in (minus, plus)]
+
+
+def steps(sol, q=None):
+    """The steps 0..N-2 and 1..N-1 as (t0, r0, t1, r1)."""
+    t, q = sol.t, sol.q if q is None else q
+    nodes = (t[:-2], q[:-2]), (t[1:-1], q[1:-1]), (t[2:], q[2:])
+    return nodes[0] + nodes[1], nodes[1] + nodes[2]
+
+
+def null_space(A):
+    """Bases of {v : A v = 0}, shape (N, n, n - m)."""
+    return np.swapaxes(np.linalg.svd(A)[2][:, A.shape[1] :], -1, -2)
+
+
+# ---------------------------------------------------------------------------- CM01 5.3
+
+
+@pytest.mark.ledger("CM01-5.5", "DRP-abelian")
+@rules
+@pytest.mark.parametrize("name", [*MAIN, *HORIZONTAL])
+def test_reduced_and_reconstructed_is_the_full_motion(name, alpha, symmetric):
+    red = reduced(name)
+    method = nh.RDLA(alpha, symmetric)
+    sol = integrate(red, method)
+    full = integrate(red.full, nh.DLA(alpha, symmetric))
+    again = red.reconstruct(sol)
+    assert again.system == red.full and again.method == full.method
+    same(again, full)
+    close(red.project(full) - sol.q, 1e-12 * (1 + np.abs(full.q).max()))
+    far(red.project(integrate(red.full, nh.DLA(0.4))) - sol.q, 1e-12)  # another rule
+    # a part of the step's equations is gone, not only moved: the generated text is shorter
+    assert len(nh.source(red, method)) < len(nh.source(red.full, full.method))
+
+    second = {"q0": full.q[0], "q1": full.q[1]}
+    r = {k: red.project(q) for k, q in second.items()}
+    sol, full = integrate(red, method, **r), integrate(red.full, full.method, **second)
+    same(red.reconstruct(sol, full.q[0][red._s]), full)
+    assert np.isnan(red.reconstruct(sol).lam[0]).all()  # no force belongs to a step that was given
+
+
+@pytest.mark.ledger("CM01-5.5")
+@pytest.mark.parametrize("name", ["particle", "robot", "transmission"])
+def test_without_its_forces_the_reduced_motion_is_another_one(name):
+    red = reduced(name)
+    free = nh.System(red.q, red.v, red.L, parameters=red.parameters, q0=red.q0, v0=red.v0)
+    far(integrate(free, nh.Variational()).q - integrate(red, nh.RDLA()).q, 1e-9)
+
+
+@pytest.mark.ledger("CM01-5.5", "DRP-abelian")
+@rules
+@pytest.mark.parametrize("name", [*MAIN, *HORIZONTAL])
+def test_printed_formulas_and_momenta(name, alpha, symmetric):
+    """p- = -D1Ld* + F-, p+ = D2Ld* - F+; f, Ld*, F-, F+ by two codes at random pairs."""
+    red, method = reduced(name), nh.RDLA(alpha, symmetric)
+    rng = np.random.default_rng(5)
+    r0 = rng.uniform(0.2, 1, (6, len(red.q)))
+    r1, t0, h = r0 + rng.uniform(-0.2, 0.2, r0.shape), rng.uniform(0, 1, 6), 0.1
+    paper, pair, rule = (
+        Printed(red, method),
+        (t0, r0, t0 + h, r1),
+        (r0, r1, h, alpha, symmetric, t0),
+    )
+    close(red.f(*rule) - paper.f(*pair), 1e-13)
+    close(red.Ld(*rule) - paper.star(*pair), 1e-12)
+    D1, D2 = (paper.slope(paper.star, slot, *pair) for slot in (1, 3))
+    close(red.D1Ld(*rule) - D1, 1e-12)
+    close(red.D2Ld(*rule) - D2, 1e-12)
+    F_minus, F_plus = paper.forces(*pair)
+    close(red.F_minus(*rule) - F_minus, 1e-12)
+    close(red.F_plus(*rule) - F_plus, 1e-12)
+    close(red.beta_0(*rule) + F_minus, 1e-12)
+    close(red.beta_1(*rule) + F_plus, 1e-12)
+    v = (r1 - r0) / h
+    close(method.on_step(red, "p_minus", t0, r0, v, h) - (F_minus - D1), 1e-12)
+    close(method.on_step(red, "p_plus", t0, r0, v, h) - (D2 - F_plus), 1e-12)
+    if name != "snakeboard":  # whose rotor turns uniformly: f is constant
+        far(method.on_step(red, "p_plus", t0, r0, v, h) - D2, 1e-12)  # the forces matter
+
+
+@pytest.mark.ledger("CM01-5.5")
+@rules
+@pytest.mark.parametrize("name", ["particle", "robot", "rolling_disk", "transmission"])
+def test_forced_equations_on_runs(name, alpha, symmetric):
+    """(32), and (34) with F_d = -F."""
+    red, method = reduced(name), nh.RDLA(alpha, symmetric)
+    sol = integrate(red, method)
+    paper, tol = Printed(red, method), roundoff(red, red.reconstruct(sol))
+
+    def residual(sol, sign=1):
+        step0, step1 = steps(sol)
+        left = paper.slope(paper.star, 1, *step1) + paper.slope(paper.star, 3, *step0)
+        return left - sign * (paper.forces(*step1)[0] + paper.forces(*step0)[1])
+
+    close(residual(sol), tol)
+    if name != "rolling_disk":  # whose forces add up to zero at each node
+        far(residual(sol, -1), tol)
+        far(residual(integrate(red, nh.RK4())), tol)
+    far(residual(integrate(red, nh.RDLA(0.4))), tol)
+
+
+@pytest.mark.ledger("CM01-midpoint")
+@pytest.mark.parametrize("name", ["transmission", "coupled", "particle", "odd_ball"])
+def test_midpoint_forces_discretise_the_gyroscopic_force(name):
+    """F-(k, k+1) + F+(k-1, k) = -h times the force of d/dt L*_v - L*_r, plus O(h^3)."""
+    red = rolling(odd_ball) if name == "odd_ball" else reduced(name)
+    hs = np.array([0.02, 0.01, 0.005, 0.0025])
+
+    def error(h, alpha=0.5, sign=1):
+        t = 0.3 + np.array([-h, 0, h])[:, None]
+        curve = np.concatenate([np.sin(t) + 0.4, np.cos(2 * t) / 2], -1)
+        slope = np.concatenate([np.cos(t), -np.sin(2 * t)], -1)
+        F = red.F_minus(curve[1], curve[2], h, alpha) + red.F_plus(curve[0], curve[1], h, alpha)
+        return np.abs(F / h + sign * red.gyroscopic_force(curve[1], slope[1])).max()
+
+    errors = [error(h) for h in hs]
+    assert np.polyfit(np.log(hs), np.log(errors), 1)[0] == pytest.approx(2, abs=0.1)
+    first = [error(h, 0.3) for h in hs]
+    assert np.polyfit(np.log(hs), np.log(first), 1)[0] == pytest.approx(1, abs=0.1)
+    assert error(hs[-1], sign=-1) > 1e-2  # the sign is this one
+
+
+@pytest.mark.ledger("CM01-5.6")
+@pytest.mark.parametrize("name", ["flat", "bent"])
+def test_vanishing_force_and_linear_A_make_midpoint_rdla_variational(name):
+    red = reduced(name)
+    assert red.gyroscopic == sp.zeros(2, 1)
+    assert (red.curvature == 0 * red.curvature) == (name == "flat")
+    sol = integrate(red, nh.RDLA())
+    pair = (sol.q[:-1], sol.q[1:], 0.1)
+    close([red.F_minus(*pair), red.F_plus(*pair)], 1e-14)
+    free = nh.System(red.q, red.v, red.L, q0=red.q0, v0=red.v0)
+    close(integrate(free, nh.Variational()).q - sol.q, 1e-13)
+    third = integrate(red, nh.RDLA(0.3))  # only the midpoint
+    far(red.F_minus(third.q[:-1], third.q[1:], 0.1, 0.3), 1e-9)
+    far(integrate(free, nh.Variational(0.3)).q - third.q, 1e-9)
+
+
+@pytest.mark.ledger("CM01-5.6")
+@pytest.mark.parametrize("name", ["robot", "rolling_disk"])
+def test_without_linear_A_it_is_not(name):
+    """The force vanishes here, too, but F- and F+ do not: they are of order h^2."""
+    red = reduced(name)
+    assert red.gyroscopic == sp.zeros(2, 1)
+    sizes, gaps = [], []
+    for h in (0.1, 0.05):
+        sol = integrate(red, nh.RDLA(), h=h, steps=round(2 / h))
+        sizes.append(np.abs(red.F_minus(sol.q[:-1], sol.q[1:], h)).max())
+        other = integrate(red, nh.Variational(), h=h, steps=round(2 / h))
+        gaps.append(np.abs(sol.q - other.q).max())
+    assert sizes[1] > 5e-5 and sizes[0] / sizes[1] == pytest.approx(4, rel=0.1)
+    assert gaps[1] > 5e-5 and gaps[0] / gaps[1] == pytest.approx(4, rel=0.1)
+
+
+@pytest.mark.ledger("CM01-5.6", "CM01-midpoint")
+def test_the_square_of_reducing_and_discretising():
+    """Linear A and the midpoint: it commutes, force or not.  Otherwise up to O(h^2), or O(h)."""
+
+    def gap(name, alpha, symmetric, h):
+        red, count = reduced(name), round(2 / h)
+        first = integrate(red, nh.RDLA(alpha, symmetric), h=h, steps=count)
+        then = integrate(red, nh.Variational(alpha, symmetric), h=h, steps=count)
+        return np.abs(first.q - then.q).max()
+
+    for name in ("particle", "flat", "bent"):
+        assert gap(name, 0.5, False, 0.1) < 1e-13
+    cases = ("particle", 0.3, True, 2), ("transmission", 0.5, False, 2), ("particle", 0.3, False, 1)
+    for name, alpha, symmetric, power in cases:
+        ratio = gap(name, alpha, symmetric, 0.1) / gap(name, alpha, symmetric, 0.05)
+        assert np.log2(ratio) == pytest.approx(power, abs=0.15)
+
+
+@pytest.mark.ledger("DRP-horizontal")
+def test_the_square_commutes_for_horizontal_symmetries():
+    for name in ("relative_board", "two_rotors"):
+        for alpha in (0.5, 0.3):
+            red = reduced(name)
+            same(integrate(red, nh.DLA(alpha)), integrate(red, nh.RDLA(alpha)))
+    same(*(integrate(reduced("snakeboard"), m(0.3, True)) for m in (nh.DLA, nh.RDLA)))
+    # the symmetric rule takes one V_s for both points of a step, the Routhian one for each
+    red, gaps = reduced("relative_board"), []
+    for h in (0.1, 0.05):
+        count = round(2 / h)
+        runs = [integrate(red, m(0.3, True), h=h, steps=count) for m in (nh.DLA, nh.RDLA)]
+        gaps.append(np.abs(runs[0].q - runs[1].q).max())
+    assert gaps[1] > 1e-9 and np.log2(gaps[0] / gaps[1]) == pytest.approx(2, abs=0.2)
+
+
+# ---------------------------------------------------------------------------- the reduced motion
+
+
+def gyroscopic_part(red):
+    """f = L*_r + the gyroscopic force: what is integrated, and the formula with the curvature."""
+    rng = np.random.default_rng(1)
+    t, r, v = 0.3, *rng.uniform(0.2, 1, (2, 5, len(red.q)))
+    extra = [a - b for a, b in zip(red.symbolic.f, red.symbolic.L_q, strict=True)]
+    values = oracle.numeric((red.t or sp.Symbol("t"), red.q, red.v),
+                            [e.subs(oracle.numbers(red)) for e in extra])  # fmt: skip
+    close(values(t, r, v) - red.gyroscopic_force(r, v, t), 1e-13)
+
+
+def energy_rate(red, L_t):
+    """dE/dt + L_t along the reduced equations of motion, at random states."""
+    rng = np.random.default_rng(2)
+    t, r, v = 0.3, *rng.uniform(0.2, 1, (2, 5, len(red.q)))
+    v = red.project(r, v, t)  # in D
+    time, E = red.t or sp.Symbol("t"), red.symbolic.E
+    slopes = [[*oracle.gradient(E, red.q), *oracle.gradient(E, red.v), sp.diff(E, time) + L_t]]
+    slopes = oracle.numeric((time, red.q, red.v), sp.Array(slopes).subs(oracle.numbers(red)))
+    rate = np.concatenate([v, red.acceleration(r, v, t), np.ones((5, 1))], -1)
+    return np.einsum("ki,ki->k", slopes(t, r, v)[:, 0], rate)
+
+
+@pytest.mark.ledger("CM01-5.5")
+@pytest.mark.parametrize("name", [*MAIN, "transmission", "relative_board"])
+def test_continuous_reduced_equations(name):
+    red = reduced(name)
+    sol, full = (integrate(s, nh.Reference(), h=0.5, steps=6) for s in (red, red.full))
+    close(sol.q - red.project(full), 1e-9)
+    r, v = red.start(full.q, full.v, full.t)  # v0 stays in D and, Horizontal, J = mu
+    close(red.lift(r, v, full.t) - full.v, 1e-9)
+    close(sol.energy() - full.energy(), 1e-9)
+    gyroscopic_part(red)
+    close(energy_rate(red, red.symbolic.L_t), 1e-13)
+    if red.t is not None:  # A depends on time: its force works, and L*_t alone is not the balance
+        far(energy_rate(red, sp.diff(red.L, red.t)), 1e-13)
+    if red.gyroscopic != sp.zeros(*red.gyroscopic.shape):
+        wrong = nh.System(red.q, red.v, red.L, parameters=red.parameters, t=red.t, q0=red.q0,
+                          v0=red.v0)  # fmt: skip
+        far(integrate(wrong, nh.Reference(), h=0.5, steps=6).q - sol.q, 1e-9)
+
+
+def test_energies_of_a_reduced_run():
+    """At the nodes that of the projected full motion, between them the discrete energy."""
+    red = reduced("particle")
+    sol = integrate(red, nh.RDLA())
+    full = red.reconstruct(sol)
+    close(sol.energy() - full.energy("projected"), 1e-13)
+    far(sol.energy() - full.energy(), 1e-9)
+    close(sol.energy("midpoints") - full.energy("midpoints"), 1e-13)
+    gyro = np.einsum("kb,kb->k", red.gyroscopic_force(sol.q, sol.v), sol.v)
+    close(gyro, 1e-13)  # it does no work
+
+
+def test_projected_velocities_of_a_reduced_run():
+    red = reduced("relative_board")
+    sol = integrate(red, nh.RDLA())
+    close(sol.constraint("projected"), 1e-14)
+    far(sol.constraint(), 1e-9)
+    full = red.reconstruct(sol)
+    close(sol.energy("projected") - full.energy("projected"), 1e-13)
+    with pytest.raises(ValueError, match="nearest admissible velocity"):
+        nh.integrate(red, nh.RDLA(), v0=(1, 1, 1, 1), q0=red.q0, h=0.1, steps=1)
+
+
+def test_projector_on_reductions():
+    """Horizontal: the reduced projector method.  Chaplygin: no constraints, the forced DLA."""
+    red = reduced("relative_board")
+    run, full = (integrate(s, nh.Projector()) for s in (red, red.full))
+    close(run.q - red.project(full), 1e-12)
+    red = reduced("particle")
+    close(integrate(red, nh.Projector()).q - integrate(red, nh.DLA()).q, 1e-13)
+    far(integrate(red, nh.Projector()).q - red.project(integrate(red.full, nh.Projector())), 1e-9)
+
+
+# ---------------------------------------------------------------------------- C03
+
+
+@pytest.mark.ledger("C03-P3")
+@pytest.mark.parametrize("name", ["particle", "rolling_disk", "driven", "relative_board"])
+def test_redla_reduced_and_reconstructed_is_edla(name):
+    """A round-off in the energy changes h by 1/h^2 as much, hence fewer digits than for RDLA."""
+    red = reduced(name)
+    sol, full = integrate(red, nh.REDLA()), integrate(red.full, nh.EDLA())
+    again = red.reconstruct(sol)
+    assert np.ptp(sol.h) > 1e-5 or name == "rolling_disk"  # which moves uniformly
+    same(again, full, digits=9)
+    Ld, step0, step1 = oracle.on_run(again)
+    tol = oracle.roundoff(again)
+    close(Ld.D2(*step1) + Ld.D4(*step0) - oracle.force(again), tol)  # C03 (6)
+    close(Ld.wd(*step1), tol)
+    close(Ld.D1(*step1) + Ld.D3(*step0), tol * (1 + np.abs(again.v_step).max()))
+    fixed = red.reconstruct(integrate(red, nh.RDLA()))
+    Ld, step0, step1 = oracle.on_run(fixed)
+    if name != "rolling_disk":
+        far(Ld.D1(*step1) + Ld.D3(*step0), tol)
+
+
+@pytest.mark.ledger("C03-P3")
+@pytest.mark.parametrize("name", ["particle", "driven"])
+def test_printed_redla_equations(name):
+    """The time equation D1Ld* + D3Ld* = 0 holds as printed only if f does not depend on time."""
+    red, method = reduced(name), nh.REDLA()
+    sol = integrate(red, method)
+    paper, tol = Printed(red, method), roundoff(red, red.reconstruct(sol))
+    step0, step1 = steps(sol)
+    left = paper.slope(paper.star, 1, *step1) + paper.slope(paper.star, 3, *step0)
+    close(left - paper.forces(*step1)[0] - paper.forces(*step0)[1], tol)
+
+    def by_time(function, slot, step):
+        moved = [a + 1e-30j * (k == slot) for k, a in enumerate(step)]
+        return function(*moved).imag / 1e-30
+
+    def dl_dt(slot, step):
+        dl = paper.slope(paper.l_d, 4, *step, paper.f(*step))
+        return np.einsum("ka,ka->k", dl, by_time(paper.f, slot, step))
+
+    energy = by_time(paper.star, 0, step1) + by_time(paper.star, 2, step0)
+    if name == "driven":
+        far(energy, tol)
+        energy -= dl_dt(0, step1) + dl_dt(2, step0)
+    close(energy, tol * (1 + np.abs(sol.v_step).max()))
+
+
+@pytest.mark.ledger("C03-P2")
+def test_right_rigid_constraints_are_all_pairs_of_the_base():
+    red = reduced("coupled")
+    rng = np.random.default_rng(7)
+    r0, r1 = rng.uniform(0.2, 1, (2, 8, 2))
+    s0, g = rng.uniform(-1, 1, (2, 8, 2))
+    for rule in RULES:
+        q0, q1 = red.nu_inverse(r0, r1, 0.1, *rule, s0=s0)
+        wd = oracle.discrete(red.full, nh.DLA(*rule)).wd
+        close(wd(0, q0, 0.1, q1), 1e-12)  # the pair lies in Dd
+        back = red.nu(q0, q1, 0.1, *rule)
+        assert np.array_equal(back[0], r0) and np.array_equal(back[1], r1)
+        close(red.act(g, q1) - red.nu_inverse(r0, r1, 0.1, *rule, s0=s0 + g)[1], 1e-14)
+        far(wd(0, q0, 0.1, red.act(g, q1)), 1e-12)  # rigid: only g = e leaves it in Dd
+        with pytest.raises(ValueError, match="not horizontal"):
+            red.nu(q0, red.act(g, q1), 0.1, *rule)
+
+
+@pytest.mark.ledger("C03-P2")
+def test_constraints_that_are_not_right_rigid():
+    """y vz = vx determines vz except at y = 0, where a step over the axis has its midpoint."""
+    L = (vx**2 + vy**2 + vz**2) / 2
+    red = nh.Chaplygin(nh.System((x, y, z), (vx, vy, vz), L, [y * vz - vx]), fibre="z")
+    r0, r1 = np.array([0.3, -1.0]), np.array([0.3, 1.0])
+    wd = oracle.discrete(red.full, nh.DLA()).wd
+    for g in (0, 1, 2):
+        close(wd(0, np.array([0.3, -1, 0]), 0.1, np.array([0.3, 1, g])), 0)  # all of them
+    with pytest.raises(ValueError, match="right-rigid"):
+        red.nu_inverse(r0, r1, 0.1)
+    red.nu_inverse(r0, r1, 0.1, 0.3)  # another rule has no point on the axis
+
+
+# ---------------------------------------------------------------------------- DRP
+
+
+@pytest.mark.ledger("DRP-connection")
+@pytest.mark.parametrize("name", ["coupled", "robot", "two_rotors"])
+def test_discrete_connection(name):
+    red = reduced(name)
+    rng = np.random.default_rng(3)
+    q0, q1 = rng.uniform(0.2, 1, (2, 8, len(red.full.q)))
+    g, g0 = rng.uniform(-1, 1, (2, 8, len(red.fibre)))
+    h, rule = 0.1, (0.3, True)
+    A = red.A_d(q0, q1, h, *rule)
+    close(red.A_d(q0, red.act(g, q1), h, *rule) - (g + A), 1e-13)  # composition
+    close(red.A_d(red.act(g, q0), red.act(g, q1), h, *rule) - A, 1e-13)  # invariance
+    horizontal = red.act(-A, q1)
+    paper = Printed(red, nh.RDLA(*rule))
+    close(paper.condition(0, q0, h, horizontal), 1e-12)
+    far(paper.condition(0, q0, h, q1), 1e-12)
+    close(red.A_d(q0, horizontal, h, *rule), 1e-13)
+
+    r0, r1, A = red.alpha_Ad(q0, q1, h, *rule)  # a bijection with Q/G x Q/G x G
+    s0 = q0[:, red._s]
+    p0, p1 = red.alpha_Ad_inverse(r0, r1, A, h, *rule, s0=s0)
+    close(p0 - q0, 0)
+    close(p1 - q1, 1e-13)
+    moved = red.alpha_Ad_inverse(r0, r1, A, h, *rule, s0=s0 + g0)  # the same class
+    close(moved[1] - red.act(g0, q1), 1e-13)
+    close(red.alpha_Ad(*moved, h, *rule)[2] - A, 1e-13)
+    # s1 - s0 alone is invariant, too, but vanishes on no Dd
+    far(q1[:, red._s] - s0 - A, 1e-12)
+
+
+def four_statements(red, method, full):
+    """The residuals of the poster's statements 1 to 4 on a full path, and their round-off."""
+    rng = np.random.default_rng(11)
+    Ld, (step0, step1) = oracle.discrete(red.full, method), steps(full)
+    t, q, A = full.t, full.q, oracle.geometry(red.full).A(full.t, full.q)
+    D = null_space(A)
+    coefficients = rng.uniform(-1, 1, (len(q), D.shape[-1]))
+    coefficients[0] = coefficients[-1] = 0  # fixed end points
+    dq = np.einsum("kia,ka->ki", D, coefficients)
+    path = q + 1e-30j * dq
+    first = Ld.Ld(t[:-1], path[:-1], t[1:], path[1:]).sum().imag / 1e-30
+    momentum = Ld.D2(*step1) + Ld.D4(*step0)
+    second = np.einsum("kia,ki->ka", D[1:-1], momentum)
+
+    paper, r, dr = Printed(red, method), red.project(q), red.project(dq)
+    pair = (t[:-1], r[:-1], t[1:], r[1:])
+    minus, plus = paper.forces(*pair)  # -beta_0, -beta_1
+    curve = r + 1e-30j * dr
+    sigma = paper.star(t[:-1], curve[:-1], t[1:], curve[1:]).sum().imag / 1e-30
+    third = sigma - ((minus[1:] + plus[:-1]) * dr[1:-1]).sum()
+    D1, D2 = paper.slope(paper.star, 1, *pair), paper.slope(paper.star, 3, *pair)
+    equations = D1[1:] + D2[:-1] - minus[1:] - plus[:-1]
+    if red.constraints:  # up to the reduced constraint forces
+        rows = A[..., paper.r]
+        equations = np.einsum("kia,ki->ka", null_space(rows)[1:-1], equations)
+    count = dq.size
+    return [np.abs(e).max() for e in (first / count, second, third / count, equations)]
+
+
+@pytest.mark.ledger("DRP-chaplygin", "DRP-abelian")
+@rules
+@pytest.mark.parametrize("name", ["particle", "robot", "driven"])
+def test_four_statements_chaplygin(name, alpha, symmetric):
+    red, method = reduced(name), nh.RDLA(alpha, symmetric)
+    full = red.reconstruct(integrate(red, method))
+    tol = roundoff(red, full)
+    assert max(four_statements(red, method, full)) < tol
+    wd = oracle.discrete(red.full, method).wd
+    close(wd(full.t[:-1], full.q[:-1], full.t[1:], full.q[1:]), tol)
+    assert min(four_statements(red, method, integrate(red.full, nh.RK4()))) > 1e3 * tol
+    # The path must lie in Dd: a projector run, which does not, has 1 and 2 without 3 and 4.
+    other = integrate(red.full, nh.Projector(alpha, symmetric))
+    residuals = four_statements(red, method, other)
+    far(wd(other.t[:-1], other.q[:-1], other.t[1:], other.q[1:]), tol)
+    assert max(residuals[:2]) < tol and min(residuals[2:]) > 1e3 * tol
+
+
+@pytest.mark.ledger("DRP-horizontal", "DRP-abelian")
+@rules
+@pytest.mark.parametrize("name", ["snakeboard", "relative_board"])
+def test_four_statements_horizontal(name, alpha, symmetric):
+    red, method = reduced(name), nh.RDLA(alpha, symmetric)
+    sol = integrate(red, method)
+    full = red.reconstruct(sol)
+    tol = roundoff(red, full)
+    assert max(four_statements(red, method, full)) < tol
+    J = red.J_d(full.q[:-1], full.q[1:], 0.1, alpha, symmetric)
+    close(J - red.mu, tol)
+    close(sol.constraint("midpoints"), tol)  # (r_k, r_k+1) in the reduced Dd
+    if name != "snakeboard":  # whose board does not feel the rotor
+        far(integrate(red.set(**{red.mu_symbols[0].name: 0.1}), method).q - sol.q, 1e-9)
+        run = integrate(red.full, nh.RK4())
+        far(red.J_d(run.q[:-1], run.q[1:], 0.1, alpha, symmetric) - red.mu, tol)
+    assert min(four_statements(red, method, integrate(red.full, nh.RK4()))) > 1e3 * tol
+
+
+@pytest.mark.ledger("DRP-horizontal")
+@rules
+def test_a_kept_momentum_of_an_action_that_moves_D(alpha, symmetric):
+    """d/dy lies in D of the free particle and its momentum is kept, but D is not invariant: the
+    motion does not drop to (x, z) as it is.  With y = y0 + mu t it does, as a system in time."""
+    full, method = S.free_particle(), nh.DLA(alpha, symmetric)
+    with pytest.raises(ValueError, match=r"constraint .* depends on the fibre coordinate y"):
+        nh.Horizontal(full, "y")
+    t = nh.symbols("t")
+    row = vz - (1 + nh.symbols("mu") * t) * vx
+    dropped = nh.System((x, z), (vx, vz), (vx**2 + vz**2) / 2, [row], t=t, parameters={"mu": 1})
+    sol = integrate(full, method)
+    close(sol.p[:, 1] - 1, 1e-13)
+    run = integrate(dropped, method, q0=(0, 0), v0=(1, 1))
+    close(run.q - sol.q[:, [0, 2]], 1e-12)
+    close(run.lam - sol.lam, 1e-12)
+    far(integrate(dropped.set(mu=1.1), method, q0=(0, 0), v0=(1, 1)).q - sol.q[:, [0, 2]], 1e-12)
+
+
+@pytest.mark.ledger("DRP-horizontal")
+def test_mu_is_a_parameter():
+    red = reduced("relative_board")
+    q0, v0 = np.array(red.full.q0), red.full.project(red.full.q0, (0.5, 0, 0.1, 2, 0.1))
+    with pytest.raises(ValueError, match=r"reduction.at\(q0, v0\)"):
+        red.start(q0, v0)
+    other = red.at(q0, v0)
+    assert other.mu == pytest.approx(red.full.momentum(q0, v0)[[3]], rel=1e-14)
+    assert other.key == red.key and other != red and other._shared is red._shared
+    r0, u0 = other.start(q0, v0)
+    sol = integrate(other, nh.RDLA(), q0=r0, v0=u0)
+    same(other.reconstruct(sol, [0.0]), integrate(red.full, nh.DLA(), q0=q0, v0=v0))
+    clash = nh.symbols("mu")
+    taken = nh.System((x, y), (vx, vy), (clash * vx**2 + vy**2) / 2, parameters={clash: 2.0})
+    red = nh.Horizontal(taken, "x", mu=0.5)
+    assert {s.name: v for s, v in red.parameters.items()} == {"mu": 2.0, "mu_": 0.5}
+    assert red.set(mu=3, mu_=1).full.parameters == {clash: 3.0}
+
+
+def test_horizontal_with_holonomic_rows():
+    """g(r) = 0 goes over to the reduced system."""
+    L = (vx**2 + vy**2 + (2 + x) * vz**2) / 2 - y
+    full = nh.System((x, y, z), (vx, vy, vz), L, holonomic=[x**2 + y**2 - 1], q0=(1, 0, 0),
+                     v0=(0, 1, 0.7))  # fmt: skip
+    red = nh.Horizontal(full, "z")
+    sol = integrate(red, nh.RDLA())
+    same(red.reconstruct(sol), integrate(full, nh.DLA()))
+    close(red.g(sol.q), 1e-13)
+    with pytest.raises(ValueError, match="holonomic"):
+        nh.Chaplygin(full, fibre="z")
+
+
+# ---------------------------------------------------------------------------- a group as fibre
+
+
+def odd_ball(rule="cayley"):
+    """R^2 x SO(3), anisotropic, A depends on r: nothing cancels."""
+    o = nh.symbols("w1 w2 w3")
+    L = (vx**2 + vy**2 + o[0] ** 2 + 2 * o[1] ** 2 + 3 * o[2] ** 2) / 2 - x**2 - y**2
+    rows = [vx + o[1] + sp.sin(x) * vy / 3, vy - o[0] + y * o[1] / 3, 2 * o[2] + x * vy + vx]
+    system = nh.GroupSystem(nh.groups.SO3, (vx, vy, *o), L, rows, r=(x, y), rule=rule)
+    q0 = (1, 0, 0.8, 0, 0.6, 0)
+    return nh.GroupSystem(nh.groups.SO3, (vx, vy, *o), L, rows, r=(x, y), rule=rule, q0=q0,
+                          v0=system.project(q0, (0, 1, 0.1, 0.2, 0)), name="odd ball")  # fmt: skip
+
+
+@cache
+def rolling(make, **options):
+    return nh.Chaplygin(make(**options), base="x y")
+
+
+@pytest.mark.ledger("CM01-5.5", "C03-P3")
+@pytest.mark.parametrize("make", [S.rubber_ball, odd_ball])
+def test_a_group_as_fibre(make):
+    red = rolling(make)
+    for alpha, symmetric in RULES[:2]:
+        method = nh.RDLA(alpha, symmetric)
+        sol, full = integrate(red, method), integrate(red.full, method.full)
+        same(red.reconstruct(sol), full)
+        r, rule = sol.q, (0.1, alpha, symmetric)
+        left = red.D1Ld(r[1:-1], r[2:], *rule) + red.D2Ld(r[:-2], r[1:-1], *rule)
+        right = red.F_minus(r[1:-1], r[2:], *rule) + red.F_plus(r[:-2], r[1:-1], *rule)
+        close(left - right, 1e-13)
+        far(left, 1e-13)
+    sol = integrate(red, nh.Reference(), h=0.5, steps=4)
+    close(sol.q - red.project(integrate(red.full, nh.Reference(), h=0.5, steps=4)), 1e-9)
+    gyroscopic_part(red)
+
+
+@pytest.mark.ledger("C03-P3")
+@pytest.mark.parametrize("rule", ["cayley", "log"])
+def test_printed_forces_carry_translations(rule):
+    """dl_d/df (df/dr0 - R_f A(r0)) and dl_d/df (df/dr1 + L_f A(r1)), by differences on SO(3)."""
+    red, G = rolling(odd_ball, rule=rule), nh.groups.SO3
+    full, h, eps = red.full, 0.1, 1e-5
+    r0, r1 = np.array([0.5, 0.3]), np.array([0.6, 0.5])
+
+    def l_d(r0, r1, f):
+        q = [np.concatenate([r, g]) for r, g in ((r0, G.identity), (r1, f))]
+        v = full.velocity_between(*q, h)
+        return h * nh.diagnostics.lagrangian(full, (q[0] + q[1]) / 2, v)
+
+    f, A0, A1 = red.f(r0, r1, h), red.connection_at(r0), red.connection_at(r1)
+
+    def force(e, translated):
+        """Both forces in the direction e of r."""
+        left = [(red.f(r0 + s * e, r1, h), -s * A0 @ e) for s in (eps, -eps)]
+        right = [(red.f(r0, r1 + s * e, h), s * A1 @ e) for s in (eps, -eps)]
+        for g, xi in left:  # f + df - R_f A
+            yield l_d(r0, r1, G.multiply(G.exp(xi), g) if translated else G.multiply(g, G.exp(xi)))
+        for g, xi in right:  # f + df + L_f A
+            yield l_d(r0, r1, G.multiply(g, G.exp(xi)))
+
+    values = np.array([list(force(e, True)) for e in np.eye(2)])
+    F_minus, F_plus = values[:, 0] - values[:, 1], values[:, 2] - values[:, 3]
+    close(red.F_minus(r0, r1, h) - F_minus / (2 * eps), 1e-8)
+    close(red.F_plus(r0, r1, h) - F_plus / (2 * eps), 1e-8)
+    wrong = np.array([list(force(e, False)) for e in np.eye(2)])
+    far(red.F_minus(r0, r1, h) - (wrong[:, 0] - wrong[:, 1]) / (2 * eps), 1e-8)
+    close(f - red.f(r0, r1, h), 0)
+
+
+@pytest.mark.ledger("DRP-connection")
+def test_discrete_connection_of_a_group():
+    red, G = rolling(odd_ball), nh.groups.SO3
+    rng = np.random.default_rng(4)
+    r, s = rng.uniform(-1, 1, (2, 6, 2)), G.exp(rng.uniform(-1, 1, (3, 6, 3)))
+    q0, q1 = (np.concatenate([a, b], -1) for a, b in zip(r, s, strict=False))
+    A, g = red.A_d(q0, q1, 0.1), s[2]
+    close(G.matrix(red.A_d(q0, red.act(g, q1), 0.1)) - G.matrix(G.multiply(g, A)), 1e-13)
+    # not abelian: A_d is equivariant, not invariant, so alpha_Ad takes s0 as well
+    both = red.A_d(red.act(g, q0), red.act(g, q1), 0.1)
+    close(G.matrix(both) - G.matrix(G.multiply(G.multiply(g, A), G.inverse(g))), 1e-13)
+    far(G.matrix(both) - G.matrix(A), 1e-12)
+    back = red.alpha_Ad_inverse(*red.alpha_Ad(q0, q1, 0.1), 0.1, s0=s[0])
+    close(G.matrix(back[1][:, 2:]) - G.matrix(q1[:, 2:]), 1e-13)
+    pair = red.nu_inverse(r[0], r[1], 0.1, s0=s[0])
+    close(np.array(red.nu(*pair, 0.1)) - r, 0)
+    v = red.full.velocity_between(*pair, 0.1)
+    close(nh.DLA().on_step(red.full, "constraints", 0, pair[0], v, 0.1), 1e-12)
+    with pytest.raises(ValueError, match="not horizontal"):
+        red.nu(pair[0], red.act(g, pair[1]), 0.1)
+
+
+def test_a_closed_loop_turns_the_ball():
+    """Once round a circle of radius R the ball turns by 2 pi (sqrt 2 - 1) about a tilted axis."""
+    red = rolling(S.rubber_ball).set(k1=1.4, k2=1.4)  # frequency 1: the mass is 1 + 0.4
+    turns = []
+    for count in (50, 100):
+        sol = integrate(red, nh.RDLA(), h=2 * np.pi / count, steps=count)
+        turns.append(nh.groups.SO3.log(red.reconstruct(sol).q[-1, 2:]))
+    exact = 2 * np.pi * (np.sqrt(2) - 1) / np.sqrt(2) * np.array([1, 0, 1])
+    gaps = [np.abs(turn - exact).max() for turn in turns]
+    assert gaps[1] < 5e-3 and np.log2(gaps[0] / gaps[1]) == pytest.approx(2, abs=0.1)
+    assert red.gyroscopic == sp.zeros(2, 1)  # although the curvature is not zero
+    assert red.curvature[2, 0, 1] != 0
+
+
+# ---------------------------------------------------------------------------- as values
+
+
+@pytest.mark.parametrize("red", [reduced("robot"), reduced("two_rotors"), rolling(S.rubber_ball)],
+                         ids=lambda r: r.name)  # fmt: skip
+def test_reductions_are_values(red, tmp_path):
+    again = pickle.loads(pickle.dumps(red))
+    assert again == red and again.key == red.key and again.full == red.full
+    assert repr(again) == repr(red)
+    assert red._repr_latex_().count("&=") == 1 + len(red.constraints) + len(red.fibre_v)
+    sol = integrate(red, nh.RDLA(0.3), steps=10)
+    sol.save(tmp_path / "run.npz")
+    loaded = nh.load(tmp_path / "run.npz")
+    assert loaded.system == red and loaded.method == sol.method
+    assert np.array_equal(red.reconstruct(loaded).q, red.reconstruct(sol).q)
+    r0, v0 = np.array([red.q0] * 20, float), np.array([red.v0] * 20, float)
+    many = nh.ensemble(red, nh.RDLA(0.3), r0, v0, h=0.1, steps=10)
+    close(many[3].q - sol.q, 1e-13)
+
+
+def test_set_reaches_the_full_system():
+    red = reduced("robot")
+    other = red.set(R=0.5)
+    assert other.full == red.full.set(R=0.5) and red.full == S.robot()
+    q0, v0 = (0, 0, 0, 0), (1, 0, 1, 2)
+    sol = integrate(other, nh.RDLA(), q0=(0, 0), v0=other.start(q0, v0)[1])
+    same(other.reconstruct(sol), integrate(S.robot(R=0.5), nh.DLA(), q0=q0, v0=v0))
+    with pytest.raises(ValueError, match="unknown"):
+        red.set(mu=1)
+
+
+def test_files_with_other_reductions_are_refused(tmp_path):
+    import json
+
+    sol = integrate(reduced("particle"), nh.RDLA(), steps=3)
+    sol.save(tmp_path / "run.npz")
+    with np.load(tmp_path / "run.npz") as file:
+        about, rows = json.loads(str(file["about"])), file["rows"]
+    about["system"]["reduction"] = "System"
+    np.savez(tmp_path / "other.npz", about=json.dumps(about), rows=rows)
+    with pytest.raises(ValueError, match="not a trajectory"):
+        nh.load(tmp_path / "other.npz")
+
+
+# ---------------------------------------------------------------------------- at the door
+
+
+def two(rows=(vz - y * vx,), L=0, **options):
+    T = (vx**2 + vy**2 + vz**2) / 2
+    return nh.System((x, y, z), (vx, vy, vz), T + L, rows, **options)
+
+
+@pytest.mark.parametrize("make, text", [
+    (lambda: nh.Chaplygin(two(), base="x", fibre="z"), "neither in base nor in fibre"),
+    (lambda: nh.Chaplygin(two(), base="x y z", fibre="z"), "in base and in fibre"),
+    (lambda: nh.Chaplygin(two(), fibre="u"), "must name coordinates"),
+    (lambda: nh.Chaplygin(two(), fibre="z z"), "twice"),
+    (lambda: nh.Chaplygin(two(), fibre=[]), "must name coordinates"),
+    (lambda: nh.Chaplygin(two(), fibre="x y z"), "both need a coordinate"),
+    (lambda: nh.Chaplygin(two()), "name the fibre"),
+    (lambda: nh.Chaplygin("particle", fibre="z"), "not an nh.System"),
+    (lambda: nh.Chaplygin(two(L=-z), fibre="z"), "L of .* depends on the fibre coordinate z"),
+    (lambda: nh.Chaplygin(two(), fibre="y"), "constraint .* depends on the fibre coordinate y"),
+    (lambda: nh.Chaplygin(two(), fibre="x z"), "as many constraints as fibre velocities"),
+    (lambda: nh.Chaplygin(two([vy - z * vz]), fibre="x"), "lies in D"),
+    (lambda: nh.Chaplygin(two(metric=sp.eye(3)), fibre="z"), "metric"),
+    (lambda: nh.Horizontal(two(), "z", mu=1), "restricts vz"),
+    (lambda: nh.Horizontal(two([vy - x * vx]), "z"), "mu is missing"),
+    (lambda: nh.Horizontal(two([vy - x * vx]), "z", mu=(1, 2)), "1 finite numbers"),
+    (lambda: nh.Horizontal(two([vy - x * vx]), "z", mu="a"), "1 finite numbers"),
+    (lambda: nh.Horizontal(two([vy - x * vx], vz**4), "z", mu=1), "not quadratic"),
+    (lambda: nh.Horizontal(two([], vx * vz - vz**2 / 2), "z", mu=1), "transversality"),
+    (lambda: nh.Horizontal(S.rubber_ball(), base="x y", mu=(1, 1, 1)), "not by a group"),
+    (lambda: nh.Chaplygin(S.rubber_ball(), fibre="x"), "must be its group"),
+])  # fmt: skip
+def test_hypotheses_are_checked(make, text):
+    with pytest.raises(ValueError, match=text):
+        make()
+
+
+def test_methods_and_reductions_must_belong_together():
+    red = reduced("particle")
+    for method in (nh.RDLA(), nh.REDLA()):
+        with pytest.raises(ValueError, match=r"nh.Chaplygin or nh.Horizontal"):
+            nh.integrate(red.full, method, h=0.1, steps=1)
+    with pytest.raises(ValueError, match="no reconstruction"):
+        red.reconstruct(integrate(red, nh.RK4(), steps=3))
+    with pytest.raises(ValueError, match="every = 2"):
+        red.reconstruct(nh.integrate(red, nh.RDLA(), h=0.1, steps=4, every=2))
+    with pytest.raises(ValueError, match="not of"):
+        red.reconstruct(integrate(reduced("robot"), nh.RDLA(), steps=3))
+    with pytest.raises(ValueError, match="violates the constraints"):
+        red.start((0, 1, 0), (1, 1, 2))
+    with pytest.raises(ValueError, match="s0 has shape"):
+        red.reconstruct(integrate(red, nh.RDLA(), steps=3), [1, 2])
+    assert repr(nh.RDLA(0.3, True)) == "RDLA(alpha=0.3, symmetric=True)"
+    assert nh.REDLA(0.3).order == 1 and nh.RDLA().order == 2
