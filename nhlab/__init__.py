@@ -32,7 +32,7 @@ _HOME = {
     "widgets": ("explore", "animate", "panel", "Picture"),
     "exercises": ("check",),
 }
-_MODULES = ("diagnostics", "discrete", "groups", "methods", "plot", "systems", "widgets")
+_MODULES = ("bodies", "diagnostics", "discrete", "groups", "methods", "plot", "systems", "widgets")
 _NAMES = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = sorted([*_NAMES, *_MODULES, "load"])

@@ -1,4 +1,4 @@
-"""Bodies drawn along a computed motion: sleigh, robot, snakeboard, disk, particle."""
+"""Bodies drawn along a computed motion: sleigh, robot, snakeboard, disk, particle, your own."""
 
 from __future__ import annotations
 
@@ -69,7 +69,10 @@ class Robot(Body):
 
 
 class Snakeboard(Body):
-    """The board, its two wheel axles at plus and minus phi, and the rotor."""
+    """The board, its axles turned by -phi in front and by +phi behind, and the rotor.
+
+    So the constraints say: the wheel along theta + phi is the one at -r on the board.
+    """
 
     size = 1.5
 
@@ -81,10 +84,10 @@ class Snakeboard(Body):
         axle = np.array([[0, -0.3], [0, 0.3]])
         return [
             np.array([back, front]),
-            _turn(axle, theta + phi, front),
-            _turn(_box(0.3, 0.1), theta + phi, front),
-            _turn(axle, theta - phi, back),
-            _turn(_box(0.3, 0.1), theta - phi, back),
+            _turn(axle, theta - phi, front),
+            _turn(_box(0.3, 0.1), theta - phi, front),
+            _turn(axle, theta + phi, back),
+            _turn(_box(0.3, 0.1), theta + phi, back),
             _turn([[-0.45, 0], [0.45, 0]], theta + psi, (x, y)),
             _circle(0.12) + [x, y],
         ]
@@ -121,10 +124,21 @@ BODIES = {
 }
 
 
-def body(system):
-    """The body that draws a system of the catalogue."""
-    name = system.name.replace("_", " ").lower()
-    for key, kind in BODIES.items():
-        if key in name:
-            return kind(system)
-    raise ValueError(f"no body is drawn for {system!r}; there are bodies for {list(BODIES)}")
+def body(system, given=None):
+    """The Body that draws a system: the given one, or that of the catalogue.
+
+    ``given`` is a subclass of Body, or a function of q that returns the outlines.
+    """
+    if isinstance(given, type) and issubclass(given, Body):
+        return given(system)
+    if callable(given):
+        own = Body(system)
+        own.parts = given
+        return own
+    if given is not None:
+        raise ValueError(f"body = {given!r} must be a subclass of nh.bodies.Body or a function of "
+                         "q that returns outlines, arrays of shape (k, 2)")  # fmt: skip
+    if system.name not in BODIES:
+        raise ValueError(f"no body is known for {system!r}, only for {list(BODIES)}; pass body=, a "
+                         "function of q that returns outlines, arrays of shape (k, 2)")  # fmt: skip
+    return BODIES[system.name](system)

@@ -6,6 +6,7 @@ takes over for that step; where the step has no solution it finds out why.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from functools import lru_cache
 
@@ -65,12 +66,21 @@ def _prepared(stage, symbols):
     return start, evaluator((*symbols, *stage.unknowns), [*stage.equations, *entries], stage.let)
 
 
+def _solution(J, r):
+    """x with J x = r, or None where J is singular to round-off or overflows."""
+    if np.linalg.cond(balanced(J)) <= 1e13:
+        with contextlib.suppress(np.linalg.LinAlgError):
+            return np.linalg.solve(J, r)
+    return None
+
+
 def _solve(stage, known, result):
     """Solve one stage; add its unknowns to ``known`` and return True, or say what failed."""
     n = len(stage.unknowns)
     start, system = _prepared(stage, tuple(known))
     values = [float(x) for x in start(*known.values())]
-    x, scale2 = np.array(values[:n]), np.array(values[n:])
+    x = np.array(values[:n])
+    near = stage.tolerance**2 * (np.array(values[n:]) + x * x)
     for _ in range(MAXITER):
         values = np.array([float(y) for y in system(*known.values(), *x)])
         r, J = values[:n], values[n:].reshape(n, n)
@@ -79,13 +89,13 @@ def _solve(stage, known, result):
             result.reason = "the equations are not finite here"
             result.advice = "Try a smaller h; check L and the constraints at this state."
             return False
-        if np.linalg.cond(balanced(J)) > 1e13:
+        d = _solution(J, r)
+        if d is None:
             result.reason = "the matrix of the step's equations is singular"
             result.advice = "The constraints or the discrete Lagrangian degenerate at this state."
             return False
-        d = np.linalg.solve(J, r)
         x = x - d
-        if np.all(d * d <= stage.tolerance**2 * (scale2 + x * x)):
+        if np.all(d * d <= near):
             known |= dict(zip(stage.unknowns, x.tolist(), strict=True))
             result.solutions[stage] = x
             return True

@@ -247,7 +247,8 @@ class Starts(Start):
             for k in np.flatnonzero(h <= 0)[:1]:
                 raise ValueError(f"h[{k}] = {h[k]} must be positive; to go back, reverse v0")
         sizes = {k: len(x) for k, x in given.items() if x.ndim > 1}
-        count = _same(sizes | {k: len(x) for k, x in [("h", h), *values.items()] if np.ndim(x)})
+        numbers = {"h": h} | {f"parameters[{k!r}]": x for k, x in values.items()}
+        count = _same(sizes | {k: len(x) for k, x in numbers.items() if np.ndim(x)})
         for k, x in given.items():
             given[k] = np.broadcast_to(x, (count, len(x))) if x.ndim == 1 else x
         self.parameters = {k: np.broadcast_to(x, count) for k, x in values.items()}
@@ -258,15 +259,16 @@ class Starts(Start):
             super().__init__(_varied(system, self.parameters, self.definite), method, q0, v0,
                              h=one, batch=True, **given, **options)  # fmt: skip
             self.h = np.full(count, h, float)
-            self.row, self.state, self.done, self.scale2 = begin(self)
-        except ValueError:
-            if hasattr(self, "q1") and (self.parameters or np.ndim(self.h)):
-                self.system, self.h = system, np.full(count, h, float)
-                self._blame()
-            raise
+            found = begin(self)
+        except (ValueError, TypeError):  # arrays of parameters are not careful with a single state
+            if not hasattr(self, "q1") or not (self.parameters or np.ndim(self.h)):
+                raise
+            self.system, self.h = system, np.full(count, h, float)
+            found = self._begin_one_by_one()
+        self.row, self.state, self.done, self.scale2 = found
         self.system = system
         if not np.isfinite(self.row[:, :-1] if method.variable_step else self.row).all():
-            self._blame()
+            self._begin_one_by_one()
         if self.backend is None:
             program = method.program(_varied(system, {}, self.definite))
             long = count * self.steps >= COMPILE_FROM[compile_state(program)]
@@ -275,16 +277,20 @@ class Starts(Start):
     def __len__(self):
         return len(self.q0)
 
-    def _blame(self):
-        """Raise the ValueError of the first member that has one."""
+    def _begin_one_by_one(self):
+        """What ``begin`` returns; a ValueError names its member."""
+        found = []
         for k in range(len(self)):
             one = self.member(k)
             try:
                 one._admissible()
+                found.append(begin(one))
                 with suppress(IntegrationError):
-                    Run(one, *begin(one), explain=False)
+                    Run(one, *found[-1], explain=False)
             except ValueError as error:
                 raise ValueError(f"member {k}: {error}") from None
+        row, state, done, scale2 = zip(*found, strict=True)
+        return np.stack(row), np.stack(state), done[0], np.stack(scale2)
 
     def empty_rows(self, count):
         return np.empty((count, self.steps // self.every + 1, self.row.shape[1]))

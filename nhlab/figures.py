@@ -238,8 +238,8 @@ def fim08_fig3():
         )
     _arc(ax, 0, 0, 0.42, 0.0, theta, r"$\theta$")
     _arc(ax, 0, 0, 0.6, theta, theta + psi, r"$\psi$")
-    _arc(ax, x, y, 0.5, theta, theta + phi, r"$\phi$")
-    _arc(ax, -x, -y, 0.5, np.pi + theta - phi, np.pi + theta, r"$\phi$")
+    _arc(ax, x, y, 0.5, theta - phi, theta, r"$\phi$")
+    _arc(ax, -x, -y, 0.5, np.pi + theta, np.pi + theta + phi, r"$\phi$")
     ax.annotate("$r$", (-0.55 * x, -0.55 * y + 0.12), fontsize=15)
     return Plate("FIM08 Figure 3: the snakeboard", fig, _outline(s, q),
                  "All angles positive: theta = 0.35, psi = 0.9, phi = 0.5; the dashed line is the x-axis, phi is measured from the board.",

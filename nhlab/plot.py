@@ -130,6 +130,8 @@ def new(rows=1, columns=1, size=None):
 def draw(sols, name, ax=None, **options):
     """Draw a reading of one or several trajectories."""
     sols = sols if isinstance(sols, (list, tuple)) else [sols]
+    if not sols:
+        raise ValueError("there is nothing to draw: give one or more trajectories")
     if ax is None:
         ax = new()[1]
     x, y, f = reading(name, sols[0].system)
@@ -145,6 +147,8 @@ def draw(sols, name, ax=None, **options):
 def energy(sols, ax=None, at="nodes", **options):
     """Energy over time; ``at`` as in Trajectory.energy ("nodes", "midpoints", "projected")."""
     names = {"nodes": "energy", "midpoints": "midpoint energy", "projected": "projected energy"}
+    if at not in names:
+        raise ValueError(f"at = {at!r} is unknown; choose one of {list(names)}")
     return draw(sols, names[at], ax, **options)
 
 

@@ -51,7 +51,7 @@ class System:
         self.L = _expression(L, "L")
         self.constraints = tuple(_expression(c, "constraints") for c in _rows(constraints))
         self.holonomic = tuple(_expression(g, "holonomic") for g in _rows(holonomic))
-        self.metric = None if metric is None else sp.ImmutableMatrix(metric)
+        self.metric = None if metric is None else _matrix(metric, "metric")
         self.name, self.source = name, source
         if not isinstance(parameters, (dict, type(None))):
             raise ValueError(f"parameters = {parameters!r} must map names to numbers: {{'m': 1.0}}")
@@ -143,8 +143,10 @@ class System:
             bound[by_name[name]] = _number(value, f"parameters[{name!r}]")
         unbound = sorted(s.name for s in free - set(bound))
         if unbound:
+            remedy = f"add parameters={{{unbound[0]!r}: number}}"
+            remedy += ", or t=t if it is the time" if "t" in unbound and self.t is None else ""
             raise ValueError(f"{unbound} occur in L or the constraints but are neither q, v, t nor "
-                             f"parameters; add parameters={{{unbound[0]!r}: number}}")  # fmt: skip
+                             f"parameters; {remedy}")  # fmt: skip
         return dict(sorted(bound.items(), key=lambda item: item[0].name))
 
     def _expressions(self):
@@ -625,7 +627,20 @@ def _expression(e, name):
         e = e.lhs - e.rhs
     if not isinstance(e, sp.Expr) or e.is_Matrix:
         raise ValueError(f"{name} = {e!r} is not a scalar SymPy expression")
+    unknown = e.atoms(sp.core.function.AppliedUndef) | e.atoms(sp.Derivative)
+    if unknown:
+        raise ValueError(f"{name} contains {sorted(map(str, unknown))}: write functions out, and "
+                         "use System.from_mechanics for dynamicsymbols")  # fmt: skip
+    if e.has(sp.I):
+        raise ValueError(f"{name} = {e} is not real: it contains the imaginary unit")
     return e
+
+
+def _matrix(rows, name):
+    try:
+        return sp.ImmutableMatrix(rows)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} = {rows!r} is not a matrix; give its rows as lists") from None
 
 
 def _number(x, name):

@@ -108,16 +108,17 @@ def snakeboard(m=1.0, J=1.0, J0=1.0, J1=1.0, r=1.0):
               + \tfrac12 J_0\dot\psi^2 + J_1\dot\phi^2, \qquad
               \dot x\sin(\theta\pm\phi) - \dot y\cos(\theta\pm\phi) \pm r\dot\theta\cos\phi = 0
 
-    M is constant: the projector method keeps the energy.  The rotor's momentum belongs to a
-    horizontal symmetry.  At phi = ±pi/2 the two constraints become one; phi gets there at t = 31.
+    The upper signs belong to the wheel behind, the lower ones to that in front.  M is constant: the
+    projector method keeps the energy.  The rotor's momentum belongs to a horizontal symmetry.  At
+    phi = ±pi/2 the two constraints become one; phi gets there at t = 31.
     """
     q, v = _coordinates("x y theta psi phi")
     (_, _, theta, _, phi), (vx, vy, vtheta, vpsi, vphi) = q, v
     (m, J, J0, J1, r), values = _parameters(m=m, J=J, J0=J0, J1=J1, r=r)
     L = m * (vx**2 + vy**2) / 2 + (J + 2 * J1) * vtheta**2 / 2 + J0 * vpsi**2 / 2 + J1 * vphi**2
-    front = vx * sin(theta + phi) - vy * cos(theta + phi) + r * vtheta * cos(phi)
-    rear = vx * sin(theta - phi) - vy * cos(theta - phi) - r * vtheta * cos(phi)
-    return System(q, v, L, [front, rear], parameters=values, name="snakeboard",
+    rear = vx * sin(theta + phi) - vy * cos(theta + phi) + r * vtheta * cos(phi)
+    front = vx * sin(theta - phi) - vy * cos(theta - phi) - r * vtheta * cos(phi)
+    return System(q, v, L, [rear, front], parameters=values, name="snakeboard",
                   source="FIM08 example 2", q0=(0, 0, 0, 0, 0),
                   v0=(1, 0, 0, 0.7, 0.05))  # fmt: skip
 
@@ -236,6 +237,23 @@ def contact_oscillator(eps=0.1):
     L = (vx**2 + vy**2 + vz**2) / 2 - (x**2 + y**2 + z**2) / 2 - eps * x**2 * z**2 / 2
     return System(q, v, L, [vx + y * vz], parameters=values, name="contact oscillator",
                   source="MP06 section 5", q0=(1, 0, 0), v0=(0, 1, 1))  # fmt: skip
+
+
+def nonreversible(c=1.0):
+    r"""Contact oscillator whose momentum is shifted by the gradient of S = c cos z, MP06.
+
+    .. math:: L = \tfrac12|\dot q|^2 + c\sin z\,\dot z - \tfrac12|q|^2, \qquad
+              \dot x + y\dot z = 0
+
+    H = (|q|^2 + |p + grad S|^2)/2.  The term in c is minus the rate of S: the motion is that of
+    ``contact_oscillator(eps=0)``.  But L(q, -v) is not L(q, v), and a discrete Lagrangian made
+    from it has lost the reversal of time, which protected the energy.
+    """
+    (x, y, z), (vx, vy, vz) = q, v = _coordinates("x y z")
+    (c,), values = _parameters(c=c)
+    L = (vx**2 + vy**2 + vz**2) / 2 + c * sin(z) * vz - (x**2 + y**2 + z**2) / 2
+    return System(q, v, L, [vx + y * vz], parameters=values, name="non-reversible oscillator",
+                  source="MP06 section 5", q0=(0, 0, 1), v0=(0, 1, 1))  # fmt: skip
 
 
 def quartic():
@@ -511,7 +529,7 @@ def spherical_pendulum(m=1.0, g=1.0, l=1.0):
 catalogue = {
     f.__name__: f
     for f in (particle, free_particle, robot, snakeboard, sleigh, rolling_disk, knife_edge,
-              contact_oscillator, quartic, transmission, driven, pendulum, kepler,
+              contact_oscillator, nonreversible, quartic, transmission, driven, pendulum, kepler,
               spherical_pendulum)
 }  # fmt: skip
 on_groups = {f.__name__: f for f in (suslov, sleigh_se2, ball, ball_right, rigid_body, rubber_ball)}

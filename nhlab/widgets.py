@@ -19,7 +19,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
-from . import plot
+from . import plot, systems
 from .errors import IntegrationError
 from .loop import integrate
 
@@ -353,7 +353,8 @@ def explore(
     """  # fmt: skip
     systems = list(system) if isinstance(system, (list, tuple)) else [system]
     views = list(view) if isinstance(view, (list, tuple)) else [view]
-    return _Explorer(systems, list(methods), views, h, alpha, steps, T, q0, v0, start, parameters,
+    methods = list(methods) if isinstance(methods, (list, tuple)) else [methods]
+    return _Explorer(systems, methods, views, h, alpha, steps, T, q0, v0, start, parameters,
                      caption, size, dict(extra)).panel()  # fmt: skip
 
 
@@ -368,8 +369,11 @@ class _Explorer:
         self.T, self.steps = T, steps if steps or T else 1250
         self.caption, self.extra = caption, extra
         s = systems[0]
-        self.q0 = np.array(s.q0 if q0 is None else q0, float)
-        self.v0 = np.array(s.v0 if v0 is None else v0, float)
+        q0, v0 = s.q0 if q0 is None else q0, s.v0 if v0 is None else v0
+        if q0 is None or v0 is None:
+            raise ValueError(f"{'q0' if q0 is None else 'v0'} is missing and {s!r} has no initial "
+                             "condition of its own")  # fmt: skip
+        self.q0, self.v0 = np.array(q0, float), np.array(v0, float)
         self.free = free_velocities(s, self.q0)
         self.controls = {}
         if len(systems) > 1:
@@ -388,7 +392,10 @@ class _Explorer:
             self.controls[name] = slider(f"{name}(0)", low, high, value)
         for given in parameters:
             name, *ends = (given,) if isinstance(given, str) else given
-            value = {k.name: x for k, x in s.parameters.items()}[name]
+            known = {k.name: x for k, x in s.parameters.items()}
+            if name not in known:
+                raise ValueError(f"parameters: {name!r} is none of {s!r}; it has {list(known)}")
+            value = known[name]
             low, high = ends or (value / 2, 2 * value) if value else (-1, 1)
             self.controls[name] = slider(name, low, high, value)
         self.parameters = [x if isinstance(x, str) else x[0] for x in parameters]
@@ -510,8 +517,11 @@ class _Explorer:
         s, q0, v0 = self.setting(values)
         steps = self.length(values, False)
         numbers = ", ".join(f"{k.name}={x!r}" for k, x in s.parameters.items())
-        make = f"nh.systems.{s.name.replace(' ', '_')}({numbers})" if s.name else "system"
-        lines = ["import nhlab as nh", "", f"system = {make}"]
+        name, catalogue = s.name.replace(" ", "_"), {**systems.catalogue, **systems.on_groups}
+        make = f"system = nh.systems.{name}({numbers})"
+        if name not in catalogue:
+            make = f"system = system.set({numbers})" if numbers else "# system: your own"
+        lines = ["import nhlab as nh", "", make]
         for k in self.chosen(values):
             m = self.method(k, values)
             lines.append(
@@ -524,16 +534,22 @@ class _Explorer:
 # ---------------------------------------------------------------------------- animate
 
 
-def animate(*sols, caption="", size=None, frames=200):
-    """Play one or two computed motions side by side, with play, pause and a time slider."""
-    from .bodies import body
+def animate(*sols, body=None, caption="", size=None, frames=200):
+    """Play one or two computed motions side by side, with play, pause and a time slider.
 
+    ``body`` draws a system that is not of the catalogue: a function of q that returns outlines,
+    arrays of points (k, 2), or a subclass of nh.bodies.Body.
+    """
+    from . import bodies
+
+    if not sols:
+        raise ValueError("give one or two trajectories to play")
     columns = len(sols)
     picture = Picture(size or (3.4 + 3.2 * (columns - 1) if columns > 1 else 5.2, 4.0), 1, columns)
     end = min(sol.t[-1] for sol in sols)
     movers = []
     for sol, ax in zip(sols, picture.axes, strict=True):
-        figure = body(sol.system)
+        figure = bodies.body(sol.system, body)
         trace = figure.centre(sol.q)
         low, high = trace.min(0) - figure.size, trace.max(0) + figure.size
         half = max(high - low) / 2

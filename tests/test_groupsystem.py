@@ -570,3 +570,11 @@ def test_files_with_an_unknown_group_are_refused():
     for change in ({"group": "Group"}, {"t": ["Symbol", "t", {}]}, {"rule": "best"}):
         with pytest.raises(ValueError):
             system_from_json(data | change)
+
+
+@pytest.mark.parametrize("h", [1.5, 4, 6, 1e3])
+def test_steps_without_a_solution_stop(h):
+    """With the trace rule a free ball turns by sin(angle) = h |omega|, which may exceed 1."""
+    ball = nh.systems.rigid_body(1, 1, 1, rule="trace")
+    with pytest.raises(nh.IntegrationError):
+        nh.integrate(ball, nh.Variational(), [1, 0, 0, 0], [0, 0, 1], h=h, steps=1)

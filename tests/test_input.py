@@ -14,7 +14,8 @@ a, t = nh.symbols("a t")
 T = (vx**2 + vy**2 + vz**2) / 2
 Q, V = (x, y, z), (vx, vy, vz)
 PARTICLE = nh.systems.particle()
-METHODS = [nh.DLA(), nh.Projector(), nh.EDLA(), nh.RK4(), nh.Reference()]
+METHODS = [nh.DLA(), nh.Projector(), nh.EDLA(), nh.RK4(), nh.Reference(), nh.Reversible(),
+           nh.DiscreteGradient(), nh.Composition(nh.DLA())]  # fmt: skip
 GOOD = dict(q0=[0, 1, 0], v0=[1, 1, 1], h=0.1, steps=10)
 
 
@@ -277,7 +278,14 @@ SYSTEMS = {
     "linear L": (lambda: nh.System((x,), (vx,), x * vx), "singular"),
     "unbound symbol": (
         lambda: nh.System((x,), (vx,), a * vx**2), "['a'] occur in L", "parameters={'a': number}"),
-    "unbound time": (lambda: nh.System((x,), (vx,), vx**2 - t * x), "['t'] occur"),
+    "unbound time": (
+        lambda: nh.System((x,), (vx,), vx**2 - t * x), "['t'] occur", "t=t if it is the time"),
+    "a dynamicsymbol in L": (
+        lambda: nh.System((x,), (vx,), vx**2 - sp.Function("u")(sp.Symbol("t"))),
+        "L contains ['u(t)']", "from_mechanics"),
+    "imaginary L": (lambda: nh.System((x,), (vx,), vx**2 - sp.I * x), "imaginary unit"),
+    "metric as text": (
+        lambda: nh.System((x,), (vx,), vx**2, metric="M"), "metric = 'M' is not a matrix"),
     "unknown parameter": (
         lambda: nh.System((x,), (vx,), a * vx**2, parameters={a: 1, "b": 2}), "'b' occurs neither"),
     "coordinate as parameter": (

@@ -54,6 +54,10 @@ CASES = {
     "relativistic DLA": (relativistic, nh.DLA()),
     "relativistic EDLA": (relativistic, nh.EDLA()),
     "Projector with a metric": (particle_with_a_metric, nh.Projector()),
+    "sleigh Reversible": (nh.systems.sleigh, nh.Reversible()),
+    "driven Reversible": (nh.systems.driven, nh.Reversible()),
+    "robot DiscreteGradient": (nh.systems.robot, nh.DiscreteGradient()),
+    "driven Composition": (nh.systems.driven, nh.Composition(nh.DLA(0.3, True), 6)),
 }
 COMPILED = [
     "particle EDLA",
@@ -667,7 +671,8 @@ def sleigh_in(length, mass, time):
 
 @pytest.mark.parametrize(
     "method",
-    [nh.DLA(), nh.DLA(0.3, True), nh.Projector(), nh.EDLA(), nh.RK4(), nh.Reference()], ids=str,
+    [nh.DLA(), nh.DLA(0.3, True), nh.Projector(), nh.EDLA(), nh.RK4(), nh.Reference(),
+     nh.Reversible(), nh.DiscreteGradient(), nh.Composition(nh.DLA())], ids=str,
 )  # fmt: skip
 def test_units_do_not_matter(method):
     q0, v0 = np.array([0.1, 0.2, 0.3]), np.array([-np.cos(0.3), -np.sin(0.3), 0.25])

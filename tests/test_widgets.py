@@ -198,8 +198,65 @@ def test_bodies_move_along_the_motion(name):
 
 
 def test_no_body_for_an_unknown_system():
-    with pytest.raises(ValueError, match="no body is drawn"):
-        nh.animate(nh.integrate(nh.systems.pendulum(), nh.Variational(), h=0.1, steps=3))
+    sol = nh.integrate(nh.systems.pendulum(), nh.Variational(), h=0.1, steps=3)
+    with pytest.raises(ValueError, match=r"no body is known .* pass body="):
+        nh.animate(sol)
+    with pytest.raises(ValueError, match="body = 3 must be a subclass"):
+        nh.animate(sol, body=3)
+    with pytest.raises(ValueError, match="one or two trajectories"):
+        nh.animate()
+
+
+def test_a_body_of_ones_own():
+    """A function of q, or a Body; the name of a catalogue system within another's is no match."""
+    s = nh.systems.particle()
+    s = nh.System(s.q, s.v, s.L, s.constraints, name="particle of mine", q0=s.q0, v0=s.v0)
+    sol = nh.integrate(s, nh.DLA(), h=0.1, steps=30)
+    with pytest.raises(ValueError, match="no body is known"):
+        nh.animate(sol)
+
+    def cross(q):
+        return [q[:2] + np.array([[-0.2, 0], [0.2, 0]]), q[:2] + np.array([[0, -0.2], [0, 0.2]])]
+
+    class Cross(nh.bodies.Body):
+        def parts(self, q):
+            return cross(q)
+
+    pictures = []
+    for body in (cross, Cross):
+        p = nh.animate(sol, body=body)
+        before = pixels(p)
+        p.controls["t"].value = p.controls["t"].max
+        pictures.append(pixels(p))
+        assert np.abs(pictures[-1] - before).max() > 100
+    np.testing.assert_array_equal(*pictures)
+
+
+def test_the_wheels_of_the_snakeboard_roll_as_drawn():
+    """Along the motion the middle of each wheel moves in the direction the wheel points to."""
+    system = nh.systems.snakeboard()
+    body = nh.bodies.body(system)
+    sol = nh.integrate(system, nh.Reference(), h=0.1, steps=200)
+    for part in (2, 4):  # the two wheels
+        for q, v in zip(sol.q[::20], sol.v[::20], strict=True):
+            box = body.parts(q)[part]
+            heading = box[1] - box[0]
+            e = 1e-6
+            ahead, behind = (body.parts(q + s * e * v)[part][:4].mean(0) for s in (1, -1))
+            velocity = (ahead - behind) / (2 * e)
+            slip = heading[0] * velocity[1] - heading[1] * velocity[0]
+            assert abs(slip) < 1e-7 * np.linalg.norm(heading) * (1 + np.linalg.norm(velocity))
+
+
+def test_copy_as_code_of_ones_own_system():
+    x, vx = nh.symbols("x vx")
+    k = nh.symbols("k")
+    mine = nh.System((x,), (vx,), vx**2 / 2 - k * x**2, parameters={k: 1}, name="mine")
+    p = nh.explore(mine, nh.DLA(), q0=[1], v0=[0], parameters=["k"], steps=10)
+    p.set(k=1.5)
+    space = {"system": mine}
+    exec(p._code(p.values), space)
+    assert space["dla"].system == mine.set(k=1.5)
 
 
 def test_colours_are_distinct_and_fixed():
@@ -212,3 +269,16 @@ def test_unknown_views_and_starts_are_named():
         nh.explore(nh.systems.particle(), [nh.DLA()], "enrgy")
     with pytest.raises(ValueError, match="'vq' is neither a coordinate nor a velocity"):
         nh.explore(nh.systems.particle(), [nh.DLA()], start=("vq",))
+    with pytest.raises(ValueError, match=r"parameters: 'K' is none of .* it has"):
+        nh.explore(nh.systems.robot(), [nh.DLA()], parameters=["K"])
+    x, vx = nh.symbols("x vx")
+    with pytest.raises(ValueError, match="q0 is missing and <System mine"):
+        nh.explore(nh.System((x,), (vx,), vx**2, name="mine"), [nh.DLA()])
+
+
+def test_what_cannot_be_drawn_is_named():
+    sol = nh.integrate(nh.systems.particle(), nh.DLA(), h=0.1, steps=3)
+    with pytest.raises(ValueError, match="at = 'middle' is unknown; choose one of"):
+        plot.energy(sol, at="middle")
+    with pytest.raises(ValueError, match="nothing to draw"):
+        plot.energy([])

@@ -223,11 +223,11 @@ def motion_panel(system, kind, start, curve, *, T, h, label="", caption="", meth
         return {"at the end": f"x = {sol.q[-1, 0]:.2f}, y = {sol.q[-1, 1]:.2f}",
                 "energy": f"{E[0]:.3f}", "spread of the energy": f"{np.ptp(E):.1e}"}  # fmt: skip
 
-    made = panel(picture, update, caption=caption, alt=caption, **sliders, t=(0.0, float(T), 0.0))
+    made = panel(picture, update, caption=caption, alt=caption, **sliders, t=(0.0, float(T), 0.4 * T))
     return _playing(made, "t")
 
 
-def _frame(picture, ax, points, room=1.2):
+def _frame(picture, ax, points, room=0.8):
     """Limits with equal scales that hold the points, changed only if they are far from fitting."""
     box = ax.get_position()
     ratio = box.width / box.height * np.divide(*picture.figure.get_size_inches())
@@ -237,7 +237,7 @@ def _frame(picture, ax, points, room=1.2):
     inside = np.all(limits[0] <= low) and np.all(high <= limits[1])
     if inside and 2 * half > 0.5 * (limits[1, 0] - limits[0, 0]) and limits[1, 0] != 1:
         return
-    centre, half = (low + high) / 2, 1.1 * half
+    centre, half = (low + high) / 2, 1.05 * half
     ax.set(xlim=centre[0] + np.array([-half, half]),
            ylim=centre[1] + np.array([-half, half]) / ratio)  # fmt: skip
     picture.changed()
@@ -280,8 +280,11 @@ def growth(system):
     fields, last, dimensions = list(first), first, []
     while True:
         table = sp.lambdify(system.q, sp.Matrix.hstack(*fields), "numpy", cse=True)(*q)
-        dimensions.append(int(np.linalg.matrix_rank(table, tol=1e-9)))
-        if dimensions[-1] == n or dimensions[-1:] == dimensions[-2:-1]:
+        rank = int(np.linalg.matrix_rank(table, tol=1e-9))
+        if rank in dimensions:
+            return dimensions
+        dimensions.append(rank)
+        if rank == n:
             return dimensions
         last = [_bracket(X, Y, system.q) for X in first for Y in last if X is not Y]
         fields += last

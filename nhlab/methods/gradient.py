@@ -139,8 +139,10 @@ class DiscreteGradient(Method):
             ),
             guess=(sp.S.Zero,) * (s.n + 2 * s.m),
             let=tuple(let.pairs),
-            scale2=(*s.scale2, *(_energy_scale(s) for _ in (*kappa, *m))),
-            tolerance=1e-10,  # or A v would vanish to 1e-13 only
+            scale2=(
+                *(x**2 + y for x, y in zip(v0, s.scale2, strict=True)),
+                *(_energy_scale(s) for _ in (*kappa, *m)),
+            ),
         )
         given = [let.backward(R, s.lam1) for R in (R0, R1)]  # A^T lam in the rows as given
         return Statement(
