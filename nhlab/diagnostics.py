@@ -204,9 +204,8 @@ def lagrangian(system, q, v, t=0.0):
 
 # ---------------------------------------------------------------------------- growth
 
-KINDS = {0.0: "bounded", 0.5: "random walk", 1.0: "linear"}
+KINDS = {0.0: "bounded", 0.5: "random walk", 1.0: "drift"}
 BLOCKS = 128
-ROUNDOFF = 1e-11
 
 
 @dataclass(frozen=True)
@@ -214,7 +213,7 @@ class Growth:
     """How an error grows: as t to the power ``exponent`` +- ``error``; ``kind`` in words.
 
     lags, size : the lags, in blocks, and the root mean square change of a block mean over them
-    slope, slope_error : mean change of a block mean per unit time, and its standard error
+    slope, slope_error : mean over the runs of the slope of x, and its standard error
     """
 
     exponent: float
@@ -226,47 +225,49 @@ class Growth:
     slope_error: float
 
 
-def growth(t, x, blocks=BLOCKS, resamples=200, seed=0):
+def growth(t, x, blocks=BLOCKS, floor=1e-11, resamples=200, seed=0):
     r"""Decide whether x(t) is bounded, walks randomly or drifts, with an uncertainty.
 
     .. math:: D(l) = \bigl\langle (\bar x_{i+l} - \bar x_i)^2 \bigr\rangle \sim l^{2\gamma},
               \qquad \gamma = 0,\ \tfrac12,\ 1
 
-    x : (N,) or (K, N), one row per member of an ensemble, at common times t : (N,).  Oscillations
-    are taken out by the means :math:`\bar x_i` of ``blocks`` blocks, as many as the times if there
-    are fewer.  gamma is fitted over the longer lags, and its standard error found by drawing the
-    members anew; less than eight members are first cut into parts, eight in all.  The kind is
-    "bounded", "random walk" or "linear" where gamma +- 2 errors is nearest to one of the three
-    alone, else "undecided"; "round-off" if x changes by less than 1e-11 of its size.
+    x : (K, N), K >= 8 runs from different starts at common times t : (N,); a single run does not
+    tell a walk from a drift.  Oscillations are taken out by the means :math:`\bar x_i` of
+    ``blocks`` blocks.  gamma is fitted over the longer lags, its standard error found by drawing
+    the runs anew.  The kind is "bounded", "random walk" or "drift" where gamma +- 2 errors is
+    nearest to one of the three alone, else "undecided"; "none" if no mean changes by more than
+    ``floor``.  A walk goes either way: one whose mean slope is five times its error is a drift that
+    slows down.
     """
     t, x = np.asarray(t, float), np.atleast_2d(np.asarray(x, float))
     if x.shape[-1] != len(t) or not np.isfinite(x).all():
         raise ValueError(f"x has shape {x.shape}, with {int(np.isnan(x).sum())} NaN; expected one "
                          f"finite number for each of {len(t)} times")  # fmt: skip
-    parts = -(-8 // len(x))
-    count = min(blocks, len(t)) // parts  # blocks of one part
-    if count < 8:
-        raise ValueError(f"{len(t)} times and {blocks} blocks are too few for {parts} parts of 8")
-    length = len(t) // (count * parts)
-    means = x[:, : length * count * parts].reshape(len(x) * parts, count, length).mean(-1)
-    span = length * (t[-1] - t[0]) / (len(t) - 1)  # of time, in one block
+    count = min(blocks, len(t))
+    if len(x) < 8 or count < 16:
+        raise ValueError(f"{len(x)} runs in {count} blocks are too few; give at least 8 runs from "
+                         "different starts and 16 times")  # fmt: skip
+    length = len(t) // count
+    means = x[:, : length * count].reshape(len(x), count, length).mean(-1)
     lags = np.unique(np.geomspace(1, count // 2, 12).astype(int))
     square = np.stack([((means[:, k:] - means[:, :-k]) ** 2).mean(1) for k in lags], 1)
-    use = lags >= count / 16
-    change = (means[:, -1] - means[:, 0]) / (span * (count - 1))
-    slope, slope_error = change.mean(), change.std(ddof=1) / np.sqrt(len(change))
+    use = lags >= max(2, count // 16)  # a walk smoothed by blocks grows too fast at lag 1
 
     def exponent(some):
         return np.polyfit(np.log(lags[use]), np.log(some.mean(0)[use]), 1)[0] / 2
 
+    at = np.arange(count) * length * (t[-1] - t[0]) / (len(t) - 1)
+    slopes = np.polyfit(at, means.T, 1)[0]
+    slope = float(slopes.mean()), float(slopes.std(ddof=1) / np.sqrt(len(x)))
     size = np.sqrt(square.mean(0))
-    if size.max() <= ROUNDOFF * max(1, np.abs(x).max()):
-        return Growth(0.0, 0.0, "round-off", lags, size, float(slope), float(slope_error))
-    rng, tiny = np.random.default_rng(seed), np.finfo(float).tiny
-    square = square + tiny
-    drawn = [exponent(square[rng.integers(len(square), size=len(square))])
-             for _ in range(resamples)]  # fmt: skip
-    value, error = exponent(square), float(np.std(drawn))
+    if size.max() <= floor:
+        return Growth(0.0, 0.0, "none", lags, size, *slope)
+    square = square + np.finfo(float).tiny
+    rng, value = np.random.default_rng(seed), exponent(square)
+    error = float(np.std([exponent(square[rng.integers(len(x), size=len(x))])
+                          for _ in range(resamples)]))  # fmt: skip
     near = {min(KINDS, key=lambda k: abs(k - y)) for y in (value - 2 * error, value + 2 * error)}
     kind = KINDS[near.pop()] if len(near) == 1 else "undecided"
-    return Growth(float(value), error, kind, lags, size, float(slope), float(slope_error))
+    if kind == "random walk" and abs(slope[0]) > 5 * slope[1]:
+        kind = "drift"
+    return Growth(float(value), error, kind, lags, size, *slope)

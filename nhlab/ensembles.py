@@ -239,7 +239,9 @@ class Starts(Start):
             q0, v0 = system.q0, system.v0 if v0 is None and q1 is None else v0
         given = {"q0": q0, "v0": v0, "q1": q1}
         given = {k: _states(system, x, k) for k, x in given.items() if x is not None}
-        values = {getattr(k, "name", k): x for k, x in (parameters or {}).items()}
+        if not isinstance(parameters, (dict, type(None))):
+            raise ValueError(f"parameters = {parameters!r} must map names to numbers or arrays")
+        values = {getattr(k, "name", str(k)): x for k, x in (parameters or {}).items()}
         system.set(**dict.fromkeys(values, 1.0))  # refuses names it does not know
         values = {k: _numbers(x, f"parameters[{k!r}]") for k, x in values.items()}
         if np.ndim(h):
@@ -259,15 +261,14 @@ class Starts(Start):
             super().__init__(_varied(system, self.parameters, self.definite), method, q0, v0,
                              h=one, batch=True, **given, **options)  # fmt: skip
             self.h = np.full(count, h, float)
-            found = begin(self)
-        except (ValueError, TypeError):  # arrays of parameters are not careful with a single state
+            self.row, self.state, self.done, self.scale2 = begin(self)
+            sound = np.isfinite(self.row[:, :-1] if method.variable_step else self.row).all()
+        except (ValueError, TypeError):  # TypeError: of arrays, where one state is looked at alone
             if not hasattr(self, "q1") or not (self.parameters or np.ndim(self.h)):
-                raise
-            self.system, self.h = system, np.full(count, h, float)
-            found = self._begin_one_by_one()
-        self.row, self.state, self.done, self.scale2 = found
-        self.system = system
-        if not np.isfinite(self.row[:, :-1] if method.variable_step else self.row).all():
+                raise  # which names its member
+            sound = False
+        self.system, self.h = system, np.full(count, h, float)
+        if not sound:
             self._begin_one_by_one()
         if self.backend is None:
             program = method.program(_varied(system, {}, self.definite))
@@ -278,7 +279,7 @@ class Starts(Start):
         return len(self.q0)
 
     def _begin_one_by_one(self):
-        """What ``begin`` returns; a ValueError names its member."""
+        """Slowly, to name the member that cannot."""
         found = []
         for k in range(len(self)):
             one = self.member(k)
@@ -289,8 +290,8 @@ class Starts(Start):
                     Run(one, *found[-1], explain=False)
             except ValueError as error:
                 raise ValueError(f"member {k}: {error}") from None
-        row, state, done, scale2 = zip(*found, strict=True)
-        return np.stack(row), np.stack(state), done[0], np.stack(scale2)
+        row, state, (self.done, *_), scale2 = zip(*found, strict=True)
+        self.row, self.state, self.scale2 = np.stack(row), np.stack(state), np.stack(scale2)
 
     def empty_rows(self, count):
         return np.empty((count, self.steps // self.every + 1, self.row.shape[1]))

@@ -440,7 +440,13 @@ def _reference(start, progress=None):
         a = a if ok else s.motion_carefully(t, y)
         return np.array(a[:both])
 
-    v_scale = velocity_scale(start.v0, _first_acceleration(start), start.h)
+    a0 = _first_acceleration(start)
+    v_scale = velocity_scale(start.v0, a0, start.h)
+    if s.is_mechanical and s.is_definite:
+        # A coordinate at rest will move, too: at the speed that its mass and the energy allow.
+        M = s.M(start.q0, None, start.t0)
+        energy = max(x @ M @ x for x in (start.v0, start.h * a0))
+        v_scale = np.maximum(v_scale, 1e-3 * np.sqrt(energy / np.diag(M)))
     speed = v_scale if len(s.v) == n else v_scale.max()
     q_scale = np.maximum(np.abs(start.q0), start.h * speed)
     atol = m.rtol * np.concatenate([q_scale, v_scale]) if m.atol is None else m.atol
@@ -503,11 +509,13 @@ def _warn_of_energy_jumps(sol):
     pick = np.unique(np.linspace(0, len(sol) - 1, 500).astype(int))
     q, t = sol.q[pick], sol._t0  # the system is autonomous
     v = sol._column("v")[pick]
-    E, V = sol.system.energy(q, v, t), sol.system.V(q, t)
-    scale = np.ptp(np.minimum(V, max(E[0], V[0]))) + np.abs(E[0] - V[0]) + 1e-300
-    if np.abs(E - E[0]).max() > 10 * scale:
+    with np.errstate(all="ignore"):  # what overflows has jumped, too
+        E, V = sol.system.energy(q, v, t), sol.system.V(q, t)
+        scale = np.ptp(np.minimum(V, max(E[0], V[0]))) + np.abs(E[0] - V[0]) + 1e-300
+        jump = np.nan_to_num(np.abs(E - E[0]), nan=np.inf)
+    if jump.max() > 10 * scale:
         warnings.warn(
-            f"the energy changes from {E[0]:.4g} to {E[np.abs(E - E[0]).argmax()]:.4g} during "
+            f"the energy changes from {E[0]:.4g} to {E[jump.argmax()]:.4g} during "
             f"this run: h = {sol._h:g} is too large for {sol.method!r}",
             RuntimeWarning,
             stacklevel=3,

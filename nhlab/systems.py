@@ -239,20 +239,19 @@ def contact_oscillator(eps=0.1):
                   source="MP06 section 5", q0=(1, 0, 0), v0=(0, 1, 1))  # fmt: skip
 
 
-def nonreversible(c=1.0):
-    r"""Contact oscillator whose momentum is shifted by the gradient of S = c cos z, MP06.
+def nonreversible():
+    r"""Contact oscillator whose momentum is shifted by the gradient of S = cos z, MP06.
 
-    .. math:: L = \tfrac12|\dot q|^2 + c\sin z\,\dot z - \tfrac12|q|^2, \qquad
+    .. math:: L = \tfrac12|\dot q|^2 + \sin z\,\dot z - \tfrac12|q|^2, \qquad
               \dot x + y\dot z = 0
 
-    H = (|q|^2 + |p + grad S|^2)/2.  The term in c is minus the rate of S: the motion is that of
-    ``contact_oscillator(eps=0)``.  But L(q, -v) is not L(q, v), and a discrete Lagrangian made
-    from it has lost the reversal of time, which protected the energy.
+    H = (|q|^2 + |p + grad S|^2)/2.  The new term of L is minus the rate of S, so the motion is that
+    of ``contact_oscillator(eps=0)``.  But L(q, -v) is not L(q, v), and a discrete Lagrangian made
+    from it has lost the reversal of time that protected the energy.
     """
     (x, y, z), (vx, vy, vz) = q, v = _coordinates("x y z")
-    (c,), values = _parameters(c=c)
-    L = (vx**2 + vy**2 + vz**2) / 2 + c * sin(z) * vz - (x**2 + y**2 + z**2) / 2
-    return System(q, v, L, [vx + y * vz], parameters=values, name="non-reversible oscillator",
+    L = (vx**2 + vy**2 + vz**2) / 2 + sin(z) * vz - (x**2 + y**2 + z**2) / 2
+    return System(q, v, L, [vx + y * vz], name="non-reversible oscillator",
                   source="MP06 section 5", q0=(0, 0, 1), v0=(0, 1, 1))  # fmt: skip
 
 

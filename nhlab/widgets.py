@@ -576,9 +576,9 @@ def animate(*sols, body=None, caption="", size=None, frames=200):
                 line.set_data(*points.T)
         return {"t =": f"{t:.2f}"}
 
-    step = float(f"{end / frames:.1g}")
-    time_slider = slider("time t", 0.0, float(end), 0.0, step)
-    play = w.Play(min=0, max=int(end / step), interval=80, description="play")
+    step = float(end) / frames  # leads to the end
+    time_slider = slider("time t", 0.0, float(end), 0.0, step, digits=2)
+    play = w.Play(min=0, max=frames, interval=80, description="play")
     play.observe(
         lambda change: setattr(time_slider, "value", min(end, change["new"] * step)), "value"
     )

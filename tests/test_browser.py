@@ -6,6 +6,7 @@ where either is missing.  Screenshots are kept in the folder NHLAB_SCREENSHOTS, 
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -200,5 +201,6 @@ def slider_handle(page, k, description):
         .nth(k)
         .locator("xpath=ancestor::*[contains(@class,'widget-vbox')][1]")
     )
-    row = box.locator(".widget-slider, .widget-hslider").filter(has_text=description).first
+    label = page.locator("label", has_text=re.compile(rf"^\s*{re.escape(description)}\s*$"))
+    row = box.locator(".widget-slider, .widget-hslider").filter(has=label).first
     return row.locator(".noUi-handle").first

@@ -185,6 +185,7 @@ def test_states_for_all_or_for_each():
         (dict(parameters={"b": [1, 2, 3]}), "'b' is unknown here; this system has: I, a, m"),
         (dict(parameters={"a": [0.1, np.nan, 0.3]}), "parameters['a'][1] = nan"),
         (dict(parameters={"a": np.nan}), "parameters['a'] = nan"),
+        (dict(parameters=[0.1, 0.2, 0.3]), "must map names to numbers or arrays"),
         (dict(q0=[[0, 0, 0]] * 2), "h has 3 rows but q0 has 2"),
         (dict(v0=[1, 1, 1]), "member 0: v0 = [1, 1, 1] violates the constraints"),
         (dict(parameters={"m": [1, 1, 0]}), "member 2: there is no motion"),

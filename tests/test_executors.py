@@ -102,16 +102,23 @@ def test_the_same_in_every_chunk(size):
 
 
 @pytest.mark.parametrize(
-    ("system", "method"),
+    ("system", "method", "name"),
     [
-        (nh.systems.rigid_body(), nh.Projector()),
-        (nh.Chaplygin(nh.systems.robot(), fibre=("x", "y")), nh.RDLA()),
+        (nh.systems.rigid_body(), nh.Projector(), "I1"),
+        (nh.Chaplygin(nh.systems.robot(), fibre=("x", "y")), nh.RDLA(), "R"),
     ],
     ids=["group", "reduction"],
 )
-def test_systems_of_every_kind_travel(system, method, processes):
-    run = partial(nh.ensemble, system, method, h=[0.1, 0.05], steps=10, chunk=1)
-    assert_same(run(), run(executor=processes))
+def test_systems_of_every_kind_travel(system, method, name, processes):
+    values = [1.1, 1.2]
+    run = partial(nh.ensemble, system, method, h=[0.1, 0.05], steps=10, chunk=1,
+                  parameters={name: values}, backend="python")  # fmt: skip
+    here = run()
+    assert_same(here, run(executor=processes))
+    for k, value in enumerate(values):
+        one = nh.integrate(system.set(**{name: value}), method, h=here.h[k], steps=10)
+        assert np.abs(one.q - here.q[k]).max() < 1e-13
+    assert np.abs(here.q[0, 5] - here.q[1, 10]).max() > 1e-4  # the members do differ
 
 
 class Reported:

@@ -163,3 +163,27 @@ def test_edla():
         near(slope(system, nh.EDLA(), T), 2)
         near(slope(system, nh.EDLA(0.3, True), T), 2)
     near(slope(S.driven(), nh.EDLA(0.3), T=1.0), 1)
+
+
+def test_reference_from_rest_in_mixed_units(monkeypatch):
+    """A cart in millimetres and grams, driven by its wound-up rotor: few steps, and the energy."""
+    import scipy.integrate
+
+    taken = []
+
+    class Counted(scipy.integrate.DOP853):
+        def step(self):
+            taken.append(self.t)
+            return super().step()
+
+    monkeypatch.setattr(scipy.integrate, "DOP853", Counted)
+    x, y, theta, psi, vx, vy, vtheta, vpsi = nh.symbols("x y theta psi vx vy vtheta vpsi")
+    c, s = sp.cos(theta), sp.sin(theta)
+    a = 300
+    T = 500 * ((vx - a * vtheta * s) ** 2 + (vy + a * vtheta * c) ** 2) + 1.5e5 * vtheta**2
+    cart = nh.System((x, y, theta, psi), (vx, vy, vtheta, vpsi),
+                     T + 1e8 * (vtheta + vpsi) ** 2 - 5e8 * psi**2,
+                     [vy * c - vx * s])  # fmt: skip
+    sol = nh.integrate(cart, nh.Reference(), [0, 0, 0, 2], [0, 0, 0, 0], h=0.1, steps=5)
+    assert len(taken) < 500
+    assert np.ptp(sol.energy()) < 1e-9 * sol.energy()[0]

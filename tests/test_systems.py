@@ -146,6 +146,18 @@ def test_driven_particle_at_rest_is_the_particle(make):
     assert np.abs(make("driven").acceleration(q, v, t) - particle.acceleration(q, v)).max() > 0.1
 
 
+def test_nonreversible_oscillator_moves_like_the_contact_oscillator_with_another_momentum(make):
+    s, plain = make("nonreversible"), make("contact_oscillator").set(eps=0)
+    _, q, v = states(s)
+    assert np.abs(s.acceleration(q, v) - plain.acceleration(q, v)).max() < 1e-14
+    p = s.momentum(q, v)
+    shifted = p + np.stack([0 * q[:, 2], 0 * q[:, 2], -np.sin(q[:, 2])], -1)  # p + grad cos z
+    assert s.energy(q, v) == pytest.approx(((q**2).sum(1) + (shifted**2).sum(1)) / 2)
+    assert np.abs(p - v).max() > 0.5
+    runs = [nh.integrate(x, nh.DLA(), s.q0, s.v0, h=0.1, steps=50).q for x in (s, plain)]
+    assert np.abs(runs[0] - runs[1]).max() > 1e-4  # the discrete motions differ
+
+
 # name -> parameters, diagonal of M, V(q), rows of A(q), written out again by hand
 BY_HAND = {
     "particle": (
@@ -182,6 +194,12 @@ BY_HAND = {
         dict(eps=3),
         [1, 1, 1],
         lambda x, y, z: (x**2 + y**2 + z**2 + 3 * x**2 * z**2) / 2,
+        lambda x, y, z: [[1, 0, y]],
+    ),
+    "nonreversible": (
+        {},
+        [1, 1, 1],
+        lambda x, y, z: (x**2 + y**2 + z**2) / 2,
         lambda x, y, z: [[1, 0, y]],
     ),
     "quartic": (

@@ -223,7 +223,9 @@ def motion_panel(system, kind, start, curve, *, T, h, label="", caption="", meth
         return {"at the end": f"x = {sol.q[-1, 0]:.2f}, y = {sol.q[-1, 1]:.2f}",
                 "energy": f"{E[0]:.3f}", "spread of the energy": f"{np.ptp(E):.1e}"}  # fmt: skip
 
-    made = panel(picture, update, caption=caption, alt=caption, **sliders, t=(0.0, float(T), 0.4 * T))
+    made = panel(
+        picture, update, caption=caption, alt=caption, **sliders, t=(0.0, float(T), 0.4 * T)
+    )
     return _playing(made, "t")
 
 

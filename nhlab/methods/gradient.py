@@ -129,7 +129,7 @@ class DiscreteGradient(Method):
             + _dot([A[k][i] for k in m], s.lam1)
             - _dot([A1[k][i] - A0[k][i] for k in m], kappa)
             for i in n
-        ]  # the momentum is last: M Delta v
+        ]
         stage = Stage(
             unknowns=(*d, *kappa, *s.lam1),
             equations=(

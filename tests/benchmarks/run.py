@@ -3,6 +3,7 @@
     python tests/benchmarks/run.py                          everything, a quarter of an hour
     python tests/benchmarks/run.py speed --systems sleigh   a part of it
     python tests/benchmarks/run.py --exudyn PYTHON          an interpreter that has exudyn
+    python tests/benchmarks/run.py --readme                 and put the table into README.md
 
 Only ratios are judged: all contestants of a line take turns in the same run, and the median over
 the turns is printed. Times are CPU seconds, so that other busy processes count little.
@@ -26,7 +27,9 @@ from statistics import median
 
 import numpy as np
 import numpy_newton
+import relatives
 from cases import CASES
+from timing import cpu, ratio, turns
 from translate import to_c
 
 HERE = Path(__file__).resolve().parent
@@ -223,26 +226,6 @@ def open_exudyn(python):
         return None
     note(f"exudyn {exudyn.version}, trapezoidal rule, constraint as a Python function")
     return exudyn
-
-
-def cpu(f, *arguments):
-    """Return the CPU seconds of one call and its result."""
-    before = time.process_time()
-    result = f(*arguments)
-    return time.process_time() - before, result
-
-
-def turns(contestants, repeats):
-    """Let every contestant measure itself in each of the turns; {name: [seconds, ...]}."""
-    times = {name: [] for name in contestants}
-    for turn in range(repeats):
-        for name in list(times)[:: (-1) ** turn]:  # nobody always comes first
-            times[name].append(contestants[name]())
-    return times
-
-
-def ratio(times, above, below):
-    return median(a / b for a, b in zip(times[above], times[below], strict=True))
 
 
 # ---------------------------------------------------------------------------- the sections
@@ -550,7 +533,8 @@ def ensembles(options, folder):
 
 
 SECTIONS = dict(check=check, speed=speed, slider=slider, first=first, imports=imports)
-SECTIONS |= dict(memory=memory, ensembles=ensembles)
+SECTIONS |= dict(memory=memory, ensembles=ensembles, relatives=relatives.relatives)
+SECTIONS |= dict(accuracy=relatives.accuracy, growth=relatives.growth)
 
 
 def main():
@@ -562,6 +546,7 @@ def main():
     parser.add_argument("--systems", nargs="+", choices=CASES, default=list(CASES))
     parser.add_argument("--exudyn", default=sys.executable, help="an interpreter with exudyn")
     parser.add_argument("--json", type=Path, help="write the measurements to this file")
+    parser.add_argument("--readme", action="store_true", help="put the table into README.md")
     options = parser.parse_args()
     if unknown := set(options.sections) - set(SECTIONS):
         parser.error(f"no section {unknown.pop()!r}; there are {', '.join(SECTIONS)}")
@@ -583,6 +568,8 @@ def main():
             results[name] = SECTIONS[name](options, folder)
     if options.json:
         options.json.write_text(json.dumps(results, indent=1))
+    if options.readme:
+        relatives.into_readme(HERE.parents[1] / "README.md", results)
 
 
 if __name__ == "__main__":
