@@ -543,6 +543,10 @@ class Symbolic:
 
     @cached_property
     def E(self):
+        """v.L_v - L, which is v.L_v/2 + V where L_v is linear in v."""
+        rest = dict.fromkeys(self.system.v, sp.S.Zero)
+        if self.system.is_mechanical and all(e.xreplace(rest) == 0 for e in self.L_v):
+            return _dot(self.system.v, self.L_v) / 2 + self.V
         return _dot(self.system.v, self.L_v) - self.system.L
 
     @cached_property

@@ -48,8 +48,8 @@ def test_growth_gives_the_slope_of_a_drift_and_not_of_a_walk():
     assert abs(drift.slope - 3e-4) < 3 * drift.slope_error + 1e-5
     walk = nh.diagnostics.growth(T, series("random walk", 10, rng))
     assert abs(walk.slope) < 4 * walk.slope_error
-    slowing = nh.diagnostics.growth(T, series("bounded", 10, rng) + np.sqrt(T))
-    assert slowing.kind == "drift" and 0.3 < slowing.exponent < 0.7
+    slowing = nh.diagnostics.growth(T, series("bounded", 10, rng) + 3 * np.tanh(T / 400))
+    assert slowing.kind == "drift" and 0.25 < slowing.exponent < 0.75
 
 
 def test_growth_refuses_bad_input():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 from matplotlib.colors import to_rgba
+from matplotlib.ticker import MaxNLocator
 
 from .. import comparison, plot, systems
 from ..diagnostics import growth
@@ -53,7 +54,8 @@ def draw_table(ax, data):
         text = k if k != "not for it" else "–"
         ax.text(j, i, text + number.replace("-0.00", "0.00"), ha="center", va="center", fontsize=9,
                 color="white" if k in LIGHT else DARK)  # fmt: skip
-    ax.set_xticks(range(kind.shape[1]), [str(m) for m in data["methods"]], fontsize=10)
+    names = [str(m).replace("DiscreteG", "Discrete\nG").replace(" ", "\n") for m in data["methods"]]
+    ax.set_xticks(range(kind.shape[1]), names, fontsize=10)
     ax.set_yticks(range(kind.shape[0]), [str(p) for p in data["problems"]], fontsize=10)
     ax.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False, length=0)
     ax.grid(False)
@@ -71,6 +73,7 @@ def energy_panel(data, problem="transmission, eps=.2", method="DLA"):
     picture = Picture((9.8, 4.4), columns=2)
     left, right = picture.axes
     left.set(xlabel="time $t$", ylabel="$E - E_0$, mean over a block")
+    left.xaxis.set_major_locator(MaxNLocator(4))
     right.set(xlabel="time between two blocks", ylabel="root mean square change", xscale="log",
               yscale="log")  # fmt: skip
     lines = [picture.line(ax=left, color=GREY, linewidth=1) for _ in range(9)]
@@ -217,9 +220,11 @@ def work_panel(data, digits=(1, 9, 3)):
             _, error, seconds = rows.get(name, ([], np.array([]), []))
             line.set_data(seconds, np.maximum(error, 1e-13))
         every = np.concatenate([x[2] for x in rows.values()])
-        ax.set_xlim(every.min() / 1.5, every.max() * 1.5)
-        goal.set_data(ax.get_xlim(), [wanted, wanted])
-        picture.changed()
+        ends = every.min() / 1.5, every.max() * 1.5
+        if ax.get_xlim() != ends:
+            ax.set_xlim(*ends)
+            picture.changed()
+        goal.set_data(ends, [wanted, wanted])
         best = cheapest(rows, wanted)[:3]
         text = [f"{name} ({'tolerance' if name in SCIPY else 'h'} {x:.2g}, {1e3 * s:.2g} ms)"
                 for s, name, x in best]  # fmt: skip
