@@ -236,8 +236,8 @@ def growth(t, x, blocks=BLOCKS, floor=1e-11, resamples=200, seed=0):
     ``blocks`` blocks.  gamma is fitted over the longer lags, its standard error found by drawing
     the runs anew.  The kind is "bounded", "random walk" or "drift" where gamma +- 2 errors is
     nearest to one of the three alone, else "undecided"; "none" if no mean changes by more than
-    ``floor``.  A walk goes either way: one whose mean slope is five times its error is a drift that
-    slows down.
+    ``floor``.  A walk goes either way: if the mean slope is five times its error, growth is a drift
+    that slows down.
     """
     t, x = np.asarray(t, float), np.atleast_2d(np.asarray(x, float))
     if x.shape[-1] != len(t) or not np.isfinite(x).all():
@@ -267,7 +267,7 @@ def growth(t, x, blocks=BLOCKS, floor=1e-11, resamples=200, seed=0):
     error = float(np.std([exponent(square[rng.integers(len(x), size=len(x))])
                           for _ in range(resamples)]))  # fmt: skip
     near = {min(KINDS, key=lambda k: abs(k - y)) for y in (value - 2 * error, value + 2 * error)}
-    kind = KINDS[near.pop()] if len(near) == 1 else "undecided"
-    if kind == "random walk" and abs(slope[0]) > 5 * slope[1]:
+    kind = KINDS[min(near)] if len(near) == 1 else "undecided"
+    if near <= {0.5, 1.0} and abs(slope[0]) > 5 * slope[1]:
         kind = "drift"
     return Growth(float(value), error, kind, lags, size, *slope)

@@ -446,7 +446,9 @@ def _reference(start, progress=None):
         # A coordinate at rest will move, too: at the speed that its mass and the energy allow.
         M = s.M(start.q0, None, start.t0)
         energy = max(x @ M @ x for x in (start.v0, start.h * a0))
-        v_scale = np.maximum(v_scale, 1e-3 * np.sqrt(energy / np.diag(M)))
+        allowed = np.sqrt(energy / np.diag(M))
+        rest = np.maximum(np.abs(start.v0), start.h * np.abs(a0)) < 1e-12 * allowed
+        v_scale = np.where(rest, np.maximum(v_scale, 1e-3 * allowed), v_scale)
     speed = v_scale if len(s.v) == n else v_scale.max()
     q_scale = np.maximum(np.abs(start.q0), start.h * speed)
     atol = m.rtol * np.concatenate([q_scale, v_scale]) if m.atol is None else m.atol

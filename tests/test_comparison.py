@@ -23,21 +23,21 @@ def series(kind, K, rng):
 # ---------------------------------------------------------------------------- growth
 
 
-@pytest.mark.parametrize("K", [8, 10, 20])
+@pytest.mark.parametrize("K", [8, 12])
 @pytest.mark.parametrize("kind", ["bounded", "random walk", "drift", "none"])
 def test_growth_tells_the_kinds_apart(kind, K):
     rng = np.random.default_rng(5)
-    found = [nh.diagnostics.growth(T, series(kind, K, rng)) for _ in range(12)]
+    found = [nh.diagnostics.growth(T, series(kind, K, rng)) for _ in range(6)]
     kinds = [f.kind for f in found]
     assert set(kinds) <= {kind, "undecided"}  # never another kind
-    assert kinds.count(kind) >= (12 if kind != "random walk" else 8)
+    assert kinds.count(kind) >= (6 if kind != "random walk" else 3)
     if kind == "random walk":
         assert np.mean([f.exponent for f in found]) == pytest.approx(0.5, abs=0.08)
 
 
 def test_the_uncertainty_of_the_exponent_is_that_of_repetition():
     rng = np.random.default_rng(6)
-    found = [nh.diagnostics.growth(T, series("random walk", 10, rng)) for _ in range(30)]
+    found = [nh.diagnostics.growth(T, series("random walk", 10, rng)) for _ in range(15)]
     spread = np.std([f.exponent for f in found])
     assert 0.5 < np.mean([f.error for f in found]) / spread < 2
 
@@ -105,12 +105,12 @@ def test_there_and_back_finds_the_reversible_methods_and_the_irreversible_system
 
 def test_the_transmission_drifts_by_dla_and_not_by_the_projector():
     p, kinds, slope = c.problems()["transmission, eps=.2"], {}, {}
-    for name in ("DLA", "Projector", "DiscreteGradient"):
-        means, share = c.long_energy(p, c.METHODS[name], 6400)
-        found = c.energy_growth(p, means, 6400)
+    for name in ("DLA", "Projector"):
+        means, share = c.long_energy(p, c.METHODS[name], 3200)
+        found = c.energy_growth(p, means, 3200)
         kinds[name], slope[name] = c.verdict(p, means, found), abs(found.slope)
         assert share == 1
-    assert kinds["DLA"] == "drift" != kinds["Projector"] and kinds["DiscreteGradient"] == "none"
+    assert kinds == {"DLA": "drift", "Projector": "bounded"}
     assert slope["DLA"] > 50 * slope["Projector"]
 
 
@@ -142,6 +142,12 @@ def test_atlas_is_ensemble_of_the_transmission():
     assert v0[6] == pytest.approx([0, vy[2], vz[1]])
     assert drift[1, 2] == pytest.approx(np.log10(abs(slope)), abs=1e-6)
     assert (c.atlas(nh.EDLA(), 0.2, 4, 100, backend="numpy")[1] < 100).any()
+
+
+def test_stored_numbers_have_four_digits_and_no_round_off():
+    x = np.array([1.23456, -9.87654e-7, 3e-13, 0.0, np.nan])
+    assert c._tidy(x, 1e-9).tolist()[:4] == pytest.approx([1.235, -9.877e-7, 0, 0], rel=1e-12)
+    assert c._tidy(x, 0.0)[2] == pytest.approx(3e-13) and np.isnan(c._tidy(x, 0.0)[4])
 
 
 # ---------------------------------------------------------------------------- the data

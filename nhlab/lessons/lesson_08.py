@@ -35,10 +35,10 @@ SCIPY = {"DOP853": ("#000000", "*"), "RK45": ("#666666", "s"), "Radau": ("#AAAAA
 def questions(system):
     """What can be read off a system: is it reversible, is M constant, is V at most quadratic?"""
     minus = dict(zip(system.v, [-u for u in system.v], strict=True))
-    S, q = system.symbolic, {*system.q}
-    V = -system.L.xreplace(dict.fromkeys(system.v, sp.S.Zero))
+    S, q, L = system.symbolic, {*system.q}, system.L.subs(system.parameters)
+    V = -L.xreplace(dict.fromkeys(system.v, sp.S.Zero))
     return {
-        "reversible": sp.expand(system.L.xreplace(minus) - system.L) == 0,
+        "reversible": sp.expand(L.xreplace(minus) - L) == 0,
         "M constant": all(e.free_symbols.isdisjoint(q) for row in S.M for e in row),
         "V quadratic": all(V.diff(x, y, z) == 0 for x in q for y in q for z in q),
     }
@@ -101,7 +101,7 @@ def energy_panel(data, problem="transmission, eps=.2", method="DLA"):
             curve.set_visible(kind not in ("stops", "not for it"))
         if not measured.get_visible():
             return {"runs that came to the end": f"{int(ended.sum())} of 10", "energy": kind}
-        found = growth(t, means[ended], blocks=means.shape[1])
+        found = growth(t, means[ended], blocks=means.shape[1], resamples=2)
         lag, size = found.lags * T / means.shape[1], np.maximum(found.size, 1e-17)
         measured.set_data(lag, size)
         for guide, slope in zip(guides, (0, 0.5, 1), strict=True):
