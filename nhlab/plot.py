@@ -171,6 +171,10 @@ def order(results, ax=None):
     for method, result in results.items():
         text = f"{label(method)}: slope {result.slope:.2f}"
         ax.loglog(result.h, result.error, marker="o", label=text, **look(method))
+    hs = sorted({float(h) for result in results.values() for h in result.h})
+    hs = [h for k, h in enumerate(hs) if k == 0 or h > 1.3 * hs[k - 1]]  # labels need room
+    ax.set_xticks(hs, [f"{h:g}" for h in hs], minor=False)
+    ax.set_xticks([], minor=True)
     ax.set_xlabel("step size $h$")
     ax.set_ylabel("error at the end")
     ax.legend(loc="best", frameon=False)
