@@ -180,60 +180,87 @@ def growth(options, folder):
 # ---------------------------------------------------------------------------- the README
 
 
-def _span(values, digits=2):
-    low, high = min(values), max(values)
-    return f"{low:.{digits}g}" if f"{low:.{digits}g}" == f"{high:.{digits}g}" else (
-        f"{low:.{digits}g} to {high:.{digits}g}")  # fmt: skip
+def _number(x):
+    return f"{float(f'{x:.2g}'):,g}"
+
+
+def _span(values):
+    low, high = _number(min(values)), _number(max(values))
+    return low if low == high else f"{low} to {high}"
+
+
+def _short(method):
+    """The midpoint rule needs no saying."""
+    name = method.replace("(alpha=0.5)", "").replace("()", "")
+    return re.sub(r"Composition\((\w+), order=(\d)\)", r"Composition of \1, order \2", name)
+
+
+def _rows(head, rows):
+    """A Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return ["| " + " | ".join(line) + " |" for line in lines] + [""]
 
 
 def table(results):
-    """The measurements as a Markdown table, with the day and the kind of machine."""
+    """The measurements as Markdown tables, with the day and the kind of machine."""
+    day = datetime.date.today().isoformat()
+    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    lines = [
+        f"Measured on {day}, {machine}, Python {platform.python_version()}; CPU times, each",
+        "ratio within one run, over particle, sleigh and snakeboard where it is a range.",
+        "",
+    ]
+    others = {"nhlab / C": "gcc -O3, same text", "nhlab / hand C": "hand-written C",
+              "NumPy / nhlab": "NumPy Newton", "exudyn / nhlab": "exudyn"}  # fmt: skip
     rows = []
     for method in ("DLA", "Projector", "EDLA"):
-        speeds = {k: x["ratios"] for k, x in results.get("speed", {}).items()
-                  if k.split()[0] == method}  # fmt: skip
-        for what in ("nhlab / C", "nhlab / hand C", "NumPy / nhlab", "exudyn / nhlab"):
-            values = [x[what] for x in speeds.values() if what in x]
-            if values:
-                above, below = what.replace("NumPy", "NumPy Newton").split(" / ")
-                text = {"C": "gcc -O3 on the same text", "hand C": "hand-written C"}
-                rows.append((f"{method}, 10^6 steps: time of {text.get(above, above)} / "
-                             f"{text.get(below, below)}", _span(values)))  # fmt: skip
+        speeds = [
+            x["ratios"] for k, x in results.get("speed", {}).items() if k.split()[0] == method
+        ]
+        row = [f"`{method}`"]
+        for what in others:
+            values = [1 / x[what] if what.startswith("nhlab") else x[what]
+                      for x in speeds if what in x]  # fmt: skip
+            row.append(_span(values) if values else "not measured")
+        rows.append(row)
+    lines += _rows(["time of 10^6 steps over nhlab's", *others.values()], rows)
+    beside = {}
+    for k, x in results.get("relatives", {}).items():
+        title, method = k.split(": ")
+        if not title.endswith("DLA on the snakeboard"):
+            beside.setdefault(method, []).append(x)
+    equal = results.get("accuracy", {})
+    head = ["method", "time of a step over DLA's", "particle to t = 50 within 1e-6, over DOP853's"]
+    rows = [[_short(k), _span(beside[k]) if k in beside else "",
+             _number(equal[k]) if k in equal else ""]
+            for k in dict.fromkeys([*beside, *equal])]  # fmt: skip
+    lines += _rows(head, rows)
     simple = {
         "slider": "1,250 steps without numba / redrawing a figure of three lines",
-        "first": "first result of a catalogue system, seconds of CPU",
+        "first": "first result of a catalogue system, seconds",
         "imports": "import nhlab / import numpy and sympy",
-        "memory": "peak memory of 10^6 steps / its result arrays",
+        "memory": "peak memory of 10^6 steps / result arrays",
     }
+    rows = []
     for section, text in simple.items():
         values = results.get(section)
         if values:
-            values = [x for x in values.values()] if isinstance(values, dict) else [values]
-            rows.append((text, _span(values)))
-    for k, x in results.get("ensembles", {}).items():
-        text = {"two processes": "ensemble: throughput of two processes / one",
-                "chunk overhead": "ensemble: overhead of chunks of a second"}[k]  # fmt: skip
-        rows.append((text, f"{x:.2g}"))
-    beside = results.get("relatives", {})
-    for method in ("Reversible", "DiscreteGradient", "Composition(DLA(alpha=0.5), order=4)",
-                   "Composition(DLA(alpha=0.5), order=6)", "RK4", "RDLA"):  # fmt: skip
-        values = [x for k, x in beside.items() if k.split(": ")[1].startswith(method)]
-        if values:
-            rows.append((f"{method}: time of a step / of DLA on the same system", _span(values)))
-    for k, x in results.get("accuracy", {}).items():
-        rows.append((f"particle to t = 50 within 1e-6: {k} / SciPy's DOP853", f"{x:.2g}"))
-    grown = results.get("growth", {})
-    for n in (4, 8, 12):
-        if f"n={n} m=1: step over n=2" in grown:
-            rows.append((f"a step of DLA with {n} coordinates / with 2, one constraint",
-                         f"{grown[f'n={n} m=1: step over n=2']:.2g}"))  # fmt: skip
-    day = datetime.date.today().isoformat()
-    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
-    machine += f", Python {platform.python_version()}"
-    lines = [f"Measured on {day}, {machine}; ratios of CPU times within one run, over the systems "
-             "particle, sleigh and snakeboard where a range is given.", "",
-             "| what | ratio |", "|---|---|"]  # fmt: skip
-    return "\n".join([*lines, *(f"| {a} | {b} |" for a, b in rows)])
+            values = values.values() if isinstance(values, dict) else [values]
+            rows.append([text, _span([x["cold"] if isinstance(x, dict) else x for x in values])])
+    many, grown = results.get("ensembles", {}), results.get("growth", {})
+    if many:
+        rows.append(["ensemble: throughput of two processes / one", _number(many["two processes"])])
+        rows.append(["ensemble: overhead of chunks of a second", _number(many["chunk overhead"])])
+    if grown:
+        steps = [_number(grown[f"n={n} m=1: step over n=2"]) for n in (4, 8, 12)]
+        rows.append(["a step with 4, 8, 12 coordinates / with 2", ", ".join(steps)])
+        steps = [_number(grown[f"n=8 m={m}: step over n=2"] / grown["n=8 m=0: step over n=2"])
+                 for m in (2, 4, 6)]  # fmt: skip
+        rows.append(
+            ["a step with 2, 4, 6 constraints / with none, 8 coordinates", ", ".join(steps)]
+        )
+    lines += _rows(["more", "ratio"], rows)
+    return "\n".join(lines).rstrip()
 
 
 def into_readme(path, results):

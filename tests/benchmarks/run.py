@@ -12,7 +12,6 @@ the turns is printed. Times are CPU seconds, so that other busy processes count 
 import argparse
 import contextlib
 import ctypes
-import inspect
 import io
 import json
 import os
@@ -393,8 +392,7 @@ def first(options, folder):
     """CPU seconds from the import to the first result, without and with nhlab's cache."""
     import nhlab as nh
 
-    catalogue = inspect.getmembers(nh.systems, inspect.isfunction)
-    names = [k for k, f in catalogue if f.__module__ == "nhlab.systems" and k[0] != "_"]
+    names = sorted({**nh.systems.catalogue, **nh.systems.on_groups})
     results = {}
     for name in names:
         code = FIRST.format(name=name, steps=SLIDER_STEPS)
