@@ -422,3 +422,10 @@ def test_public_functions_have_docstrings():
     """What is public says what it is."""
     for name in nh.__all__:
         assert inspect.getdoc(getattr(nh, name)), name
+
+
+def test_every_method_has_a_public_name():
+    """The list in nhlab/__init__.py stands there so that nothing is imported before it is used."""
+    listed = {name for name in nh.__all__ if isinstance(getattr(nh, name), type)
+              and issubclass(getattr(nh, name), nh.methods.method.Method)}  # fmt: skip
+    assert listed == set(nh.methods.__all__)

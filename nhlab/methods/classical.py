@@ -26,9 +26,6 @@ class RK4(Method):
     def code_key(self):
         return ("RK4",)
 
-    def layout(self, system):
-        return {"q": len(system.q), "v": len(system.v), "lam": len(system.symbolic.A)}
-
     def arguments(self, system, scale2):
         return tuple(system.parameters.values())
 
@@ -85,6 +82,3 @@ class Reference(Method):
             good = isinstance(value, numbers.Real) and not isinstance(value, bool)
             if not (good and 1e-13 <= value < 1) and not (name == "atol" and value is None):
                 raise ValueError(f"{name} = {value!r} must be a number from 1e-13 to below 1")
-
-    def layout(self, system):
-        return {"q": len(system.q), "v": len(system.v), "lam": len(system.symbolic.A)}

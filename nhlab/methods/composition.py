@@ -88,9 +88,6 @@ class Composition(Method):
     def code_key(self):
         return ("Composition", self.order, *self.method.code_key())
 
-    def layout(self, system):
-        return {"q": len(system.q), "v": len(system.v), "lam": len(system.symbolic.A)}
-
     def arguments(self, system, scale2):
         return self.method.arguments(system, scale2)
 

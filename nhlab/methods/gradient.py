@@ -75,9 +75,6 @@ class DiscreteGradient(Method):
     def code_key(self):
         return ("DiscreteGradient",)
 
-    def layout(self, system):
-        return {"q": len(system.q), "v": len(system.v), "lam": len(system.symbolic.A)}
-
     def arguments(self, system, scale2):
         return (*system.parameters.values(), *scale2)
 

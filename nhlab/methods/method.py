@@ -112,9 +112,10 @@ class Method:
         return (type(self).__name__, self.symmetric)
 
     def layout(self, system):
-        """Columns of a stored row: name -> width."""
+        """Columns of a stored row: name -> width.  Without a discrete Lagrangian there is no p."""
         n, m = len(system.v), len(system.symbolic.A)
-        return {"q": len(system.q), "p": n, "v": n, "lam": m}
+        evolved = {"p": n, "v": n} if self.discrete else {"v": n}
+        return {"q": len(system.q), **evolved, "lam": m}
 
     def arguments(self, system, scale2):
         """Values of the statement's args."""

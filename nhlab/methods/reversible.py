@@ -61,9 +61,6 @@ class Reversible(Method):
     def code_key(self):
         return ("Reversible",)
 
-    def layout(self, system):
-        return {"q": len(system.q), "v": len(system.v), "lam": len(system.symbolic.A)}
-
     def arguments(self, system, scale2):
         return (*system.parameters.values(), *scale2)
 
