@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from .stepcode import MAXITER, evaluator, jacobian
+from .stepcode import MAXITER, TOLERANCE, evaluator, jacobian
 from .system import balanced
 
 
@@ -62,7 +62,7 @@ def _prepared(stage, symbols):
     entries = [e for row in J for e in row]
     scale2 = stage.scale2 or (1,) * len(stage.unknowns)
     scale2 = [sp.oo if e is None else e for e in scale2]  # infinite: any correction will do
-    start = evaluator(symbols, [*stage.guess, *scale2])
+    start = evaluator(symbols, [*stage.guess, *scale2], stage.let)
     return start, evaluator((*symbols, *stage.unknowns), [*stage.equations, *entries], stage.let)
 
 
@@ -80,7 +80,7 @@ def _solve(stage, known, result):
     start, system = _prepared(stage, tuple(known))
     values = [float(x) for x in start(*known.values())]
     x = np.array(values[:n])
-    near = stage.tolerance**2 * (np.array(values[n:]) + x * x)
+    near = (0.3 if stage.predictor else TOLERANCE) ** 2 * (np.array(values[n:]) + x * x)
     for _ in range(MAXITER):
         values = np.array([float(y) for y in system(*known.values(), *x)])
         r, J = values[:n], values[n:].reshape(n, n)

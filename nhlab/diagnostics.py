@@ -12,6 +12,7 @@ from .loop import integrate
 from .methods import Reference
 from .methods.dla import dla_stage
 from .stepcode import dummy, evaluator, jacobian
+from .system import joined
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def regularity(sol):
         *([own] if given else []),
         *sol.system.parameters.values(),
     )
-    matrix = np.stack([np.broadcast_to(x, len(q)) for x in values], -1).reshape(-1, k, k)
+    matrix = joined(values, (len(q),)).reshape(-1, k, k)
     return np.linalg.det(matrix)
 
 

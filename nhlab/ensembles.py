@@ -18,6 +18,7 @@ from . import loop
 from .errors import EnsembleError, IntegrationError, Interrupted
 from .loop import COMPILE_FROM, Run, Start, begin, compile_state, has_numba, integrate
 from .methods import Reference
+from .system import joined
 from .trajectory import Trajectory
 
 WORK = {"python": 50_000, "numpy": 1_000_000, "numba": 2_000_000}  # steps of a chunk, about 1 s
@@ -493,7 +494,7 @@ def _as_arrays(part, rows, ends, errors):
         with np.errstate(all="ignore"):
             ok, h, *new = step(t, h, *state[:, first:].T, *args)
         columns = [t + h, h, *new] if first else new
-        new = np.stack([np.broadcast_to(x, len(alive)) for x in columns], -1)
+        new = joined(columns, (len(alive),))
         good = np.broadcast_to(ok, len(alive)).copy()
         for i in np.flatnonzero(~good):
             j = alive[i]

@@ -41,7 +41,7 @@ def _place(system, q):
 def _no_step(run, attempt, state, place):
     """Look at the discrete energy as a function of the step size: does it reach its target?"""
     s, m = run.system, run.method
-    (t, h), carry, target = state[:2], state[2:-1], state[-1]
+    (t, h), carry, target = state[:2], state[2:-2], state[-1]
     k, n = len(s.q), len(s.v)
     first = m.first_step
     statement, args = first.program(s).statement, first.arguments(s, run.scale2)

@@ -6,6 +6,7 @@ import contextlib
 import importlib.util
 import math
 import numbers
+import struct
 import time
 import warnings
 
@@ -15,7 +16,7 @@ from .careful import careful_step
 from .errors import IntegrationError, Interrupted
 from .methods import Reference
 from .methods.method import Method, velocity_scale
-from .system import System, rank
+from .system import System, joined, rank
 from .trajectory import Trajectory
 
 BACKENDS = (None, "python", "numba")
@@ -237,7 +238,7 @@ def _rows(start, v, a):
         first = np.concatenate([q0, m.start_momentum(s, t0, q0, v, h), v, none], -1)
         if not m.variable_step:
             return first, first.copy(), 0, scale2
-        second = _numpy_step(m.first_step, s, t0, h, first, scale2)
+        second = _first_step(m.first_step, s, t0, h, first, scale2)
     else:
         p_minus = m.on_step(s, "p_minus", t0, q0, v, h)
         first = np.concatenate([q0, m.arriving(s, t0, q0, p_minus), v, none], -1)
@@ -247,17 +248,21 @@ def _rows(start, v, a):
         k, n = len(s.q), len(s.v)
         e = m.on_step(s, "E_plus", t0, q0, second[..., k + n : k + 2 * n], h)[..., None]
         h = np.asarray(h)[..., None] * np.ones_like(e)
-        first = np.concatenate([0 * h + t0, h, first, e], -1)
-        second = np.concatenate([t0 + h, h, second, e], -1)
+        first = np.concatenate([0 * h + t0, h, first, h, e], -1)
+        second = np.concatenate([t0 + h, h, second, h, e], -1)
     return first, second, 1, scale2
 
 
-def _numpy_step(method, system, t, h, rows, scale2):
-    """One step of a batch of rows; NaN where it fails."""
+def _first_step(method, system, t, h, rows, scale2):
+    """One step of a row or of a batch of rows; NaN where it fails."""
+    if rows.ndim == 1:
+        args = method.arguments(system, scale2.tolist())
+        ok, *new = method.program(system).one_step(t, h, *rows.tolist(), *args)
+        return np.array(new[1:]) if ok else np.full(len(rows), np.nan)
     args = method.arguments(system, np.moveaxis(scale2, -1, 0))
     with np.errstate(all="ignore"):
         ok, _, *new = method.program(system).numpy(t, h, *np.moveaxis(rows, -1, 0), *args)
-    new = np.stack([np.broadcast_to(x, rows.shape[:-1]) for x in new], -1)
+    new = joined(new, rows.shape[:-1])
     return np.where(np.asarray(ok)[..., None], new, np.nan)
 
 
@@ -286,7 +291,7 @@ class Run:
 
     def _first_step_failed(self):
         m, s, start = self.method.first_step, self.system, self.start
-        carry = self.rows[0, 2:-1].tolist()
+        carry = self.rows[0, 2:-2].tolist()
         args = m.arguments(s, self.scale2)
         self._stop(careful_step(m.program(s).statement, start.t0, start.h, carry, args))
 
@@ -321,13 +326,15 @@ class Run:
         if kind == "numba":
             compiled = self.program.numba
             return kind, lambda state, n, stop: compiled(state, self.rows, n, stop, *rest)
-        plain = self.program.python["run"]
+        plain = self.program.python
 
         def run(state, n, stop):
-            floats = state.tolist()  # CPython is several times faster on floats than on NumPy's
-            n = plain(floats, self.rows, n, stop, *rest)
+            floats, out = state.tolist(), []  # CPython is several times faster without arrays
+            done = plain(floats, out, n, stop, *rest)
             state[:] = floats
-            return n
+            new = np.frombuffer(struct.pack(f"{len(out)}d", *out)).reshape(-1, len(state))
+            self.rows[n // start.every + 1 :][: len(new)] = new
+            return done
 
         return kind, run
 
@@ -353,7 +360,9 @@ class Run:
     def _careful(self):
         variable = self.method.variable_step
         t, h = self.time, self.state[1] if variable else self.start.h
-        carry = self.state[2:] if variable else self.state
+        carry = self.state[2:].copy() if variable else self.state
+        if variable:
+            carry[-2] = h  # no extrapolation this time
         attempt = careful_step(self.program.statement, t, h, carry.tolist(), self.args)
         if not attempt.ok:
             self._stop(attempt)
@@ -429,16 +438,9 @@ def _reference(start, progress=None):
     s, m = start.system, start.method
     n, width = len(s.q), sum(m.layout(s).values())
     both = n + len(s.v)
-    step, values = s.motion_program.python["step"], tuple(s.parameters.values())
 
     def motion(t, y):
-        y = y.tolist()
-        try:
-            ok, _, *a = step(t, 0.0, *y, *values)
-        except (ZeroDivisionError, OverflowError, ValueError):
-            ok = False
-        a = a if ok else s.motion_carefully(t, y)
-        return np.array(a[:both])
+        return np.array(s.motion(t, y.tolist())[:both])
 
     a0 = _first_acceleration(start)
     v_scale = velocity_scale(start.v0, a0, start.h)
@@ -508,7 +510,7 @@ def _warn_of_energy_jumps(sol):
     """Newton can converge to a far root of too large a step; the energy tells."""
     if not sol.system.is_autonomous or len(sol) < 2:
         return
-    pick = np.unique(np.linspace(0, len(sol) - 1, 500).astype(int))
+    pick = slice(None, None, len(sol) // 500 + 1)
     q, t = sol.q[pick], sol._t0  # the system is autonomous
     v = sol._column("v")[pick]
     with np.errstate(all="ignore"):  # what overflows has jumped, too

@@ -18,7 +18,7 @@ import numpy as np
 import sympy as sp
 
 from .stepcode import dummy, evaluator, jacobian
-from .system import Symbolic, System, columns, rank
+from .system import Symbolic, System, columns, joined, rank
 from .trajectory import Trajectory
 
 
@@ -229,7 +229,7 @@ class Reduction(System):
             lam[1:] = (np.linalg.pinv(At) @ (p[:-1] - p_minus)[..., None])[..., 0]
         columns = {"t": sol.t[:, None], "q": q, "p": p, "v": v, "lam": lam}
         if method.variable_step:
-            columns |= {"h": sol._column("h"), "e": sol._column("e")}
+            columns |= {x: sol._column(x) for x in ("h", "h_before", "e")}
         rows = np.concatenate([columns[x] for x in method.layout(full)], -1)
         return Trajectory(full, method, rows, t0=sol._t0, h=sol._h, message=sol.message,
                           q1_given=sol._q1_given)  # fmt: skip
@@ -243,7 +243,7 @@ class Reduction(System):
             arguments = (time, *self.q, *self.v, h_, alpha, *self.parameters)
             self._shared[key] = evaluator(arguments, Ld.v_s, Ld.let)
         values = self._shared[key](t, *r.T, *v.T, h, method.alpha, *self.parameters.values())
-        return np.stack([np.broadcast_to(x, len(r)) for x in values], -1)
+        return joined(values, (len(r),))
 
     def _join_v(self, v_r, v_s):
         v = np.empty((*v_s.shape[:-1], len(self.full.v)))
@@ -322,7 +322,7 @@ class Reduction(System):
         states = (*columns(r0), *columns(r1))
         with np.errstate(all="ignore"):
             values = self._shared[key](t, *states, h, alpha, *self.parameters.values())
-        return np.stack([np.broadcast_to(x, batch) for x in values], -1)
+        return joined(values, batch)
 
     def _pair(self, symmetric):
         """(arguments, let, expressions) of f, Ld* and the printed forces in (t, r0, r1, h, alpha).

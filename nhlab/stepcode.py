@@ -20,6 +20,7 @@ import math
 import os
 import re
 import sys
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -41,8 +42,9 @@ class Stage:
     """Solve ``equations = 0`` for ``unknowns`` by Newton's method, starting from ``guess``.
 
     ``let`` abbreviates: pairs (symbol, expression), each expression in earlier symbols.
-    Newton stops when each correction d has d**2 <= tolerance**2 (guess**2 + scale2); None leaves
-    out an unknown that enters linearly and is right as soon as the others are.
+    Newton stops when each correction d has d**2 <= TOLERANCE**2 (guess**2 + scale2); None leaves
+    out an unknown that enters linearly and is right as soon as the others are.  A ``predictor``
+    is a guess for a later stage, for which one iteration will do.
     """
 
     unknowns: tuple
@@ -50,7 +52,7 @@ class Stage:
     guess: tuple
     let: tuple = ()
     scale2: tuple = ()
-    tolerance: float = TOLERANCE
+    predictor: bool = False
 
 
 @dataclass(frozen=True)
@@ -184,8 +186,8 @@ def python(e, names):
         return repr(float(e))
     if e.is_Add:
         text = ""
-        for term in e.args:
-            minus = term.could_extract_minus_sign()
+        terms = [(term.could_extract_minus_sign(), term) for term in e.args]
+        for minus, term in sorted(terms, key=lambda pair: pair[0]):  # a leading minus costs time
             text += (" - " if text else "-") if minus else (" + " if text else "")
             text += python(-term, names) if minus else python(term, names)
         return text
@@ -257,17 +259,46 @@ class _Block:
         self.values = values or Values()
 
     def add(self, symbol, e):
-        loop = not self.moving.isdisjoint(e.free_symbols)
+        e = self._known(e)
+        loop = not self._fixed(e)
         if loop:
+            (e,) = self._hoisted([e])
             self.moving.add(symbol)
         else:
             same = self.values.find(symbol, e)
             if same is not None:
                 self.names[symbol] = self.names[same]
                 return symbol
+        self.known.setdefault(e, symbol)
         lines = self.inside if loop else self.before
         lines.append(f"{self.names[symbol]} = {python(e, self.names)}")
         return symbol
+
+    def _fixed(self, e):
+        return self.moving.isdisjoint(e.free_symbols)
+
+    def _known(self, e):
+        """e with the symbols of all that is assigned already."""
+        if e in self.known or not _parts(e):
+            return self.known.get(e, e)
+        if e.is_Mul and e.could_extract_minus_sign():
+            return -self._known(-e)
+        e = e.func(*map(self._known, e.args))
+        return self.known.get(e, e)
+
+    def _taken_out(self, e, constants):
+        """e with symbols for what does not move in it; these are collected in ``constants``."""
+        if e.is_Atom:
+            return e
+        if e.is_Mul and e.could_extract_minus_sign():
+            return -self._taken_out(-e, constants)
+        if self._fixed(e):
+            return constants.setdefault(e, dummy("k"))
+        args = _parts(e)
+        if e.is_Add or e.is_Mul:
+            moving = [x for x in args if not self._fixed(x)]
+            args = [*moving, e.func(*(x for x in args if self._fixed(x)))]
+        return e.func(*(self._taken_out(x, constants) for x in args)) if args else e
 
     def share(self, expressions, let, current=()):
         """Assign what is needed of ``let`` and not ``current``, and all common subexpressions;
@@ -275,10 +306,25 @@ class _Block:
         for s, e in _needed(let, expressions):
             if s not in current:
                 self.add(s, e)
+        return self._cse([_factored(e) for e in self._hoisted(expressions)])
+
+    def _hoisted(self, expressions):
+        """The expressions with symbols for what does not move, assigned before the loop."""
+        if not self.moving:
+            return expressions
+        constants = {}
+        expressions = [self._taken_out(e, constants) for e in expressions]
+        values = zip(constants.values(), self._cse(constants), strict=True)
+        found = {s: self.atom(e, "k") for s, e in values}
+        return [e.xreplace(found) for e in expressions]
+
+    def _cse(self, expressions):
         shared, left = sp.cse(list(expressions), symbols=_dummies("c"), order="none")
+        found = {}
         for s, e in shared:
-            self.add(s, e)
-        return left
+            e = e.xreplace(found)
+            found[s] = self.atom(e, "c") if isinstance(e, sp.Expr) else self.add(s, e)
+        return [e.xreplace(found) for e in left]
 
     def atom(self, e, hint):
         """A number, a symbol or its negative that stands for ``e``."""
@@ -300,7 +346,10 @@ class _Block:
         n = len(r)
         J, r = [list(row) for row in J], list(r)
         inverse = [None] * n
+        last = n - 2 if n > 1 else n  # the last two by Cramer's rule: one division, not two in turn
         for k in range(n):
+            if k == last and all(J[i][j] != 0 for i in (k, k + 1) for j in (k, k + 1)):
+                break
             rows = [i for i in range(k, n) if strong[i][k]] or [i for i in range(k, n) if J[i][k]]
             if not rows:
                 raise ValueError("the step's equations do not determine its unknowns")
@@ -317,11 +366,39 @@ class _Block:
                         J[i][j] = self.atom(J[i][j] - factor * J[k][j], "j")
                         strong[i][j] |= strong[i][k] and strong[k][j]
                 r[i] = self.atom(r[i] - factor * r[k], "r")
+        else:
+            last = n
         d = [None] * n
-        for k in reversed(range(n)):
+        if last < n:
+            (a, b), (c, e) = (row[last:] for row in J[last:])
+            w = self.atom(1 / self.atom(a * e - b * c, "j"), "w")
+            d[last] = self.atom((r[last] * e - r[last + 1] * b) * w, "d")
+            d[last + 1] = self.atom((r[last + 1] * a - r[last] * c) * w, "d")
+        for k in reversed(range(last)):
             rest = r[k] - sum(J[k][j] * d[j] for j in range(k + 1, n))
             d[k] = self.atom(rest * inverse[k], "d")
         return d
+
+
+def _parts(e):
+    """The arguments of e, unless there are conditions among them, as in a Piecewise."""
+    return e.args if all(isinstance(x, sp.Expr) for x in e.args) else ()
+
+
+def _factored(e):
+    """e with the most frequent factor of its terms taken out of them, again and again."""
+    if not _parts(e):
+        return e
+    if not e.is_Add:
+        return e.func(*map(_factored, e.args))
+    terms = [(x, x.args if x.is_Mul else (x,)) for x in e.args]
+    often = Counter(f for _, factors in terms for f in factors if not f.is_Number)
+    factor, count = max(often.items(), key=lambda item: item[1], default=(None, 0))
+    if count < 2:
+        return e.func(*map(_factored, e.args))
+    inner = [x / factor for x, factors in terms if factor in factors]
+    outer = [x for x, factors in terms if factor not in factors]
+    return factor * _factored(sp.Add(*inner)) + _factored(sp.Add(*outer))
 
 
 def _dummies(hint):
@@ -395,7 +472,7 @@ def _survives(e, small):
 
 
 def _stage_lines(stage, names, h, current, values, definite):
-    """The lines that solve one stage, and the condition that it was solved.
+    """The lines that solve one stage, and the conditions that it was solved.
 
     ``current`` holds the abbreviations already assigned whose values still hold.
     """
@@ -416,21 +493,21 @@ def _stage_lines(stage, names, h, current, values, definite):
     n = len(stage.unknowns)
     equations, let = stage.equations, stage.let
     zero = {u: sp.S.Zero for u in stage.unknowns}
-    if not nonlinear:  # one solution of a linear system, seen from zero
-        equations = [e.xreplace(zero) for e in equations]
+    if not nonlinear:  # one solution of a linear system, J x = -equations(0)
+        equations = [-e.xreplace(zero) for e in equations]
         let = [(s, e.xreplace(zero)) for s, e in let]
     moving = set().union(*depends.values())
     lin = _linear_rows(stage, J, strong, moving) if nonlinear and definite else []
     rest = [i for i in range(n) if i not in lin]
     block = _Block(names, stage.unknowns if nonlinear else (), values)
-    guess = stage.guess if nonlinear else ()
+    guess = [stage.guess[i] for i in rest] if nonlinear else []
     at_zero = [equations[i].xreplace(zero) for i in lin]
     wanted = [*(equations[i] for i in rest), *at_zero, *entries, *guess]
     left = block.share(wanted, let, current)
     current |= {s for s, _ in _needed(let, wanted)} - moving
     r = [block.atom(e, "r") for e in left[:n]]
     J = [[block.atom(e, "j") for e in left[n + i * n : 2 * n + i * n]] for i in range(n)]
-    guess = list(left[n + n * n :])
+    guess = dict(zip(rest, left[n + n * n :], strict=bool(nonlinear)))
 
     # The linear rows give x_lin = c + C x_rest, once and for all; Newton is left with the others.
     c = block.solve(_part(J, lin, lin), [-e for e in r[len(rest) :]], _part(strong, lin, lin))
@@ -454,30 +531,31 @@ def _stage_lines(stage, names, h, current, values, definite):
 
     x = [names[u] for u in stage.unknowns]
     if not nonlinear:
-        lines = block.before + [f"{u} = {python(-d[k], names)}" for k, u in enumerate(x)]
-        return lines, f"({' + '.join(f'{u}*{u}' for u in x)} < 1e300)"
+        lines = block.before + [f"{u} = {python(d[k], names)}" for k, u in enumerate(x)]
+        return lines, [] if stage.predictor else [f"({' + '.join(f'{u}*{u}' for u in x)} < 1e300)"]
     start = [f"{x[k]} = {python(guess[k], names)}" for k in (*rest, *lin)]
+    correct = [f"{x[k]} = {python(u - d[k], names)}" for k, u in enumerate(stage.unknowns)]
+    if stage.predictor:
+        return [*block.before, *start, *block.inside, *correct], []
     scale2 = stage.scale2 or (1,) * n
     near = {}  # what the square of a correction must not exceed
     for k, u in enumerate(stage.unknowns):
         if u in nonlinear and scale2[k] is not None:
             near[k] = names[dummy("near")]
             size = f"{python(sp.sympify(scale2[k]), names)} + {x[k]}*{x[k]}"
-            start.append(f"{near[k]} = {stage.tolerance**2:.3g}*({size})")
+            start.append(f"{near[k]} = {TOLERANCE**2:.3g}*({size})")
     ok = names[dummy("ok")]
-    corrections = {k: _atom(python(e, names)) for k, e in d.items()}
     loop = [
         *block.inside,
-        *(f"{x[k]} = {x[k]} - {corrections[k]}" for k in range(n)),
-        f"{ok} = " + " & ".join(f"({c}*{c} <= {near[k]})" for k, c in corrections.items()
-                                if k in near),
+        *correct,
+        f"{ok} = " + " & ".join(f"({python(d[k] ** 2, names)} <= {near[k]})" for k in near),
         f"if all_({ok}):",
         "    break",
     ]  # fmt: skip
     head = f"for _ in range({MAXITER}):"
     finite = f"({' + '.join(near.values())} < 1e300)"  # or any correction would pass
     lines = [*block.before, *start, head, *("    " + line for line in loop)]
-    return lines, f"{ok} & {finite}"
+    return lines, [ok, finite]
 
 
 def _linear_rows(stage, J, strong, moving):
@@ -517,12 +595,12 @@ def generate(statement):
     if statement.definite:
         stages = [part for stage in stages for part in split(stage)]
     for stage in stages:
-        stage_lines, condition = _stage_lines(
+        stage_lines, solved = _stage_lines(
             stage, names, statement.h, current, values, statement.definite
         )
         values.fixed |= set(stage.unknowns)
         lines += stage_lines
-        conditions.append(condition)
+        conditions += solved
     block = _Block(names, (), values)
     update = [python(e, names) for e in block.share(statement.update, statement.let, current)]
     lines += block.before
@@ -625,20 +703,30 @@ class Program:
                 self.path = None
         return text
 
-    def _execute(self):
+    def _execute(self, code=None):
         space = {"__name__": self.name}
         file = f"<{self.name}>"
         linecache.cache[file] = (len(self.text), None, self.text.splitlines(True), file)
-        exec(compile(self.text, file, "exec"), space)
+        exec(compile(code or self.text, file, "exec"), space)
         return space
 
     @cached_property
+    def step(self):
+        """``step`` as a CPython function of numbers."""
+        return self._execute()["step"]
+
+    def one_step(self, *numbers):
+        """``step`` of one state; (False,) where CPython raises and NumPy would go on."""
+        step = self.step
+        try:
+            return step(*numbers)
+        except (ZeroDivisionError, OverflowError, ValueError):
+            return (False,)
+
+    @cached_property
     def python(self):
-        """``step`` and ``run`` as CPython functions of floats, the one inlined in the other."""
-        space = self._execute()
-        run = compile(_inlined(ast.parse(self.text)), f"<{self.name}>", "exec")
-        exec(run, space)
-        return space
+        """``run`` as a CPython function of floats and lists."""
+        return self._execute(_for_cpython(self.text))["run"]
 
     @cached_property
     def numpy(self):
@@ -688,9 +776,28 @@ def evaluator(arguments, expressions, let=()):
     return _of_arrays(space["f"])
 
 
-def _inlined(module):
-    """The definition of ``run`` with the body of ``step`` in the place of its call, which costs
-    CPython a tenth of the time.  ``generate`` lets them share no other names."""
+class _Scalar(ast.NodeTransformer):
+    """What serves arrays as well, written for numbers: ``and`` for ``&``, ``a if c else b``."""
+
+    def visit_BinOp(self, node):
+        self.generic_visit(node)
+        junction = {ast.BitAnd: ast.And, ast.BitOr: ast.Or}.get(type(node.op))
+        return ast.BoolOp(junction(), [node.left, node.right]) if junction else node
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        if node.func.id == "all_":
+            return node.args[0]
+        return ast.IfExp(*node.args) if node.func.id == "where" else node
+
+
+def _for_cpython(text):
+    """``run`` as CPython likes it: for numbers, with the body of ``step`` in the place of its call,
+    what is constant before the loop, and a list ``out`` that is extended by rows.
+
+    ``generate`` lets the two functions share no other names.
+    """
+    module = _Scalar().visit(ast.parse(text))
     step, run = (f for f in module.body if getattr(f, "name", "") in ("step", "run"))
     loop = next(x for x in run.body if isinstance(x, ast.While))
     call = next(k for k, x in enumerate(loop.body) if ast.unparse(x).startswith("new = step("))
@@ -698,10 +805,41 @@ def _inlined(module):
     ok, *new = result.value.elts
     stop, unpack = loop.body[call + 1 : call + 3]
     stop.test = ast.UnaryOp(ast.Not(), ok)
-    names = unpack.targets[0].elts[1:]
-    update = ast.Assign([ast.Tuple(names, ast.Store())], ast.Tuple(new, ast.Load()))
+    pairs = list(zip(unpack.targets[0].elts[1:], new, strict=True))
+    pairs = [(x, e) for x, e in pairs if ast.unparse(x) != ast.unparse(e)]
+    update = ast.Assign([ast.Tuple([x for x, _ in pairs], ast.Store())],
+                        ast.Tuple([e for _, e in pairs], ast.Load()))  # fmt: skip
     loop.body[call : call + 3] = [*lines, stop, update]
-    return ast.fix_missing_locations(ast.Module([run], []))
+
+    store = loop.body[-1].body  # left = every; row += 1; out[row, 0] = ...; ...
+    row = ast.Tuple([x.value for x in store[2:]], ast.Load())
+    store[1:] = [ast.AugAssign(ast.Name("out", ast.Store()), ast.Add(), row)]
+
+    assigned = Counter(_names(loop, ast.Store))
+    constant = [x for x in lines if isinstance(x, ast.Assign) and _is_constant(x, assigned)]
+    loop.body = [x for x in loop.body if x not in constant]
+    if "t" not in _names(loop, ast.Load):
+        del loop.body[0]  # t = t0 + n*h
+    where = run.body.index(loop)
+    run.body[where:where] = constant
+    module.body.remove(step)
+    return ast.fix_missing_locations(module)
+
+
+def _names(tree, context):
+    return [x.id for x in ast.walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, context)]
+
+
+def _is_constant(line, assigned):
+    """True if the line alone assigns its name and needs no name that is assigned; then its own no
+    longer counts as such."""
+    target = line.targets[0]
+    if not isinstance(target, ast.Name) or assigned[target.id] > 1:
+        return False
+    if any(assigned[x] for x in _names(line.value, ast.Load)):
+        return False
+    del assigned[target.id]
+    return True
 
 
 def _of_arrays(f):

@@ -336,10 +336,7 @@ class System:
         batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], np.shape(t))
         states = (*columns(q), *columns(v))
         values = self._shared[key](np.asarray(t, float), *states, *self.parameters.values())
-        out = np.empty((*batch, len(values)))
-        for k, x in enumerate(values):
-            out[..., k] = x
-        return out.reshape((*batch, *shape))
+        return joined(values, batch).reshape((*batch, *shape))
 
     def _states(self, x, name):
         """x as an array of positions (name "q") or of velocities or momenta ("v", "p")."""
@@ -488,17 +485,24 @@ class System:
     def _motion(self, q, v, t):
         q, v, t = self._states(q, "q"), self._states(v, "v"), np.asarray(t, float)
         batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], t.shape)
+        if not batch:
+            return np.array(self.motion(float(t), [*q.tolist(), *v.tolist()])[len(self.q) :])
         q, v = (np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v))
         with np.errstate(all="ignore"):
             states = (*columns(q), *columns(v))
             ok, _, *values = self.motion_program.numpy(t, 0.0, *states, *self.parameters.values())
-        out = np.stack([np.broadcast_to(x, batch) for x in values], -1)
+        out = joined(values, batch)
         for k in map(tuple, np.argwhere(~np.broadcast_to(ok, batch))):
             out[k] = self.motion_carefully(np.broadcast_to(t, batch)[k], [*q[k], *v[k]])
         return out[..., len(self.q) :]
 
+    def motion(self, t, y):
+        """(q', a, lambda) at one state y = (q, v), of floats; ValueError where there is none."""
+        ok, *values = self.motion_program.one_step(t, 0.0, *y, *self.parameters.values())
+        return values[1:] if ok else self.motion_carefully(t, y)
+
     def motion_carefully(self, t, y):
-        """(q', a, lambda) at one state, with pivoting; raises ValueError where there is none."""
+        """The same with pivoting."""
         from .careful import careful_step
 
         values = list(self.parameters.values())
@@ -527,7 +531,14 @@ class Symbolic:
 
     @cached_property
     def L_v(self):
-        return tuple(self.system.L.diff(u) for u in self.system.v)
+        """dL/dv; as M v + b where it is linear in v, for then most of it is known already."""
+        L, v = self.system.L, self.system.v
+        momenta = [L.diff(u) for u in v]
+        if self.system.is_mechanical:
+            rest = dict.fromkeys(v, sp.S.Zero)
+            shift = [e.xreplace(rest) for e in momenta]
+            momenta = [_dot(row, v) + b for row, b in zip(self.M, shift, strict=True)]
+        return tuple(momenta)
 
     @cached_property
     def L_t(self):
@@ -535,7 +546,8 @@ class Symbolic:
 
     @cached_property
     def M(self):
-        return tuple(tuple(e.diff(u) for u in self.system.v) for e in self.L_v)
+        v = self.system.v
+        return tuple(tuple(self.system.L.diff(u).diff(w) for w in v) for u in v)
 
     @cached_property
     def V(self):
@@ -543,11 +555,12 @@ class Symbolic:
 
     @cached_property
     def E(self):
-        """v.L_v - L, which is v.L_v/2 + V where L_v is linear in v."""
-        rest = dict.fromkeys(self.system.v, sp.S.Zero)
-        if self.system.is_mechanical and all(e.xreplace(rest) == 0 for e in self.L_v):
-            return _dot(self.system.v, self.L_v) / 2 + self.V
-        return _dot(self.system.v, self.L_v) - self.system.L
+        """v.L_v - L, which is v.M.v/2 + V where L_v is linear in v."""
+        v, M = self.system.v, self.M
+        if not self.system.is_mechanical:
+            return _dot(v, self.L_v) - self.system.L
+        pairs = ((i, j) for i in range(len(v)) for j in range(i + 1))
+        return sum((M[i][j] * v[i] * v[j] / (1 + (i == j)) for i, j in pairs), self.V)
 
     @cached_property
     def A_d(self):
@@ -577,6 +590,14 @@ class Symbolic:
 def columns(x):
     """The components of an array of vectors, x[..., 0], x[..., 1], ..."""
     return [x[..., k] for k in range(x.shape[-1])]
+
+
+def joined(values, batch):
+    """The opposite of ``columns``, of numbers too: an array of shape (*batch, len(values))."""
+    out = np.empty((*batch, len(values)))
+    for k, x in enumerate(values):
+        out[..., k] = x
+    return out
 
 
 def balanced(x):

@@ -10,7 +10,7 @@ from scipy.optimize import root
 import nhlab as nh
 from nhlab import plot
 from nhlab.careful import careful_step
-from nhlab.loop import _numpy_step
+from nhlab.loop import _first_step
 from nhlab.methods.composition import FACTORS
 
 S = nh.systems
@@ -116,7 +116,7 @@ def test_general_systems():
         assert exact or np.ptp(sol.energy()) > 1e-5
         row = sol._rows[-1]  # with b(q).v time is reversed by h -> -h only
         for h in (0.1, -0.1):
-            row = _numpy_step(method, system, 0.0, h, row, np.ones(3))
+            row = _first_step(method, system, 0.0, h, row, np.ones(3))
         assert np.abs(row[:6] - sol._rows[-1, :6]).max() < 1e-13
         assert away_and_back(system, method) > 1e-3
 
@@ -381,7 +381,7 @@ def substeps(system, method, factors, h, T):
     row = np.concatenate([q0, p0, v0, np.zeros(len(system.constraints))])
     for _ in range(round(T / h)):
         for factor in factors:
-            row = _numpy_step(method, system, 0.0, factor * h, row, np.ones(len(v0)))
+            row = _first_step(method, system, 0.0, factor * h, row, np.ones(len(v0)))
     return row[: len(q0)]
 
 
@@ -424,9 +424,8 @@ def test_a_step_is_its_substeps(base):
     for order, count in ((4, 5), (6, 9)):
         method = nh.Composition(base, order)
         assert len(method.factors) == count
-        calls, space = [], dict(method.program(system).python)
+        calls, space = [], method.program(system)._execute()
         substep = space["substep"]
-        exec(method.program(system).text, space)
         space["substep"] = lambda *a: calls.append(a[1]) or substep(*a)  # noqa: B023
         row = [*system.q0, *system.v0, *[0.0] * len(system.symbolic.A)]
         args = method.arguments(system, [1.0] * len(system.v))

@@ -120,7 +120,7 @@ def test_text_does_what_the_statement_says(case):
     if method.variable_step:
         (t, h), state = state[:2], state[2:]
     for _ in range(5):
-        ok, new_h, *new = program.python["step"](t, h, *state, *args)
+        ok, new_h, *new = program.step(t, h, *state, *args)
         slow = careful_step(program.statement, t, h, state, args)
         assert ok and slow.ok
         assert difference(np.array([[new_h, *new]]), [[slow.h, *slow.carry]]) < round_off(method)
@@ -749,8 +749,8 @@ def unknowns_of_loops(system, method):
     step = next(f for f in tree.body if getattr(f, "name", "") == "step")
     loops = [x for x in step.body if isinstance(x, ast.For)]
     return [
-        {ast.unparse(x.targets[0]) for x in loop.body if isinstance(x, ast.Assign)
-         and ast.unparse(x).startswith(f"{(u := ast.unparse(x.targets[0]))} = {u} - ")}
+        {u for x in loop.body if isinstance(x, ast.Assign)
+         and (u := x.targets[0].id) in {y.id for y in ast.walk(x.value) if isinstance(y, ast.Name)}}
         for loop in loops
     ]  # fmt: skip
 
@@ -767,10 +767,11 @@ def test_equations_that_need_no_others_are_solved_first():
 
 
 def test_linear_rows_leave_the_elimination_before_the_loop():
-    """In the snakeboard's loop only a matrix of the size of its two multipliers is inverted."""
+    """In the snakeboard's loop only a matrix of the size of its two multipliers is inverted, with
+    one division."""
     text = nh.source(nh.systems.snakeboard(), nh.DLA())
     loop = text.split("for _ in range(8):")[1].split("if all_(ok)")[0]
-    assert loop.count(" = 1/") == 2
+    assert loop.count(" = 1/") == 1
     assert unknowns_of_loops(nh.systems.snakeboard(), nh.DLA()) == [
         {"vx", "vy", "vtheta", "lam0", "lam1"}
     ]
@@ -786,19 +787,73 @@ def test_split_keeps_what_depends_on_each_other():
     assert [part.scale2 for part in parts] == [(3,), (1, 2), (4,)]
 
 
+corner = sp.Piecewise((x**2, (x < 0) & (y < 1)), (2 * x**4, True))
+pieces = nh.System((x, y), (vx, vy), (vx**2 + vy**2) / 2 - corner - y**2, [vy - x * vx],
+                   q0=(0, 0), v0=(1, 0), name="pieces")  # fmt: skip
+
+
+@pytest.mark.parametrize("system", [nh.systems.robot(), nh.systems.driven(), pieces], ids=repr)
 @pytest.mark.parametrize("method", [nh.DLA(), nh.EDLA(), nh.RK4()], ids=repr)
-def test_run_without_calls_equals_run_with_them(method):
-    program = method.program(nh.systems.robot())
-    calls = program._execute()["run"]
-    assert "step" in calls.__code__.co_names
-    assert "step" not in program.python["run"].__code__.co_names
-    start = Start(nh.systems.robot(), method, None, None, h=0.1, steps=20)
+def test_run_for_cpython_equals_the_text(system, method):
+    """Inlined, constants first, rows in a list, ``and`` for ``&``: the same numbers to the bit."""
+    program = method.program(system)
+    plain, fast = program._execute()["run"], program.python
+    assert "step" in plain.__code__.co_names
+    assert not {"step", "all_", "where"} & {*fast.__code__.co_names}
+    start = Start(system, method, None, None, h=0.1, steps=20)
     row, state, done, scale2 = begin(start)
     args = method.arguments(start.system, scale2.tolist())
-    rows = []
-    for run in (calls, program.python["run"]):
-        out, floats = np.zeros((21, len(row))), state.tolist()
-        assert run(floats, out, done, 20, 1, 0.0, 0.1, *args) == 20
-        assert floats == out[20].tolist()
-        rows.append(out)
-    np.testing.assert_array_equal(*rows)
+    for every in (1, 5):
+        rows, floats = np.zeros((20 // every + 1, len(row))), state.tolist()
+        assert plain(floats, rows, done, 20, every, 0.0, 0.1, *args) == 20
+        out, again = [], state.tolist()
+        assert fast(again, out, done, 20, every, 0.0, 0.1, *args) == 20
+        assert again == floats == rows[-1].tolist()
+        assert out == rows[done // every + 1 :].ravel().tolist()
+
+
+def loops_of(function):
+    """The while loop of a run, and all loops in it."""
+    tree = stepcode._for_cpython(function.text)
+    run = next(f for f in tree.body if getattr(f, "name", "") == "run")
+    return [x for x in ast.walk(run) if isinstance(x, (ast.While, ast.For))]
+
+
+def constants_in(loop):
+    """Expressions computed in the loop from what is not assigned in it."""
+    names = {x: {y.id for y in ast.walk(x) if isinstance(y, ast.Name)} for x in ast.walk(loop)}
+    assigned = {x.id for x in ast.walk(loop) if isinstance(getattr(x, "ctx", 0), ast.Store)}
+    return [ast.unparse(x) for x in names if isinstance(x, (ast.BinOp, ast.Call))
+            and not assigned & names[x] and names[x] - {"range"}]  # fmt: skip
+
+
+@pytest.mark.parametrize("method", [nh.DLA(), nh.Projector(), nh.EDLA()], ids=repr)
+@pytest.mark.parametrize("name", ["particle", "sleigh", "snakeboard", "robot"])
+def test_nothing_constant_is_computed_in_a_newton_loop(name, method):
+    _, *newton = loops_of(method.program(nh.systems.catalogue[name]()))
+    for one in newton:
+        assert constants_in(one) == []
+
+
+def test_what_depends_on_the_arguments_alone_is_computed_once_in_a_run():
+    whole = loops_of(nh.Projector().program(nh.systems.sleigh()))[0]
+    text = ast.unparse(whole)
+    for done in ("1 / m", "alpha * h", "2 * a", "t0"):
+        assert done not in text
+
+
+def test_time_is_kept_where_the_system_depends_on_it():
+    assert "t = t0 + n * h" in ast.unparse(loops_of(nh.DLA().program(nh.systems.driven()))[0])
+
+
+def test_two_unknowns_need_one_division_and_no_pivot():
+    """Cramer's rule for the last two: [[0-ish, 1], [1, 0-ish]] is no trouble."""
+    a, b, c, d, small = (stepcode.dummy(n) for n in "abcds")
+    stage = Stage((a, b), (small * a + b - c, a + small * b - d), (a * 0, b * 0))
+    t, h = stepcode.dummy("t"), stepcode.dummy("h")
+    text = generate(Statement(t, h, (c, d), (small,), (stage,), (a, b)))
+    space = {}
+    exec(text, space)
+    assert text.split("def run")[0].count(" = 1/") == 1
+    ok, _, x, y = space["step"](0.0, 0.1, 2.0, 3.0, 1e-30)
+    assert ok and (x, y) == (3.0, 2.0)

@@ -48,7 +48,8 @@ def row(sol, k):
     """The stored row of node k, as ``method.layout`` lays it out."""
     e = sol.energy("midpoints")[k - 1] if sol.method.discrete else None
     v = sol.v_step[k - 1] if sol.method.discrete else sol.v[k]
-    parts = dict(t=sol.t[k], h=sol.h[k - 1], q=sol.q[k], p=sol.p[k], v=v, lam=sol.lam[k - 1], e=e)
+    h = sol.h[k - 1]
+    parts = dict(t=sol.t[k], h=h, q=sol.q[k], p=sol.p[k], v=v, lam=sol.lam[k - 1], h_before=h, e=e)
     parts = [np.atleast_1d(parts[name]) for name in sol.method.layout(sol.system)]
     return np.nan_to_num(np.concatenate(parts))  # lam is unknown where q1 was given
 

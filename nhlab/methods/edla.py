@@ -20,7 +20,8 @@ class EDLA(Method):
         w_d(t_1,q_1,t_2,q_2) &= 0
 
     Order 2 for alpha = 1/2 or the symmetric rule, else 1.  The first step is a DLA step with the
-    given h; each later step is predicted by a DLA step with the last h and then solved with h.
+    given h; each later step is predicted by a DLA step, with an h extrapolated from the last two,
+    and then solved with h.
     For autonomous systems the energy is held at its initial value.  Without constraints this is
     the symplectic-energy-momentum method, C03 (4), (5).  A positive step need not exist.
     """
@@ -41,7 +42,7 @@ class EDLA(Method):
     )
 
     def layout(self, system):
-        return {"t": 1, "h": 1, **super().layout(system), "e": 1}
+        return {"t": 1, "h": 1, **super().layout(system), "h_before": 1, "e": 1}
 
     @property
     def first_step(self):
@@ -50,12 +51,14 @@ class EDLA(Method):
 
     def statement(self, system):
         s = self.frame(system)
+        h, before, e = s.h, dummy("h_before"), dummy("e")
+        s.h = dummy("h_guess")
         predict, _ = dla_stage(s, self.symmetric)
-        predict = replace(predict, tolerance=0.3)  # a guess need not be better
+        predict = replace(predict, let=((s.h, h**2 / before), *predict.let), predictor=True)
         # The same equations once more, for unknowns of their own and with h among them.
         v2 = tuple(dummy(f"{u.name}_new") for u in s.v1)
         lam2 = tuple(dummy(f"{x.name}_new") for x in s.lam1)
-        h2, e = dummy("h_new"), dummy("e")
+        h2 = dummy("h_new")
         f = self.frame(system)
         f.h, f.v1, f.lam1, f.p, f.alpha = h2, v2, lam2, s.p, s.alpha
         solve, Ld = dla_stage(f, self.symmetric)
@@ -63,16 +66,17 @@ class EDLA(Method):
             unknowns=(*v2, *lam2, h2),
             equations=(*solve.equations, Ld.E_minus - e),
             guess=(*s.v1, *s.lam1, s.h),
-            let=solve.let,
-            scale2=(*s.scale2, *(None,) * s.m, 100 * s.h**2),
+            let=(predict.let[0], *solve.let),
+            scale2=(*s.scale2, *(None,) * s.m, 100 * h**2),
         )
+        new_e = e if system.is_autonomous else Ld.E_plus
         return Statement(
             t=s.t,
-            h=s.h,
-            carry=(*s.q, *s.p, *s.v, *s.lam, e),
+            h=h,
+            carry=(*s.q, *s.p, *s.v, *s.lam, before, e),
             args=(s.alpha, *s.parameters, *s.scale2),
             stages=(predict, solve),
-            update=(*f.q1(h2), *Ld.p_plus, *v2, *lam2, e if system.is_autonomous else Ld.E_plus),
+            update=(*f.q1(h2), *Ld.p_plus, *v2, *lam2, h, new_e),
             let=solve.let,
             new_h=h2,
         )
