@@ -309,9 +309,9 @@ class _SO3(Group):
         let, half = ([], (1, sp.Rational(1, 2))) if tau == "cay" else self.half(xi, tau)
         product = self._product(g, self._element(xi, *half[:2], None), sp)
         y = [dummy(f"{s}_step") for s in self.coordinates]
-        size = dummy("size")
-        let += [*zip(y, product, strict=True), (size, sp.sqrt(sum(x**2 for x in y)))]
-        return let, [x / size for x in y]
+        size2, unit = dummy("size2"), dummy("unit")  # two, for short derivatives
+        let += [*zip(y, product, strict=True), (size2, sum(x**2 for x in y))]
+        return [*let, (unit, 1 / sp.sqrt(size2))], [x * unit for x in y]
 
     def near(self, g, other):
         """Of g and -g, the one next to the other element."""

@@ -146,6 +146,8 @@ def _power(base, exponent, names):
     b = python(base, names)
     if exponent == sp.Rational(1, 2):
         return f"sqrt({b})"
+    if exponent == sp.Rational(3, 2):
+        return f"{_atom(b)}*sqrt({b})"
     if exponent.is_Integer and 2 <= exponent <= 4:
         return "*".join([_atom(b)] * int(exponent))
     return f"pow({b}, {python(exponent, names)})"
@@ -255,7 +257,7 @@ class _Block:
 
     def __init__(self, names, moving=(), values=None):
         self.names, self.moving = names, set(moving)
-        self.before, self.inside, self.known = [], [], {}
+        self.before, self.inside, self.known, self._still = [], [], {}, {}
         self.values = values or Values()
 
     def add(self, symbol, e):
@@ -275,7 +277,10 @@ class _Block:
         return symbol
 
     def _fixed(self, e):
-        return self.moving.isdisjoint(e.free_symbols)
+        """True if e does not move.  Remembered: a symbol is used only after it was assigned."""
+        if e not in self._still:
+            self._still[e] = e not in self.moving and all(map(self._fixed, e.args))
+        return self._still[e]
 
     def _known(self, e):
         """e with the symbols of all that is assigned already."""
@@ -314,6 +319,8 @@ class _Block:
             return expressions
         constants = {}
         expressions = [self._taken_out(e, constants) for e in expressions]
+        if not constants:
+            return expressions
         values = zip(constants.values(), self._cse(constants), strict=True)
         found = {s: self.atom(e, "k") for s, e in values}
         return [e.xreplace(found) for e in expressions]
@@ -417,18 +424,32 @@ def _needed(let, expressions):
     return keep[::-1]
 
 
+def derivative(e, x):
+    """e.diff(x), without the questions SymPy asks on the way, which take most of its time."""
+    if x not in e.free_symbols:
+        return sp.S.Zero
+    if e.is_Add:
+        return sp.Add(*(derivative(a, x) for a in e.args))
+    if e.is_Mul:
+        parts = ((k, derivative(a, x)) for k, a in enumerate(e.args))
+        return sp.Add(*(d * sp.Mul(*e.args[:k], *e.args[k + 1 :]) for k, d in parts if d != 0))
+    if e.is_Pow and e.exp.is_Number:
+        return e.exp * e.base ** (e.exp - 1) * derivative(e.base, x)
+    return e.diff(x)
+
+
 def jacobian(equations, unknowns, let):
     """Exact derivatives of the equations by the unknowns, through the abbreviations."""
-    rows, let = [[] for _ in equations], _needed(let, equations)
-    for u in unknowns:
-        inner = []  # (abbreviation, its total derivative by u)
-        for s, e in let:
-            d = e.diff(u) + sum(e.diff(x) * dx for x, dx in inner if x in e.free_symbols)
-            if d != 0:
-                inner.append((s, d))
-        for row, e in zip(rows, equations, strict=True):
-            row.append(e.diff(u) + sum(e.diff(x) * dx for x, dx in inner if x in e.free_symbols))
-    return rows
+    rows = {u: [sp.Integer(u is w) for w in unknowns] for u in unknowns}  # of all that moves
+
+    def row(e):
+        terms = [(derivative(e, x), rows[x]) for x in e.free_symbols & rows.keys()]
+        return [_sum(d * by[k] for d, by in terms if by[k] != 0) for k in range(len(unknowns))]
+
+    for s, e in _needed(let, equations):
+        if not rows.keys().isdisjoint(e.free_symbols):
+            rows[s] = row(e)
+    return [row(e) for e in equations]
 
 
 def _moving(stage):
