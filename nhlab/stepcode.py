@@ -798,12 +798,19 @@ def evaluator(arguments, expressions, let=()):
 
 
 class _Scalar(ast.NodeTransformer):
-    """What serves arrays as well, written for numbers: ``and`` for ``&``, ``a if c else b``."""
+    """What serves arrays as well, written for floats: ``and`` for ``&``, ``a if c else b``, and
+    2.0 for 2, for CPython has fast paths for two floats only."""
 
     def visit_BinOp(self, node):
         self.generic_visit(node)
         junction = {ast.BitAnd: ast.And, ast.BitOr: ast.Or}.get(type(node.op))
-        return ast.BoolOp(junction(), [node.left, node.right]) if junction else node
+        if junction:
+            return ast.BoolOp(junction(), [node.left, node.right])
+        for side in (node.left, node.right):
+            number = getattr(side, "operand", side)  # of -2
+            if isinstance(number, ast.Constant):
+                number.value = float(number.value)
+        return node
 
     def visit_Call(self, node):
         self.generic_visit(node)
