@@ -283,12 +283,13 @@ class _Block:
         return self._still[e]
 
     def _known(self, e):
-        """e with the symbols of all that is assigned already."""
+        """e with the symbols of all that is assigned already, and of the functions in it."""
         if e in self.known or not _parts(e):
             return self.known.get(e, e)
         if e.is_Mul and e.could_extract_minus_sign():
             return -self._known(-e)
-        e = e.func(*map(self._known, e.args))
+        args = [self._known(x) for x in e.args]
+        e = e.func(*(self.atom(x, "c") if x.is_Function and _parts(x) else x for x in args))
         return self.known.get(e, e)
 
     def _taken_out(self, e, constants):
@@ -518,20 +519,30 @@ def _stage_lines(stage, names, h, current, values, definite):
         equations = [-e.xreplace(zero) for e in equations]
         let = [(s, e.xreplace(zero)) for s, e in let]
     moving = set().union(*depends.values())
-    lin = _linear_rows(stage, J, strong, moving) if nonlinear and definite else []
-    rest = [i for i in range(n) if i not in lin]
     block = _Block(names, stage.unknowns if nonlinear else (), values)
+    lin, explicit = _own_rows(stage, J, strong, depends) if nonlinear and definite else ([], False)
+    rest = [i for i in range(n) if i not in lin]
     guess = [stage.guess[i] for i in rest] if nonlinear else []
-    at_zero = [equations[i].xreplace(zero) for i in lin]
-    wanted = [*(equations[i] for i in rest), *at_zero, *entries, *guess]
-    left = block.share(wanted, let, current)
-    current |= {s for s, _ in _needed(let, wanted)} - moving
-    r = [block.atom(e, "r") for e in left[:n]]
-    J = [[block.atom(e, "j") for e in left[n + i * n : 2 * n + i * n]] for i in range(n)]
-    guess = dict(zip(rest, left[n + n * n :], strict=bool(nonlinear)))
+    others = [stage.unknowns[i] for i in (lin if explicit else range(n))]
+    at_zero = [-equations[i].xreplace(dict.fromkeys(others, sp.S.Zero)) for i in lin]
+    wanted = [*(equations[i] for i in rest), *entries, *guess]
 
-    # The linear rows give x_lin = c + C x_rest, once and for all; Newton is left with the others.
-    c = block.solve(_part(J, lin, lin), [-e for e in r[len(rest) :]], _part(strong, lin, lin))
+    # The rows in lin give x_lin = c + C x_rest; Newton is left with the others.
+    solved = [J[i][j] for i in lin for j in lin]
+    left = [block.atom(e, "r") for e in block.share([*at_zero, *solved], let, current)]
+    done = current | {s for s, _ in _needed(let, [*at_zero, *solved])}
+    k = len(lin)
+    c = block.solve([left[k * i + k : k * i + 2 * k] for i in range(k)], left[:k],
+                    _part(strong, lin, lin))  # fmt: skip
+    if explicit:
+        for i, e in zip(lin, c, strict=True):
+            block.add(stage.unknowns[i], e)
+    left = block.share(wanted, let, done)
+    current |= {s for s, _ in _needed(let, [*wanted, *at_zero])} - moving
+    r = [block.atom(e, "r") for e in left[: len(rest)]]
+    J, left = left[len(rest) :], left[len(rest) + n * n :]
+    J = [[block.atom(e, "j") for e in J[i * n : i * n + n]] for i in range(n)]
+    guess = dict(zip(rest, left, strict=bool(nonlinear)))
     C = [block.solve(_part(J, lin, lin), [-J[i][j] for i in lin], _part(strong, lin, lin))
          for j in rest]  # fmt: skip
     total = [
@@ -542,11 +553,11 @@ def _stage_lines(stage, names, h, current, values, definite):
         [strong[i][j] or any(strong[i][k] and e != 0 for k, e in zip(lin, column, strict=True))
          for j, column in zip(rest, C, strict=True)] for i in rest
     ]  # fmt: skip
-    d = dict(zip(rest, block.solve(total, r[: len(rest)], firm), strict=True))
+    d = dict(zip(rest, block.solve(total, r, firm), strict=True))
     for i, k in enumerate(lin):
-        guess[k] = c[i] + _sum(
+        guess[k] = stage.guess[k] if explicit else c[i] + _sum(
             column[i] * stage.unknowns[j] for j, column in zip(rest, C, strict=True)
-        )
+        )  # fmt: skip
         change = _sum(column[i] * d[j] for j, column in zip(rest, C, strict=True))
         d[k] = block.atom(change, "d")
 
@@ -579,14 +590,31 @@ def _stage_lines(stage, names, h, current, values, definite):
     return lines, [ok, finite]
 
 
-def _linear_rows(stage, J, strong, moving):
-    """Equations linear in the unknowns with fixed coefficients that can be solved for their own."""
-    return [
-        i for i, (e, row) in enumerate(zip(stage.equations, J, strict=True))
-        if strong[i][i]
-        and (moving - set(stage.unknowns)).isdisjoint(e.free_symbols)
-        and all(moving.isdisjoint(entry.free_symbols) for entry in row)
-    ]  # fmt: skip
+def _own_rows(stage, J, strong, depends):
+    """Equations that can be solved for their own unknowns, and whether in every iteration anew.
+
+    Best are those linear in all unknowns with fixed coefficients: solved once, they stay so.
+    Else equations a u + b = 0 with fixed a, where b depends on other unknowns in any way.
+    """
+    everything = range(len(stage.unknowns))
+    moving = set().union(*depends.values())
+    lets = moving - set(stage.unknowns)
+
+    def fixed(i, columns):
+        return all(moving.isdisjoint(J[i][k].free_symbols) for k in columns)
+
+    found = [i for i, e in enumerate(stage.equations) if strong[i][i] and fixed(i, everything)
+             and lets.isdisjoint(e.free_symbols)]  # fmt: skip
+    if found:
+        return found, False
+    for i in everything:
+        some = [*found, i]
+        through = lets.intersection(*[set().union(*(depends[stage.unknowns[k]] for k in some))])
+        if strong[i][i] and all(
+            fixed(k, some) and through.isdisjoint(stage.equations[k].free_symbols) for k in some
+        ):
+            found = some
+    return found, True
 
 
 def _part(table, rows, columns):
