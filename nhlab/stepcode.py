@@ -352,11 +352,11 @@ class _Block:
         the way, the step does not converge and is taken again with pivoting (loop.py).
         """
         n = len(r)
-        J, r = [list(row) for row in J], list(r)
-        inverse = [None] * n
-        last = n - 2 if n > 1 else n  # the last two by Cramer's rule: one division, not two in turn
+        J, r, strong = [list(row) for row in J], list(r), [list(row) for row in strong]
+        inverse, d, last = [], [None] * n, n
         for k in range(n):
-            if k == last and all(J[i][j] != 0 for i in (k, k + 1) for j in (k, k + 1)):
+            if k == n - 2 and all(J[i][j] != 0 for i in (k, k + 1) for j in (k, k + 1)):
+                last = k
                 break
             rows = [i for i in range(k, n) if strong[i][k]] or [i for i in range(k, n) if J[i][k]]
             if not rows:
@@ -364,7 +364,7 @@ class _Block:
             i = k if k in rows else rows[0]
             for table in (J, r, strong):
                 table[k], table[i] = table[i], table[k]
-            inverse[k] = self.atom(1 / J[k][k], "w")
+            inverse.append(self.atom(1 / J[k][k], "w"))
             for i in range(k + 1, n):
                 if J[i][k] == 0:
                     continue
@@ -374,10 +374,7 @@ class _Block:
                         J[i][j] = self.atom(J[i][j] - factor * J[k][j], "j")
                         strong[i][j] |= strong[i][k] and strong[k][j]
                 r[i] = self.atom(r[i] - factor * r[k], "r")
-        else:
-            last = n
-        d = [None] * n
-        if last < n:
+        if last < n:  # two are left: Cramer's rule has one division, not two in turn
             (a, b), (c, e) = (row[last:] for row in J[last:])
             w = self.atom(1 / self.atom(a * e - b * c, "j"), "w")
             d[last] = self.atom((r[last] * e - r[last + 1] * b) * w, "d")
@@ -499,82 +496,30 @@ def _stage_lines(stage, names, h, current, values, definite):
     ``current`` holds the abbreviations already assigned whose values still hold.
     """
     J = jacobian(stage.equations, stage.unknowns, stage.let)
-    entries = [e for row in J for e in row]
-    depends = _moving(stage)
-    in_J = set().union(*(e.free_symbols for e in entries))
-    nonlinear = [u for u in stage.unknowns if not depends[u].isdisjoint(in_J)]
-    if not definite:
-        nonlinear = list(stage.unknowns)
-
+    in_J = set().union(*(e.free_symbols for row in J for e in row))
     small = {h: sp.S.Zero}
     for s, e in stage.let:
         if e.xreplace(small) == 0:
             small[s] = sp.S.Zero
     strong = [[_survives(e, small) for e in row] for row in J]
-
-    n = len(stage.unknowns)
-    equations, let = stage.equations, stage.let
-    zero = {u: sp.S.Zero for u in stage.unknowns}
-    if not nonlinear:  # one solution of a linear system, J x = -equations(0)
-        equations = [-e.xreplace(zero) for e in equations]
-        let = [(s, e.xreplace(zero)) for s, e in let]
-    moving = set().union(*depends.values())
-    block = _Block(names, stage.unknowns if nonlinear else (), values)
-    lin, explicit = _own_rows(stage, J, strong, depends) if nonlinear and definite else ([], False)
-    rest = [i for i in range(n) if i not in lin]
-    guess = [stage.guess[i] for i in rest] if nonlinear else []
-    others = [stage.unknowns[i] for i in (lin if explicit else range(n))]
-    at_zero = [-equations[i].xreplace(dict.fromkeys(others, sp.S.Zero)) for i in lin]
-    wanted = [*(equations[i] for i in rest), *entries, *guess]
-
-    # The rows in lin give x_lin = c + C x_rest; Newton is left with the others.
-    solved = [J[i][j] for i in lin for j in lin]
-    left = [block.atom(e, "r") for e in block.share([*at_zero, *solved], let, current)]
-    done = current | {s for s, _ in _needed(let, [*at_zero, *solved])}
-    k = len(lin)
-    c = block.solve([left[k * i + k : k * i + 2 * k] for i in range(k)], left[:k],
-                    _part(strong, lin, lin))  # fmt: skip
-    if explicit:
-        for i, e in zip(lin, c, strict=True):
-            block.add(stage.unknowns[i], e)
-    left = block.share(wanted, let, done)
-    current |= {s for s, _ in _needed(let, [*wanted, *at_zero])} - moving
-    r = [block.atom(e, "r") for e in left[: len(rest)]]
-    J, left = left[len(rest) :], left[len(rest) + n * n :]
-    J = [[block.atom(e, "j") for e in J[i * n : i * n + n]] for i in range(n)]
-    guess = dict(zip(rest, left, strict=bool(nonlinear)))
-    C = [block.solve(_part(J, lin, lin), [-J[i][j] for i in lin], _part(strong, lin, lin))
-         for j in rest]  # fmt: skip
-    total = [
-        [block.atom(J[i][j] + _sum(J[i][k] * e for k, e in zip(lin, column, strict=True)), "j")
-         for j, column in zip(rest, C, strict=True)] for i in rest
-    ]  # fmt: skip
-    firm = [
-        [strong[i][j] or any(strong[i][k] and e != 0 for k, e in zip(lin, column, strict=True))
-         for j, column in zip(rest, C, strict=True)] for i in rest
-    ]  # fmt: skip
-    d = dict(zip(rest, block.solve(total, r, firm), strict=True))
-    for i, k in enumerate(lin):
-        guess[k] = stage.guess[k] if explicit else c[i] + _sum(
-            column[i] * stage.unknowns[j] for j, column in zip(rest, C, strict=True)
-        )  # fmt: skip
-        change = _sum(column[i] * d[j] for j, column in zip(rest, C, strict=True))
-        d[k] = block.atom(change, "d")
+    depends = _moving(stage)
+    curved = [not (definite and depends[u].isdisjoint(in_J)) for u in stage.unknowns]
+    if not any(curved):
+        return _linear_lines(stage, J, strong, names, current, values)
+    block = _Block(names, stage.unknowns, values)
+    own, anew = _own_rows(stage, J, strong, depends) if definite else ([], False)
+    guess, d = _newton_step(block, stage, J, strong, own, anew, current)
 
     x = [names[u] for u in stage.unknowns]
-    if not nonlinear:
-        lines = block.before + [f"{u} = {python(d[k], names)}" for k, u in enumerate(x)]
-        return lines, [] if stage.predictor else [f"({' + '.join(f'{u}*{u}' for u in x)} < 1e300)"]
-    start = [f"{x[k]} = {python(guess[k], names)}" for k in (*rest, *lin)]
+    start = [f"{x[k]} = {python(e, names)}" for k, e in guess.items()]
     correct = [f"{x[k]} = {python(u - d[k], names)}" for k, u in enumerate(stage.unknowns)]
     if stage.predictor:
         return [*block.before, *start, *block.inside, *correct], []
-    scale2 = stage.scale2 or (1,) * n
     near = {}  # what the square of a correction must not exceed
-    for k, u in enumerate(stage.unknowns):
-        if u in nonlinear and scale2[k] is not None:
+    for k, scale2 in enumerate(stage.scale2 or (1,) * len(x)):
+        if curved[k] and scale2 is not None:
             near[k] = names[dummy("near")]
-            size = f"{python(sp.sympify(scale2[k]), names)} + {x[k]}*{x[k]}"
+            size = f"{python(sp.sympify(scale2), names)} + {x[k]}*{x[k]}"
             start.append(f"{near[k]} = {TOLERANCE**2:.3g}*({size})")
     ok = names[dummy("ok")]
     loop = [
@@ -583,11 +528,77 @@ def _stage_lines(stage, names, h, current, values, definite):
         f"{ok} = " + " & ".join(f"({python(d[k] ** 2, names)} <= {near[k]})" for k in near),
         f"if all_({ok}):",
         "    break",
-    ]  # fmt: skip
+    ]
     head = f"for _ in range({MAXITER}):"
     finite = f"({' + '.join(near.values())} < 1e300)"  # or any correction would pass
     lines = [*block.before, *start, head, *("    " + line for line in loop)]
     return lines, [ok, finite]
+
+
+def _linear_lines(stage, J, strong, names, current, values):
+    """The same for linear equations, J x = -equations(0)."""
+    zero = dict.fromkeys(stage.unknowns, sp.S.Zero)
+    let = [(s, e.xreplace(zero)) for s, e in stage.let]
+    block = _Block(names, (), values)
+    r = [-e.xreplace(zero) for e in stage.equations]
+    J, r = _shared(block, J, r, let, current)
+    current -= set().union(*_moving(stage).values())
+    d = block.solve(J, r, strong)
+    x = [names[u] for u in stage.unknowns]
+    lines = [*block.before, *(f"{u} = {python(e, names)}" for u, e in zip(x, d, strict=True))]
+    return lines, [] if stage.predictor else [f"({' + '.join(f'{u}*{u}' for u in x)} < 1e300)"]
+
+
+def _newton_step(block, stage, J, strong, own, anew, current):
+    """The first values of the unknowns and, at any others, Newton's corrections.
+
+    The rows in ``own`` give x_own = c + C x_rest, once and for all or in each iteration ``anew``;
+    Newton is left with the rest.
+    """
+    x, strong_own = stage.unknowns, _part(strong, own, own)
+    rest = [i for i in range(len(x)) if i not in own]
+    zero = dict.fromkeys([x[i] for i in own] if anew else x, sp.S.Zero)
+    r = [-stage.equations[i].xreplace(zero) for i in own]
+    J_own, r = _shared(block, _part(J, own, own), r, stage.let, current)
+    c = block.solve(J_own, r, strong_own)
+    for i, e in zip(own, c, strict=True) if anew else ():
+        block.add(x[i], e)
+
+    first = (*rest, *own) if anew else rest
+    r = [*(stage.equations[i] for i in rest), *(stage.guess[i] for i in first)]
+    J, r = _shared(block, J, r, stage.let, current)
+    current -= set().union(*_moving(stage).values())
+    r, guess = r[: len(rest)], dict(zip(first, r[len(rest) :], strict=True))
+    C = [block.solve(J_own, [-J[i][j] for i in own], strong_own) for j in rest]
+    total = [
+        [J[i][j] + _dot([J[i][k] for k in own], column) for j, column in zip(rest, C, strict=True)]
+        for i in rest
+    ]
+    firm = [
+        [
+            strong[i][j] or any(strong[i][k] and e != 0 for k, e in zip(own, column, strict=True))
+            for j, column in zip(rest, C, strict=True)
+        ]
+        for i in rest
+    ]
+    total = [[block.atom(e, "j") for e in row] for row in total]
+    step = block.solve(total, r, firm)
+    d = dict(zip(rest, step, strict=True))
+    for i, k in enumerate(own):
+        by_rest = [column[i] for column in C]
+        d[k] = block.atom(_dot(by_rest, step), "d")
+        guess.setdefault(k, c[i] + _dot(by_rest, [x[j] for j in rest]))
+    return guess, d
+
+
+def _shared(block, J, r, let, current):
+    """The entries of J and of r as atoms; the abbreviations they use become ``current``."""
+    wanted = [*r, *(e for row in J for e in row)]
+    left = [block.atom(e, "r" if k < len(r) else "j")
+            for k, e in enumerate(block.share(wanted, let, current))]  # fmt: skip
+    current |= {s for s, _ in _needed(let, wanted)}
+    entries = iter(left[len(r) :])
+    return [[next(entries) for _ in row] for row in J], left[: len(r)]
 
 
 def _own_rows(stage, J, strong, depends):
@@ -623,6 +634,10 @@ def _part(table, rows, columns):
 
 def _sum(terms):
     return sum(terms, sp.S.Zero)
+
+
+def _dot(a, b):
+    return _sum(x * y for x, y in zip(a, b, strict=True))
 
 
 def generate(statement):

@@ -846,6 +846,25 @@ def test_time_is_kept_where_the_system_depends_on_it():
     assert "t = t0 + n * h" in ast.unparse(loops_of(nh.DLA().program(nh.systems.driven()))[0])
 
 
+def test_equations_that_give_their_own_unknown_leave_the_elimination():
+    """m vx = ... and m vy = ... of the sleigh: Newton is left with theta, one division."""
+    text = nh.source(nh.systems.sleigh(), nh.Projector())
+    newton = text.split("for _ in range(8):")[1].split("if all_(ok)")[0]
+    assert newton.count(" = 1/") == 1
+    assert newton.index(" vx = ") < newton.index("j_")  # before all that uses it
+
+
+def test_a_row_that_moves_with_its_own_unknown_stays_in_the_elimination():
+    """Here x_a moves with vx, and so does what multiplies it: nothing is explicit."""
+    bent = nh.System((x, y), (vx, vy), (1 + x**2) * vx**2 / 2 + vy**2 / 2 - x * y**3 - y**4)
+    steps = nh.integrate(bent, nh.DLA(), [1, 0.5], [0, 1], h=0.1, steps=1)
+    start = Start(bent, nh.DLA(), [1, 0.5], [0, 1], h=0.1, steps=1)
+    row, *_, scale2 = begin(start)
+    statement, args = nh.DLA().program(bent).statement, nh.DLA().arguments(bent, scale2.tolist())
+    careful = careful_step(statement, 0.0, 0.1, row.tolist(), args)
+    np.testing.assert_allclose(steps._rows[1], careful.carry, rtol=1e-13)
+
+
 def test_two_unknowns_need_one_division_and_no_pivot():
     """Cramer's rule for the last two: [[0-ish, 1], [1, 0-ish]] is no trouble."""
     a, b, c, d, small = (stepcode.dummy(n) for n in "abcds")
@@ -857,3 +876,41 @@ def test_two_unknowns_need_one_division_and_no_pivot():
     assert text.split("def run")[0].count(" = 1/") == 1
     ok, _, x, y = space["step"](0.0, 0.1, 2.0, 3.0, 1e-30)
     assert ok and (x, y) == (3.0, 2.0)
+
+
+# ---------------------------------------------------------------------------- EDLA's prediction
+
+
+@pytest.mark.parametrize("name", ["sleigh", "snakeboard", "pendulum", "nonreversible"])
+def test_extrapolating_h_saves_iterations(name):
+    """From the same states, with the last two h and with the last alone."""
+    system, method = nh.systems.catalogue[name](), nh.EDLA()
+    program, space = method.program(system), {"count": []}
+    exec(program.text.replace("range(8):", "range(8):\n        count.append(_)"), space)
+    sol = nh.integrate(system, method, h=0.02, steps=100)
+    args = method.arguments(system, [1.0] * len(system.v))
+    iterations = []
+    for before in (sol._column("h_before")[2:-1, 0], sol.h[1:-1]):
+        rows = sol._rows[2:-1].copy()
+        rows[:, -2] = before
+        space["count"].clear()
+        steps = [space["step"](*row, *args) for row in rows.tolist()]
+        assert all(new[0] for new in steps)
+        np.testing.assert_allclose([new[1] for new in steps], sol.h[2:], rtol=1e-9)
+        iterations.append(len(space["count"]) / len(steps))
+    assert iterations[0] < iterations[1] - 0.7
+
+
+def test_a_step_that_fails_from_the_extrapolated_h_is_predicted_with_the_last():
+    """The knife edge: h = .031, .043, and then only a much smaller step exists."""
+    system, method = nh.systems.knife_edge(), nh.EDLA()
+    sol = nh.integrate(system, method, h=0.02, steps=60)
+    k = np.argmin(sol.h[1:] / sol.h[:-1]) + 1
+    assert sol.h[k] < 0.1 * sol.h[k - 1] and sol.h[k - 1] > 1.3 * sol.h[k - 2]
+    args = method.arguments(system, [1.0] * len(system.v))
+    row = sol._rows[k].tolist()
+    assert not method.program(system).one_step(*row, *args)[0]
+    row[-2] = row[1]
+    done = careful_step(method.program(system).statement, *row[:2], row[2:], args)
+    assert done.ok and done.h == pytest.approx(sol.h[k], rel=1e-12)
+    assert np.ptp(sol.energy("midpoints")) < 1e-12
