@@ -1,32 +1,22 @@
-"""From a statement in SymPy to one generated step function, run in three ways.
+"""From a statement in SymPy to the text of one step function.
 
 A ``Statement`` says what is carried from step to step, which unknowns solve which equations, and
 how the carried values are updated.  ``generate`` differentiates the equations, shares common
 subexpressions, takes out of the Newton loop what does not depend on the unknowns, writes the
-elimination out for the fixed size, skipping structural zeros, and returns plain Python text.
-``Program`` runs that text under CPython, on NumPy arrays, or compiled by numba.
+elimination out for the fixed size, skipping structural zeros, and returns plain Python text, which
+a ``program.Program`` runs.
 """
 
 from __future__ import annotations
 
-import ast
-import builtins
-import hashlib
-import importlib.util
 import itertools
-import keyword
-import linecache
-import math
-import os
-import re
-import sys
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import sympy as sp
+
+from .printing import HALF_ANGLE, MATH, NUMPY, PRELUDE, Names, python
 
 MAXITER = 8  # more would only help Newton to find a far, wrong root
 TOLERANCE = 1e-8  # on the last correction: the error left after it is its square, round-off
@@ -74,159 +64,6 @@ class Statement:
     let: tuple = ()
     new_h: sp.Expr | None = None
     definite: bool = True
-
-
-# ---------------------------------------------------------------------------- printing
-
-FUNCTIONS = {name: name for name in "sin cos tan exp log sinh cosh tanh atan2".split()}
-FUNCTIONS |= {"a" + f: "a" + f for f in "sin cos tan sinh cosh tanh".split()}
-FUNCTIONS |= {"Abs": "fabs", "sign": "sign"}
-MATH = {name: getattr(math, name) for name in FUNCTIONS.values() if hasattr(math, name)}
-MATH |= {"sqrt": math.sqrt, "pow": math.pow}
-MATH |= {"nan": math.nan, "inf": math.inf}
-NUMPY = {name: getattr(np, name, None) for name in MATH} | {"pow": np.power, "sign": np.sign}
-NUMPY |= {"a" + f: getattr(np, "arc" + f) for f in "sin cos tan sinh cosh tanh".split()}
-NUMPY |= {"atan2": np.arctan2, "all_": np.all, "where": np.where}
-# Scalar versions of what CPython has no builtin for; part of every text, compiled by numba too.
-PRELUDE = """\
-def all_(condition):
-    return condition
-
-
-def where(condition, a, b):
-    return a if condition else b
-
-
-def sign(x):
-    return (x > 0) - (x < 0)
-"""
-# groups.HalfAngle by its series, round-off for theta < 2 pi; part of the texts that use it.
-HALF_ANGLE = """\
-def half_angle(n, z):
-    total = term = 1.0
-    for k in range(1, 18):
-        term = -term*z/(8*k*(2*n + 2*k - 1))
-        total = total + term
-    return total
-"""
-exec(HALF_ANGLE, NUMPY)
-RESERVED = set(keyword.kwlist) | set(MATH) | set(NUMPY) | set(dir(builtins))
-RESERVED |= set("t t0 h step run new out state n stop every left row _".split())
-
-
-class Names(dict):
-    """Symbols to identifiers: the reader's own names where possible, always distinct."""
-
-    def __init__(self):
-        super().__init__()
-        self.taken = set(RESERVED)
-
-    def fix(self, symbol, name):
-        self[symbol] = name
-        self.taken.add(name)
-
-    def __missing__(self, symbol):
-        base = re.sub(r"\W", "_", symbol.name, flags=re.ASCII)
-        if not re.match(r"[A-Za-z]", base) or base in RESERVED:
-            base = "s_" + base
-        name, k = base, 1
-        while name in self.taken:
-            k += 1
-            name = f"{base}_{k}"
-        self.fix(symbol, name)
-        return name
-
-
-def _atom(text):
-    return text if re.fullmatch(r"\w+|\w+\([^()]*\)|[\d.]+", text) else f"({text})"
-
-
-def _power(base, exponent, names):
-    """Integer powers as products: CPython and C are both faster with them."""
-    b = python(base, names)
-    if exponent == sp.Rational(1, 2):
-        return f"sqrt({b})"
-    if exponent == sp.Rational(3, 2):
-        return f"{_atom(b)}*sqrt({b})"
-    if exponent.is_Integer and 2 <= exponent <= 4:
-        return "*".join([_atom(b)] * int(exponent))
-    return f"pow({b}, {python(exponent, names)})"
-
-
-def _product(e, names):
-    over, under = [], []
-    for f in e.args if e.is_Mul else (e,):
-        base, exponent = f.as_base_exp()
-        negative = exponent.is_number and exponent.is_negative and not f.is_Number
-        if f.is_Rational and f.q > 1 and f.q & (f.q - 1) == 0 and f.p == 1:
-            under.append(str(f.q))  # x/2 is exact and reads better than 0.5*x
-        elif negative and exponent == -1:
-            under.append(_atom(python(base, names)))
-        elif negative:
-            under.append(_atom(_power(base, -exponent, names)))
-        elif f.is_Pow:
-            text = _power(base, exponent, names)
-            over.append(text if "(" not in text else _atom(text))
-        else:
-            over.append(_atom(python(f, names)))
-    top = "*".join(over) or "1"
-    if not under:
-        return top
-    bottom = under[0] if len(under) == 1 else f"({'*'.join(under)})"
-    return f"{top}/{bottom}"
-
-
-def python(e, names):
-    """The text of a SymPy expression; operators, ``FUNCTIONS``, Piecewise and nothing else."""
-    if e.is_Symbol:
-        return names[e]
-    if e.is_Integer and abs(e) < 2**53:
-        return str(e)
-    if e is sp.oo:
-        return "inf"
-    if e.is_Number or e.is_NumberSymbol:
-        return repr(float(e))
-    if e.is_Add:
-        text = ""
-        terms = [(term.could_extract_minus_sign(), term) for term in e.args]
-        for minus, term in sorted(terms, key=lambda pair: pair[0]):  # a leading minus costs time
-            text += (" - " if text else "-") if minus else (" + " if text else "")
-            text += python(-term, names) if minus else python(term, names)
-        return text
-    if e.is_Mul and e.could_extract_minus_sign():
-        return "-" + _product(-e, names)
-    if e.is_Mul or e.is_Pow:
-        return _product(e, names)
-    if isinstance(e, sp.Piecewise):
-        text = "nan" if e.args[-1].cond != True else None  # noqa: E712 (SymPy's true)
-        for value, condition in reversed(e.args):
-            v = python(value, names)
-            text = v if text is None else f"where({python(condition, names)}, {v}, {text})"
-        return text
-    if e.is_Relational:
-        return f"{python(e.lhs, names)} {e.rel_op} {python(e.rhs, names)}"
-    if isinstance(e, sp.ITE):
-        return f"where({', '.join(python(a, names) for a in e.args)})"
-    if isinstance(e, (sp.And, sp.Or)):
-        sep = " & " if isinstance(e, sp.And) else " | "
-        return sep.join(f"({python(a, names)})" for a in e.args)
-    if isinstance(e, sp.DiracDelta):
-        return "0"  # the derivative of sign(x), zero wherever a motion spends time
-    name = type(e).__name__
-    if name == "HalfAngle":
-        return f"half_angle({e.args[0]}, {python(e.args[1], names)})"
-    if name in FUNCTIONS:
-        return f"{FUNCTIONS[name]}({', '.join(python(a, names) for a in e.args)})"
-    if isinstance(e, sp.functions.elementary.trigonometric.TrigonometricFunction):
-        return python(e.rewrite(sp.cos if name == "sec" else sp.sin, deep=False), names)
-    raise ValueError(
-        f"cannot generate code for {e}: {name} is not among the functions nhlab knows "
-        f"({', '.join(FUNCTIONS)}, sqrt, powers, Piecewise). Are all symbols real "
-        "(nh.symbols makes them so)?"
-    )
-
-
-# ---------------------------------------------------------------------------- generating
 
 
 class Values:
@@ -570,18 +407,11 @@ def _newton_step(block, stage, J, strong, own, anew, current):
     current -= set().union(*_moving(stage).values())
     r, guess = r[: len(rest)], dict(zip(first, r[len(rest) :], strict=True))
     C = [block.solve(J_own, [-J[i][j] for i in own], strong_own) for j in rest]
-    total = [
-        [J[i][j] + _dot([J[i][k] for k in own], column) for j, column in zip(rest, C, strict=True)]
-        for i in rest
-    ]
-    firm = [
-        [
-            strong[i][j] or any(strong[i][k] and e != 0 for k, e in zip(own, column, strict=True))
-            for j, column in zip(rest, C, strict=True)
-        ]
-        for i in rest
-    ]
-    total = [[block.atom(e, "j") for e in row] for row in total]
+    columns = list(zip(rest, C, strict=True))
+    total = [[block.atom(J[i][j] + _dot([J[i][k] for k in own], by), "j") for j, by in columns]
+             for i in rest]  # fmt: skip
+    firm = [[strong[i][j] or any(strong[i][k] and e != 0 for k, e in zip(own, by, strict=True))
+             for j, by in columns] for i in rest]  # fmt: skip
     step = block.solve(total, r, firm)
     d = dict(zip(rest, step, strict=True))
     for i, k in enumerate(own):
@@ -620,7 +450,7 @@ def _own_rows(stage, J, strong, depends):
         return found, False
     for i in everything:
         some = [*found, i]
-        through = lets.intersection(*[set().union(*(depends[stage.unknowns[k]] for k in some))])
+        through = lets & set().union(*(depends[stage.unknowns[k]] for k in some))
         if strong[i][i] and all(
             fixed(k, some) and through.isdisjoint(stage.equations[k].free_symbols) for k in some
         ):
@@ -710,124 +540,6 @@ def _body(lines):
     return "\n    ".join(lines)
 
 
-# ---------------------------------------------------------------------------- running
-
-
-def cache_dir():
-    """The folder of generated texts and compiled code, or None where none can be written."""
-    root = os.environ.get("NHLAB_CACHE_DIR")
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(root) if root else Path(base) / "nhlab"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return None
-    return folder if os.access(folder, os.W_OK) else None
-
-
-def _fingerprint():
-    """Changes when the code that generates texts changes, so that no stale text is used."""
-    here = Path(__file__).parent
-    files = [here / f for f in ("stepcode.py", "system.py", "discrete.py", "groups.py",
-                                "groupsystem.py", "reduction.py")]  # fmt: skip
-    files += sorted((here / "methods").glob("*.py"))
-    return b"".join(f.read_bytes() for f in files if f.exists()) + sp.__version__.encode()
-
-
-class Program:
-    """The generated text of one statement and the three ways to run it."""
-
-    def __init__(self, key, make_statement, make_text=None):
-        digest = hashlib.sha256(key.encode() + _fingerprint()).hexdigest()[:24]
-        self.name = f"nhlab_step_{digest}"
-        self._make_statement = make_statement
-        self._make_text = make_text or (lambda: generate(self.statement))
-
-    @cached_property
-    def statement(self):
-        return self._make_statement()
-
-    @cached_property
-    def path(self):
-        """The file that holds the text, written once; None without a cache folder."""
-        folder = cache_dir()
-        return folder / f"{self.name}.py" if folder else None
-
-    @cached_property
-    def text(self):
-        if self.path is not None and self.path.exists():
-            return self.path.read_text()
-        text = self._make_text()
-        if self.path is not None:
-            draft = self.path.with_suffix(f".{os.getpid()}.tmp")
-            try:
-                draft.write_text(text)
-                draft.replace(self.path)  # atomic: another process sees all of it or nothing
-            except OSError:
-                self.path = None
-        return text
-
-    def _execute(self, code=None):
-        space = {"__name__": self.name}
-        file = f"<{self.name}>"
-        linecache.cache[file] = (len(self.text), None, self.text.splitlines(True), file)
-        exec(compile(code or self.text, file, "exec"), space)
-        return space
-
-    @cached_property
-    def step(self):
-        """``step`` as a CPython function of numbers."""
-        return self._execute()["step"]
-
-    def one_step(self, *numbers):
-        """``step`` of one state; (False,) where CPython raises and NumPy would go on."""
-        step = self.step
-        try:
-            return step(*numbers)
-        except (ZeroDivisionError, OverflowError, ValueError):
-            return (False,)
-
-    @cached_property
-    def python(self):
-        """``run`` as a CPython function of floats and lists."""
-        return self._execute(_for_cpython(self.text))["run"]
-
-    @cached_property
-    def numpy(self):
-        """``step`` as a function of arrays: many states at once."""
-        space = self._execute()
-        space.update(NUMPY)
-        return _of_arrays(space["step"])
-
-    @cached_property
-    def numba(self):
-        """``run`` compiled; the machine code is kept beside the text and survives restarts."""
-        import numba
-
-        text = self.text  # writes the file
-        if self.path is None:
-            space, cache = self._execute(), False
-        else:
-            spec = importlib.util.spec_from_file_location(self.name, self.path)
-            module = importlib.util.module_from_spec(spec)
-            sys.modules[self.name] = module  # numba's cache looks the module up while executing
-            exec(compile(text, str(self.path), "exec"), module.__dict__)
-            space, cache = module.__dict__, True
-        used = [f for f in ("all_", "where", "sign", "half_angle", "substep", "step") if f in space]
-        for name in used:
-            inline = name != "half_angle"  # a loop, long to compile at each call
-            space[name] = numba.njit(space[name], error_model="numpy", forceinline=inline)
-        return numba.njit(space["run"], error_model="numpy", nogil=True, cache=cache)
-
-    def is_compiled(self):
-        return "numba" in self.__dict__
-
-    def is_cached(self):
-        """True if an earlier process left compiled code."""
-        folder = self.path and self.path.parent / "__pycache__"
-        return bool(folder) and any(folder.glob(f"{self.name}.run-*.nbi"))
-
-
 def evaluator(arguments, expressions, let=()):
     """A function of arrays that returns the values of the expressions as a list."""
     names = Names()
@@ -837,82 +549,9 @@ def evaluator(arguments, expressions, let=()):
     lines = [f"def f({', '.join(heads)}):", *block.before, f"return [{', '.join(values)}]"]
     space = dict(NUMPY)
     exec(_body(lines), space)
-    return _of_arrays(space["f"])
+    return of_arrays(space["f"])
 
 
-class _Scalar(ast.NodeTransformer):
-    """What serves arrays as well, written for floats: ``and`` for ``&``, ``a if c else b``, and
-    2.0 for 2, for CPython has fast paths for two floats only."""
-
-    def visit_BinOp(self, node):
-        self.generic_visit(node)
-        junction = {ast.BitAnd: ast.And, ast.BitOr: ast.Or}.get(type(node.op))
-        if junction:
-            return ast.BoolOp(junction(), [node.left, node.right])
-        for side in (node.left, node.right):
-            number = getattr(side, "operand", side)  # of -2
-            if isinstance(number, ast.Constant):
-                number.value = float(number.value)
-        return node
-
-    def visit_Call(self, node):
-        self.generic_visit(node)
-        if node.func.id == "all_":
-            return node.args[0]
-        return ast.IfExp(*node.args) if node.func.id == "where" else node
-
-
-def _for_cpython(text):
-    """``run`` as CPython likes it: for numbers, with the body of ``step`` in the place of its call,
-    what is constant before the loop, and a list ``out`` that is extended by rows.
-
-    ``generate`` lets the two functions share no other names.
-    """
-    module = _Scalar().visit(ast.parse(text))
-    step, run = (f for f in module.body if getattr(f, "name", "") in ("step", "run"))
-    loop = next(x for x in run.body if isinstance(x, ast.While))
-    call = next(k for k, x in enumerate(loop.body) if ast.unparse(x).startswith("new = step("))
-    *lines, result = step.body
-    ok, *new = result.value.elts
-    stop, unpack = loop.body[call + 1 : call + 3]
-    stop.test = ast.UnaryOp(ast.Not(), ok)
-    pairs = list(zip(unpack.targets[0].elts[1:], new, strict=True))
-    pairs = [(x, e) for x, e in pairs if ast.unparse(x) != ast.unparse(e)]
-    update = ast.Assign([ast.Tuple([x for x, _ in pairs], ast.Store())],
-                        ast.Tuple([e for _, e in pairs], ast.Load()))  # fmt: skip
-    loop.body[call : call + 3] = [*lines, stop, update]
-
-    store = loop.body[-1].body  # left = every; row += 1; out[row, 0] = ...; ...
-    row = ast.Tuple([x.value for x in store[2:]], ast.Load())
-    store[1:] = [ast.AugAssign(ast.Name("out", ast.Store()), ast.Add(), row)]
-
-    assigned = Counter(_names(loop, ast.Store))
-    constant = [x for x in lines if isinstance(x, ast.Assign) and _is_constant(x, assigned)]
-    loop.body = [x for x in loop.body if x not in constant]
-    if "t" not in _names(loop, ast.Load):
-        del loop.body[0]  # t = t0 + n*h
-    where = run.body.index(loop)
-    run.body[where:where] = constant
-    module.body.remove(step)
-    return ast.fix_missing_locations(module)
-
-
-def _names(tree, context):
-    return [x.id for x in ast.walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, context)]
-
-
-def _is_constant(line, assigned):
-    """True if the line alone assigns its name and needs no name that is assigned; then its own no
-    longer counts as such."""
-    target = line.targets[0]
-    if not isinstance(target, ast.Name) or assigned[target.id] > 1:
-        return False
-    if any(assigned[x] for x in _names(line.value, ast.Load)):
-        return False
-    del assigned[target.id]
-    return True
-
-
-def _of_arrays(f):
+def of_arrays(f):
     """Python floats as NumPy's, which divide by zero without raising."""
     return lambda *args: f(*(np.float64(a) if isinstance(a, (int, float)) else a for a in args))

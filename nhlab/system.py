@@ -10,7 +10,8 @@ from functools import cached_property
 import numpy as np
 import sympy as sp
 
-from .stepcode import Program, Stage, Statement, dummy, evaluator
+from .program import Program
+from .stepcode import Stage, Statement, dummy, evaluator
 
 
 def symbols(names, **assumptions):

@@ -15,10 +15,12 @@ import sympy as sp
 
 import nhlab as nh
 from nhlab import loop, stepcode
+from nhlab import program as running
 from nhlab.careful import careful_step
 from nhlab.loop import Start, begin
-from nhlab.stepcode import MATH, NUMPY, PRELUDE, Names, Stage, Statement, generate
-from nhlab.stepcode import python as printed
+from nhlab.printing import MATH, NUMPY, PRELUDE, Names
+from nhlab.printing import python as printed
+from nhlab.stepcode import Stage, Statement, generate
 
 x, y, z, vx, vy, vz = nh.symbols("x y z vx vy vz")
 k, m = nh.symbols("k m")
@@ -183,7 +185,7 @@ def answer(process):
 
 
 COMPILE = """
-import json, nhlab as nh, nhlab.stepcode
+import json, nhlab as nh, nhlab.program
 {first}
 system, method = nh.systems.particle(), nh.DLA()
 sol = nh.integrate(system, method, h=0.1, steps=500, backend="numba")
@@ -194,7 +196,7 @@ print(json.dumps([sol.q[-1].tolist(), sum(stats.cache_hits.values()),
 FORBID = """
 def no(*_):
     raise AssertionError("generated again")
-nhlab.stepcode.generate = no
+nhlab.program.generate = no
 """
 
 
@@ -246,10 +248,10 @@ def test_without_a_cache_folder(place, tmp_path, monkeypatch, numba):
     file = tmp_path / "file"
     file.write_text("")
     if place == "no folder at all":
-        monkeypatch.setattr(stepcode, "cache_dir", lambda: None)
+        monkeypatch.setattr(running, "cache_dir", lambda: None)
     else:
         monkeypatch.setenv("NHLAB_CACHE_DIR", str(file if place == "a file" else file / "x"))
-        assert stepcode.cache_dir() is None
+        assert running.cache_dir() is None
     system, method = nh.systems.pendulum(), nh.Variational()
     compiled, plain = (rows(system, method, backend=b) for b in ("numba", "python"))
     assert difference(compiled, plain) < 1e-13
@@ -261,13 +263,13 @@ def test_other_processes_see_whole_texts_only(tmp_path, monkeypatch):
     """A text is written under another name and put in place at once."""
     monkeypatch.setenv("NHLAB_CACHE_DIR", str(tmp_path))
     program = nh.Variational().program(nh.systems.pendulum())
-    write, seen = stepcode.Path.write_text, []
+    write, seen = running.Path.write_text, []
 
     def watched(path, text):
         seen.append((path, program.path.exists()))
         return write(path, text)
 
-    monkeypatch.setattr(stepcode.Path, "write_text", watched)
+    monkeypatch.setattr(running.Path, "write_text", watched)
     text = program.text
     assert [path != program.path and not exists for path, exists in seen] == [True]
     assert [f.read_text() for f in tmp_path.iterdir()] == [text]
@@ -277,7 +279,7 @@ def test_full_disk_does_not_matter(tmp_path, monkeypatch):
     """The folder is there, but writing fails."""
     monkeypatch.setenv("NHLAB_CACHE_DIR", str(tmp_path))
     program = nh.Variational().program(nh.systems.pendulum())
-    monkeypatch.setattr(stepcode.Path, "write_text", full_disk)
+    monkeypatch.setattr(running.Path, "write_text", full_disk)
     assert "def step" in program.text
     assert program.path is None
 
@@ -311,8 +313,8 @@ def test_text_and_its_name_are_the_same_in_every_process(tmp_path):
 def generated(monkeypatch):
     """The statements turned into text during a test, without help from the disk."""
     calls = []
-    monkeypatch.setattr(stepcode, "cache_dir", lambda: None)
-    monkeypatch.setattr(stepcode, "generate", lambda s: calls.append(s) or generate(s))
+    monkeypatch.setattr(running, "cache_dir", lambda: None)
+    monkeypatch.setattr(running, "generate", lambda s: calls.append(s) or generate(s))
     return calls
 
 
@@ -333,7 +335,7 @@ def test_sliders_generate_nothing(generated):
 def test_text_is_read_from_disk(tmp_path, monkeypatch):
     monkeypatch.setenv("NHLAB_CACHE_DIR", str(tmp_path))
     text = nh.source(nh.systems.sleigh(), nh.DLA())
-    monkeypatch.setattr(stepcode, "generate", None)
+    monkeypatch.setattr(running, "generate", None)
     assert nh.source(nh.systems.sleigh(), nh.DLA(alpha=0.1)) == text
     with pytest.raises(TypeError):  # the witness: this one is not there
         nh.source(nh.systems.sleigh(), nh.DLA(symmetric=True))
@@ -354,7 +356,7 @@ def test_order_of_the_parameters_does_not_matter(tmp_path, monkeypatch):
 def test_changed_generator_does_not_use_old_texts(monkeypatch):
     system = nh.systems.pendulum()
     before = nh.Variational().program(system).name
-    monkeypatch.setattr(stepcode, "_fingerprint", lambda: b"another version")
+    monkeypatch.setattr(running, "_fingerprint", lambda: b"another version")
     assert nh.Variational().program(nh.systems.pendulum()).name != before
 
 
@@ -814,7 +816,7 @@ def test_run_for_cpython_equals_the_text(system, method):
 
 def loops_of(function):
     """The while loop of a run, and all loops in it."""
-    tree = stepcode._for_cpython(function.text)
+    tree = running._for_cpython(function.text)
     run = next(f for f in tree.body if getattr(f, "name", "") == "run")
     return [x for x in ast.walk(run) if isinstance(x, (ast.While, ast.For))]
 

@@ -51,9 +51,8 @@ def excess(system, q, v, h=1e-3):
 def extended_step(s, k):
     """The derivative of the EDLA step at node k in (t, q, p, E), and the matrix W of the form
     dq ^ dp - dt ^ dE."""
-    n, e = len(s.system.q), s.energy("midpoints")[k - 1]
-    row = [s.t[k], s.h[k - 1], *s.q[k], *s.p[k], *s.v_step[k - 1], *s.lam[k - 1], e]
-    D = tangent(s.system, s.method, h=s.h[k - 1], row=row, inputs=("t", "q", "p", "e"))
+    n = len(s.system.q)
+    D = tangent(s.system, s.method, h=s.h[k - 1], row=s._rows[k], inputs=("t", "q", "p", "e"))
     W = np.zeros((2 * n + 2, 2 * n + 2))
     W[0, -1], W[1 : n + 1, n + 1 : -1] = -1, np.eye(n)
     return D[[0, *range(2, 2 * n + 2), -1]], W - W.T

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ..stepcode import Program, Stage, dummy
+from ..program import Program
+from ..stepcode import Stage, dummy
 from .dla import DLA
 from .gradient import DiscreteGradient
 from .method import Method

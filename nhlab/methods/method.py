@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 import sympy as sp
 
-from ..stepcode import Program, dummy, evaluator
+from ..program import Program
+from ..stepcode import dummy, evaluator
 
 
 class Frame:

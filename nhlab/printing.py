@@ -1,0 +1,158 @@
+"""SymPy expressions as Python text that CPython, NumPy and numba run alike."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import math
+import re
+
+import numpy as np
+import sympy as sp
+
+FUNCTIONS = {name: name for name in "sin cos tan exp log sinh cosh tanh atan2".split()}
+FUNCTIONS |= {"a" + f: "a" + f for f in "sin cos tan sinh cosh tanh".split()}
+FUNCTIONS |= {"Abs": "fabs", "sign": "sign"}
+MATH = {name: getattr(math, name) for name in FUNCTIONS.values() if hasattr(math, name)}
+MATH |= {"sqrt": math.sqrt, "pow": math.pow}
+MATH |= {"nan": math.nan, "inf": math.inf}
+NUMPY = {name: getattr(np, name, None) for name in MATH} | {"pow": np.power, "sign": np.sign}
+NUMPY |= {"a" + f: getattr(np, "arc" + f) for f in "sin cos tan sinh cosh tanh".split()}
+NUMPY |= {"atan2": np.arctan2, "all_": np.all, "where": np.where}
+# Scalar versions of what CPython has no builtin for; part of every text, compiled by numba too.
+PRELUDE = """\
+def all_(condition):
+    return condition
+
+
+def where(condition, a, b):
+    return a if condition else b
+
+
+def sign(x):
+    return (x > 0) - (x < 0)
+"""
+# groups.HalfAngle by its series, round-off for theta < 2 pi; part of the texts that use it.
+HALF_ANGLE = """\
+def half_angle(n, z):
+    total = term = 1.0
+    for k in range(1, 18):
+        term = -term*z/(8*k*(2*n + 2*k - 1))
+        total = total + term
+    return total
+"""
+exec(HALF_ANGLE, NUMPY)
+RESERVED = set(keyword.kwlist) | set(MATH) | set(NUMPY) | set(dir(builtins))
+RESERVED |= set("t t0 h step run new out state n stop every left row _".split())
+
+
+class Names(dict):
+    """Symbols to identifiers: the reader's own names where possible, always distinct."""
+
+    def __init__(self):
+        super().__init__()
+        self.taken = set(RESERVED)
+
+    def fix(self, symbol, name):
+        self[symbol] = name
+        self.taken.add(name)
+
+    def __missing__(self, symbol):
+        base = re.sub(r"\W", "_", symbol.name, flags=re.ASCII)
+        if not re.match(r"[A-Za-z]", base) or base in RESERVED:
+            base = "s_" + base
+        name, k = base, 1
+        while name in self.taken:
+            k += 1
+            name = f"{base}_{k}"
+        self.fix(symbol, name)
+        return name
+
+
+def _atom(text):
+    return text if re.fullmatch(r"\w+|\w+\([^()]*\)|[\d.]+", text) else f"({text})"
+
+
+def _power(base, exponent, names):
+    """Integer powers as products: CPython and C are both faster with them."""
+    b = python(base, names)
+    if exponent == sp.Rational(1, 2):
+        return f"sqrt({b})"
+    if exponent == sp.Rational(3, 2):
+        return f"{_atom(b)}*sqrt({b})"
+    if exponent.is_Integer and 2 <= exponent <= 4:
+        return "*".join([_atom(b)] * int(exponent))
+    return f"pow({b}, {python(exponent, names)})"
+
+
+def _product(e, names):
+    over, under = [], []
+    for f in e.args if e.is_Mul else (e,):
+        base, exponent = f.as_base_exp()
+        negative = exponent.is_number and exponent.is_negative and not f.is_Number
+        if f.is_Rational and f.q > 1 and f.q & (f.q - 1) == 0 and f.p == 1:
+            under.append(str(f.q))  # x/2 is exact and reads better than 0.5*x
+        elif negative and exponent == -1:
+            under.append(_atom(python(base, names)))
+        elif negative:
+            under.append(_atom(_power(base, -exponent, names)))
+        elif f.is_Pow:
+            text = _power(base, exponent, names)
+            over.append(text if "(" not in text else _atom(text))
+        else:
+            over.append(_atom(python(f, names)))
+    top = "*".join(over) or "1"
+    if not under:
+        return top
+    bottom = under[0] if len(under) == 1 else f"({'*'.join(under)})"
+    return f"{top}/{bottom}"
+
+
+def python(e, names):
+    """The text of a SymPy expression; operators, ``FUNCTIONS``, Piecewise and nothing else."""
+    if e.is_Symbol:
+        return names[e]
+    if e.is_Integer and abs(e) < 2**53:
+        return str(e)
+    if e is sp.oo:
+        return "inf"
+    if e.is_Number or e.is_NumberSymbol:
+        return repr(float(e))
+    if e.is_Add:
+        text = ""
+        terms = [(term.could_extract_minus_sign(), term) for term in e.args]
+        for minus, term in sorted(terms, key=lambda pair: pair[0]):  # a leading minus costs time
+            text += (" - " if text else "-") if minus else (" + " if text else "")
+            text += python(-term, names) if minus else python(term, names)
+        return text
+    if e.is_Mul and e.could_extract_minus_sign():
+        return "-" + _product(-e, names)
+    if e.is_Mul or e.is_Pow:
+        return _product(e, names)
+    if isinstance(e, sp.Piecewise):
+        text = "nan" if e.args[-1].cond != True else None  # noqa: E712 (SymPy's true)
+        for value, condition in reversed(e.args):
+            v = python(value, names)
+            text = v if text is None else f"where({python(condition, names)}, {v}, {text})"
+        return text
+    if e.is_Relational:
+        return f"{python(e.lhs, names)} {e.rel_op} {python(e.rhs, names)}"
+    if isinstance(e, sp.ITE):
+        return f"where({', '.join(python(a, names) for a in e.args)})"
+    if isinstance(e, (sp.And, sp.Or)):
+        sep = " & " if isinstance(e, sp.And) else " | "
+        return sep.join(f"({python(a, names)})" for a in e.args)
+    if isinstance(e, sp.DiracDelta):
+        return "0"  # the derivative of sign(x), zero wherever a motion spends time
+    name = type(e).__name__
+    if name == "HalfAngle":
+        return f"half_angle({e.args[0]}, {python(e.args[1], names)})"
+    if name in FUNCTIONS:
+        return f"{FUNCTIONS[name]}({', '.join(python(a, names) for a in e.args)})"
+    if isinstance(e, sp.functions.elementary.trigonometric.TrigonometricFunction):
+        return python(e.rewrite(sp.cos if name == "sec" else sp.sin, deep=False), names)
+    raise ValueError(
+        f"cannot generate code for {e}: {name} is not among the functions nhlab knows "
+        f"({', '.join(FUNCTIONS)}, sqrt, powers, Piecewise). Are all symbols real "
+        "(nh.symbols makes them so)?"
+    )
