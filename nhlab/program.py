@@ -133,8 +133,8 @@ class Program:
 
 
 class _Scalar(ast.NodeTransformer):
-    """What serves arrays as well, written for floats: ``and`` for ``&``, ``a if c else b``, and
-    2.0 for 2, for CPython has fast paths for two floats only."""
+    """What serves arrays as well, written for floats: ``and`` for ``&``, ``a if c else b``, 2.0 for
+    2, for CPython has fast paths for two floats only, and a constant tuple for a range."""
 
     def visit_BinOp(self, node):
         self.generic_visit(node)
@@ -151,6 +151,8 @@ class _Scalar(ast.NodeTransformer):
         self.generic_visit(node)
         if node.func.id == "all_":
             return node.args[0]
+        if node.func.id == "range" and isinstance(node.args[0], ast.Constant):
+            return ast.Constant(tuple(range(*(x.value for x in node.args))))
         return ast.IfExp(*node.args) if node.func.id == "where" else node
 
 
@@ -168,11 +170,8 @@ def _for_cpython(text):
     ok, *new = result.value.elts
     stop, unpack = loop.body[call + 1 : call + 3]
     stop.test = ast.UnaryOp(ast.Not(), ok)
-    pairs = list(zip(unpack.targets[0].elts[1:], new, strict=True))
-    pairs = [(x, e) for x, e in pairs if ast.unparse(x) != ast.unparse(e)]
-    update = ast.Assign([ast.Tuple([x for x, _ in pairs], ast.Store())],
-                        ast.Tuple([e for _, e in pairs], ast.Load()))  # fmt: skip
-    loop.body[call : call + 3] = [*lines, stop, update]
+    update = _in_turn(zip(unpack.targets[0].elts[1:], new, strict=True))
+    loop.body[call : call + 3] = [*lines, stop, *update]
 
     store = loop.body[-1].body  # left = every; row += 1; out[row, 0] = ...; ...
     row = ast.Tuple([x.value for x in store[2:]], ast.Load())
@@ -187,6 +186,21 @@ def _for_cpython(text):
     run.body[where:where] = constant
     module.body.remove(step)
     return ast.fix_missing_locations(module)
+
+
+def _in_turn(pairs):
+    """Assignments that do what assigning all at once would do, one after the other if possible."""
+    pairs = [(x, e, _names(e, ast.Load)) for x, e in pairs if ast.unparse(x) != ast.unparse(e)]
+    while pairs:
+        needed = [{x for j, (*_, used) in enumerate(pairs) if j != k for x in used}
+                  for k in range(len(pairs))]  # fmt: skip
+        free = [k for k, (x, *_) in enumerate(pairs) if x.id not in needed[k]]
+        if not free:
+            names, values, _ = zip(*pairs, strict=True)
+            yield ast.Assign([ast.Tuple([*names], ast.Store())], ast.Tuple([*values], ast.Load()))
+            return
+        x, e, _ = pairs.pop(free[0])
+        yield ast.Assign([x], e)
 
 
 def _names(tree, context):

@@ -175,7 +175,8 @@ class _Block:
         """A number, a symbol or its negative that stands for ``e``."""
         if e.is_Number or e.is_Symbol or (-e).is_Symbol:
             return e
-        if e.is_Mul and e.could_extract_minus_sign():
+        terms = e.args if e.is_Add else (e,)
+        if all(x.could_extract_minus_sign() for x in terms):
             return -self.atom(-e, hint)
         if e not in self.known:
             self.known[e] = self.add(dummy(hint), e)
@@ -318,6 +319,17 @@ def split(stage):
         unknowns, equations, guess, scale = ([x[i] for i in sorted(block)] for x in lists)
         yield replace(stage, unknowns=tuple(unknowns), equations=tuple(equations),
                       guess=tuple(guess), scale2=tuple(scale))  # fmt: skip
+
+
+def fewer_angles(stage):
+    """The stage with sin(a + b) and cos(a + b) written out, if that leaves fewer angles."""
+    functions = set().union(*(e.atoms(sp.sin, sp.cos) for e in stage.equations))
+    angles = {f.args[0] for f in functions}
+    parts = {x for angle in angles for x in sp.Add.make_args(angle)}
+    if len({-x if x.could_extract_minus_sign() else x for x in parts}) >= len(angles):
+        return stage
+    expanded = {f: sp.expand_trig(f) for f in functions}
+    return replace(stage, equations=tuple(e.xreplace(expanded) for e in stage.equations))
 
 
 def _survives(e, small):
@@ -485,7 +497,7 @@ def generate(statement):
     lines, conditions, current = [], [], set()
     moving = set().union(*(x for stage in statement.stages for x in _moving(stage).values()))
     values = Values({statement.t, statement.h, *statement.carry, *statement.args}, moving)
-    stages = statement.stages
+    stages = [fewer_angles(stage) for stage in statement.stages]
     if statement.definite:
         stages = [part for stage in stages for part in split(stage)]
     for stage in stages:

@@ -334,7 +334,7 @@ class System:
             self._shared[key] = evaluator(arguments, expressions)
         q = self._states(q, "q")
         v = np.zeros(len(self.v)) if v is None else self._states(v, "v")
-        batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], np.shape(t))
+        batch = np.broadcast(q[..., 0], v[..., 0], t).shape
         states = (*columns(q), *columns(v))
         values = self._shared[key](np.asarray(t, float), *states, *self.parameters.values())
         return joined(values, batch).reshape((*batch, *shape))
@@ -485,7 +485,7 @@ class System:
 
     def _motion(self, q, v, t):
         q, v, t = self._states(q, "q"), self._states(v, "v"), np.asarray(t, float)
-        batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], t.shape)
+        batch = np.broadcast(q[..., 0], v[..., 0], t).shape
         if not batch:
             return np.array(self.motion(float(t), [*q.tolist(), *v.tolist()])[len(self.q) :])
         q, v = (np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v))
@@ -609,8 +609,8 @@ def balanced(x):
 
 def rank(A):
     """The number of independent rows, of one matrix or of each of a batch."""
-    if A.shape[-2] == 0:
-        return np.zeros(A.shape[:-2], int)
+    if A.shape[-2] < 2:  # quickly
+        return (A != 0).any(-1).sum(-1)
     rows = A / np.maximum(np.linalg.norm(A, axis=-1, keepdims=True), 1e-300)
     return np.linalg.matrix_rank(rows, rtol=1e-10)
 

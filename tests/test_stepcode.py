@@ -844,6 +844,21 @@ def test_what_depends_on_the_arguments_alone_is_computed_once_in_a_run():
         assert done not in text
 
 
+def test_new_values_are_assigned_in_turn_where_that_makes_no_difference():
+    def lines(text):
+        """The assignments made for ``names = values``."""
+        target, value = ast.parse(text).body[0].targets[0], ast.parse(text).body[0].value
+        made = running._in_turn(zip(target.elts, value.elts, strict=True))
+        return [ast.unparse(ast.fix_missing_locations(ast.Module([x], []))) for x in made]
+
+    assert lines("h, x, before, y = new, x + new*v, h, y") == [
+        "x = x + new * v",
+        "before = h",
+        "h = new",
+    ]
+    assert lines("a, b, c = b, a, a + b") == ["c = a + b", "a, b = (b, a)"]
+
+
 def test_time_is_kept_where_the_system_depends_on_it():
     assert "t = t0 + n * h" in ast.unparse(loops_of(nh.DLA().program(nh.systems.driven()))[0])
 
@@ -865,6 +880,17 @@ def test_a_row_that_moves_with_its_own_unknown_stays_in_the_elimination():
     statement, args = nh.DLA().program(bent).statement, nh.DLA().arguments(bent, scale2.tolist())
     careful = careful_step(statement, 0.0, 0.1, row.tolist(), args)
     np.testing.assert_allclose(steps._rows[1], careful.carry, rtol=1e-13)
+
+
+def test_sums_of_angles_are_written_out_where_that_leaves_fewer():
+    a, b, u = (stepcode.dummy(n) for n in "abu")
+    many = u - sp.sin(a + b) - sp.cos(a - b) * sp.sin(a)
+    (found,) = stepcode.fewer_angles(Stage((u,), (many,), (u * 0,))).equations
+    assert {f.args[0] for f in found.atoms(sp.sin, sp.cos)} == {a, b}
+    assert sp.expand_trig(found - many).expand() == 0
+    for few in (u - sp.sin(a + b) * sp.cos(a + b), u - sp.sin(a) - sp.cos(a + b)):
+        stage = Stage((u,), (few,), (u * 0,))
+        assert stepcode.fewer_angles(stage) is stage
 
 
 def test_two_unknowns_need_one_division_and_no_pivot():

@@ -11,6 +11,7 @@ import sympy as sp
 
 from ..program import Program
 from ..stepcode import dummy, evaluator
+from ..system import columns, joined
 
 
 class Frame:
@@ -156,12 +157,9 @@ class Method:
             system._shared[key] = (evaluator(arguments, expressions, Ld.let), value)
         function, value = system._shared[key]
         q, v, h, t = (np.asarray(x, float) for x in (q, v, h, t))
-        columns = (*np.moveaxis(q, -1, 0), *np.moveaxis(v, -1, 0))
-        values = function(t, *columns, h, alpha, *system.parameters.values())
-        out = [np.broadcast_to(x, q.shape[:-1]) for x in values]
-        if not isinstance(value, list):
-            return np.array(out[0])
-        return np.stack(out, -1) if out else np.zeros((*q.shape[:-1], 0))
+        values = function(t, *columns(q), *columns(v), h, alpha, *system.parameters.values())
+        out = joined(values, q.shape[:-1])
+        return out if isinstance(value, list) else out[..., 0]
 
 
 def velocity_scale(v, a, h):
