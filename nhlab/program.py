@@ -165,7 +165,7 @@ def _for_cpython(text):
     module = _Scalar().visit(ast.parse(text))
     step, run = (f for f in module.body if getattr(f, "name", "") in ("step", "run"))
     loop = next(x for x in run.body if isinstance(x, ast.While))
-    call = next(k for k, x in enumerate(loop.body) if ast.unparse(x).startswith("new = step("))
+    call = next(k for k, x in enumerate(loop.body) if "new" in _names(x, ast.Store))
     *lines, result = step.body
     ok, *new = result.value.elts
     stop, unpack = loop.body[call + 1 : call + 3]
@@ -190,16 +190,17 @@ def _for_cpython(text):
 
 def _in_turn(pairs):
     """Assignments that do what assigning all at once would do, one after the other if possible."""
-    pairs = [(x, e, _names(e, ast.Load)) for x, e in pairs if ast.unparse(x) != ast.unparse(e)]
+    pairs = [(x, e, {*_names(e, ast.Load)}) for x, e in pairs if getattr(e, "id", None) != x.id]
+    uses = Counter(name for *_, used in pairs for name in used)
     while pairs:
-        needed = [{x for j, (*_, used) in enumerate(pairs) if j != k for x in used}
-                  for k in range(len(pairs))]  # fmt: skip
-        free = [k for k, (x, *_) in enumerate(pairs) if x.id not in needed[k]]
-        if not free:
+        free = (k for k, (x, _, used) in enumerate(pairs) if uses[x.id] == (x.id in used))
+        k = next(free, None)
+        if k is None:  # each is needed by another
             names, values, _ = zip(*pairs, strict=True)
             yield ast.Assign([ast.Tuple([*names], ast.Store())], ast.Tuple([*values], ast.Load()))
             return
-        x, e, _ = pairs.pop(free[0])
+        x, e, used = pairs.pop(k)
+        uses.subtract(used)
         yield ast.Assign([x], e)
 
 
