@@ -94,7 +94,8 @@ class _Block:
 
     def __init__(self, names, moving=(), values=None):
         self.names, self.moving = names, set(moving)
-        self.before, self.inside, self.known, self._still = [], [], {}, {}
+        self.before, self.inside = [], []
+        self.known, self.sums, self._still = {}, [], {}
         self.values = values or Values()
 
     def add(self, symbol, e):
@@ -109,6 +110,8 @@ class _Block:
                 self.names[symbol] = self.names[same]
                 return symbol
         self.known.setdefault(e, symbol)
+        if e.is_Add:
+            self.sums += [({*e.args}, symbol), ({-x for x in e.args}, -symbol)]
         lines = self.inside if loop else self.before
         lines.append(f"{self.names[symbol]} = {python(e, self.names)}")
         return symbol
@@ -127,6 +130,10 @@ class _Block:
             return -self._known(-e)
         args = [self._known(x) for x in e.args]
         e = e.func(*(self.atom(x, "c") if x.is_Function and _parts(x) else x for x in args))
+        if e.is_Add and len(e.args) > 2:
+            for terms, symbol in self.sums:
+                if terms < {*e.args}:
+                    e = sp.Add(symbol, *(x for x in e.args if x not in terms))
         return self.known.get(e, e)
 
     def _taken_out(self, e, constants):
