@@ -2,8 +2,9 @@
 
     python3 -m nhlab run -m nhlab.comparison
 
-writes ``notebooks/data``: ``which_integrator.npz``, the same on every run, and ``timings.csv``, the
-times of the machine it ran on.  That took it eight minutes.
+writes ``notebooks/data``: ``which_integrator.npz``, the same on every run, though chaotic rows
+change with the order in which the generated code rounds, and ``timings.csv``, the times of the
+machine it ran on.  That took it eight minutes.
 """
 
 from __future__ import annotations

