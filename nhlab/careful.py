@@ -80,7 +80,8 @@ def _solve(stage, known, result):
     start, system = _prepared(stage, tuple(known))
     values = [float(x) for x in start(*known.values())]
     x = np.array(values[:n])
-    near = (0.3 if stage.predictor else TOLERANCE) ** 2 * (np.array(values[n:]) + x * x)
+    tolerance = 0.3 if stage.predictor else TOLERANCE  # a guess need not be better
+    near = tolerance**2 * (np.array(values[n:]) + x * x)
     for _ in range(MAXITER):
         values = np.array([float(y) for y in system(*known.values(), *x)])
         r, J = values[:n], values[n:].reshape(n, n)

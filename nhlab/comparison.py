@@ -234,8 +234,7 @@ FIXED = {k: m for k, m in METHODS.items() if k != "EDLA"} | {"Composition 6": Co
 
 def motion(system):
     """The equations of motion y' = f(t, y), y = (q, v), as plain Python."""
-    step, values = system.motion_program.step, tuple(system.parameters.values())
-    return lambda t, y: step(t, 0.0, *y.tolist(), *values)[2 : 2 + len(y)]
+    return lambda t, y: system.motion(t, y.tolist())[: len(y)]
 
 
 def by_scipy(system, name, q0, v0, T, tolerance):

@@ -136,7 +136,11 @@ class Start:
             for k in _first(np.abs(g) > 1e-9 * _size(s._evaluate("Dg", x), x) + 1e-15):
                 raise ValueError(f"{name}{self._index(k)} = {_short(x[k])} is off the holonomic "
                                  f"constraints: g = {_short(g[k])}, not 0")  # fmt: skip
-        A = s.A(q, self.t0)
+        with np.errstate(all="ignore"):
+            A = s.A(q, self.t0)
+        for k in _first(~np.isfinite(A).all(-1)):
+            raise ValueError(f"the constraints are not finite at q0{self._index(k)} = "
+                             f"{_short(q[k])}; start elsewhere")  # fmt: skip
         for k in _first(rank(A)[:, None] < A.shape[1]):
             raise ValueError(f"the constraints are dependent at q0{self._index(k)} = "
                              f"{_short(q[k])} (rank {rank(A[k])} of {len(A[k])}); start "

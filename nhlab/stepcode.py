@@ -131,7 +131,7 @@ class _Block:
         args = [self._known(x) for x in e.args]
         e = e.func(*(self.atom(x, "c") if x.is_Function and _parts(x) else x for x in args))
         if e.is_Add and len(e.args) > 2:
-            for terms, symbol in self.sums:
+            for terms, symbol in self.sums:  # of which e may contain one
                 if terms < {*e.args}:
                     e = sp.Add(symbol, *(x for x in e.args if x not in terms))
         return self.known.get(e, e)

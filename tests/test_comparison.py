@@ -30,7 +30,7 @@ def test_growth_tells_the_kinds_apart(kind, K):
     found = [nh.diagnostics.growth(T, series(kind, K, rng)) for _ in range(6)]
     kinds = [f.kind for f in found]
     assert set(kinds) <= {kind, "undecided"}  # never another kind
-    assert kinds.count(kind) >= (6 if kind != "random walk" else 3)
+    assert kinds.count(kind) >= (6 if kind != "random walk" else 4)
     if kind == "random walk":
         assert np.mean([f.exponent for f in found]) == pytest.approx(0.5, abs=0.08)
 
@@ -192,9 +192,10 @@ def test_what_the_lesson_says_of_the_data(data):
     names, ways = data["problems"].tolist(), data["methods"].tolist()
     kind = {(p, m): data["kind"][i, j] for i, p in enumerate(names) for j, m in enumerate(ways)}
     assert all(kind[p, "DiscreteGradient"] in ("none", "not for it") for p in names)
-    for method in ("DLA", "Projector", "Reversible", "Composition 4"):
-        gamma = data["exponent"][names.index("quartic"), ways.index(method)]
-        assert abs(gamma - 0.5) < 0.2 and kind["quartic", method] in ("random walk", "undecided")
+    for method in ("Projector", "Reversible", "Composition 4", "RK4"):
+        assert kind["quartic", method] == "random walk"
+    gamma = data["exponent"][names.index("quartic"), ways.index("DLA")]
+    assert kind["quartic", "DLA"] == "undecided" and abs(gamma - 0.64) < 0.01
     assert kind["transmission, eps=.2", "Projector"] == "bounded"
     assert kind["transmission, eps=.2", "DLA"] == "drift"
     assert kind["transmission, eps=0", "DLA"] == "bounded"

@@ -429,3 +429,13 @@ def test_every_method_has_a_public_name():
     listed = {name for name in nh.__all__ if isinstance(getattr(nh, name), type)
               and issubclass(getattr(nh, name), nh.methods.method.Method)}  # fmt: skip
     assert listed == set(nh.methods.__all__)
+
+
+@pytest.mark.parametrize("method", [nh.DLA(), nh.EDLA(), nh.Projector(), nh.RK4()], ids=repr)
+@pytest.mark.parametrize("count", [1, 2])
+def test_constraints_that_are_not_finite_at_the_start(count, method):
+    """Also where their rank would have to be found, which NumPy refuses."""
+    system = nh.System((x, y, z), (vx, vy, vz), (vx**2 + vy**2 + vz**2) / 2,
+                       [vy - vx / x, vz - y * vx][:count])  # fmt: skip
+    with pytest.raises(ValueError, match=r"constraints are not finite at q0 = \[0, 1, 0\]; start"):
+        nh.integrate(system, method, [0, 1, 0], [0, 1, 0], h=0.1, steps=5)
