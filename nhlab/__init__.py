@@ -8,8 +8,8 @@ Names are imported when first used, so that ``python3 -m nhlab`` runs before any
 from importlib import import_module
 
 _HOME = {
-    "system": ("System", "symbols"),
-    "groupsystem": ("GroupSystem",),
+    "mechanics.system": ("System", "symbols"),
+    "mechanics.groupsystem": ("GroupSystem",),
     "methods": (
         "DLA",
         "EDLA",
@@ -23,16 +23,25 @@ _HOME = {
         "Reversible",
         "Variational",
     ),
-    "reduction": ("Chaplygin", "Horizontal", "Reduction"),
-    "loop": ("integrate", "source"),
-    "trajectory": ("Trajectory",),
-    "ensembles": ("ensemble", "Ensemble"),
-    "symmetry": ("Symmetry",),
-    "errors": ("EnsembleError", "IntegrationError", "Interrupted"),
-    "widgets": ("explore", "animate", "panel", "Picture"),
-    "exercises": ("check",),
+    "run.loop": ("integrate", "source"),
+    "run.trajectory": ("Trajectory",),
+    "run.ensemble": ("ensemble", "Ensemble"),
+    "run.errors": ("EnsembleError", "IntegrationError", "Interrupted"),
+    "geometry.reduction": ("Chaplygin", "Horizontal", "Reduction"),
+    "geometry.symmetry": ("Symmetry",),
+    "view.widgets": ("explore", "animate", "panel", "Picture"),
+    "course.exercises": ("check",),
 }
-_MODULES = ("bodies", "diagnostics", "discrete", "groups", "methods", "plot", "systems", "widgets")
+_MODULES = {
+    "discrete": "mechanics.discrete",
+    "groups": "mechanics.groups",
+    "systems": "mechanics.catalogue",
+    "methods": "methods",
+    "diagnostics": "geometry.diagnostics",
+    "bodies": "view.bodies",
+    "plot": "view.plot",
+    "widgets": "view.widgets",
+}
 _NAMES = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = sorted([*_NAMES, *_MODULES, "load"])
@@ -42,7 +51,7 @@ def __getattr__(name):
     if name in _NAMES:
         value = getattr(import_module(f".{_NAMES[name]}", __name__), name)
     elif name in _MODULES:
-        value = import_module(f".{name}", __name__)
+        value = import_module(f".{_MODULES[name]}", __name__)
     elif name == "load":
         value = __getattr__("Trajectory").load
     elif name == "__version__":

@@ -199,7 +199,7 @@ def test(args):
 
 def figures(args):
     """draw everything in figures/ again"""
-    return ["-c", "import sys; from nhlab.figures import main; sys.exit(main())", *args]
+    return ["-c", "import sys; from nhlab.course.figures import main; sys.exit(main())", *args]
 
 
 def run(args):
@@ -209,7 +209,7 @@ def run(args):
 
 def commands():
     """Return the commands by name; `figures` once the library can draw them."""
-    drawable = (ROOT / "nhlab/figures.py").exists() or (ROOT / "nhlab/figures").exists()
+    drawable = (ROOT / "nhlab/course/figures.py").exists()
     return {f.__name__: f for f in (lab, test, *([figures] if drawable else []), run)}
 
 

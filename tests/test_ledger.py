@@ -81,7 +81,7 @@ def load():
 def test_ledger():
     statements, finished = load()
     tests = {}
-    for file in sorted(HERE.glob("test_*.py")):
+    for file in sorted(HERE.rglob("test_*.py")):
         for x, names in established(file.read_text(), file.name).items():
             tests.setdefault(x, []).extend(names)
     lessons = {file.stem: file.read_text() for file in NOTEBOOKS.glob("*.ipynb")}

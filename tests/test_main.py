@@ -262,8 +262,8 @@ def test_unknown_command(starts_nothing):
 
 def test_figures_is_offered_once_it_exists(project):
     assert "figures" not in launcher.usage()
-    (project / "nhlab").mkdir()
-    (project / "nhlab/figures.py").touch()
+    (project / "nhlab/course").mkdir(parents=True)
+    (project / "nhlab/course/figures.py").touch()
     assert "figures" in launcher.usage()
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import sympy as sp
 
-from ..stepcode import Statement, dummy
+from ..codegen.generate import Statement, dummy
 from .method import Frame, Method
 
 

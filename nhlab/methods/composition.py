@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ..program import Program
-from ..stepcode import Stage, dummy
+from ..codegen.generate import Stage, dummy
+from ..codegen.program import Program
 from .dla import DLA
 from .gradient import DiscreteGradient
 from .method import Method

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ..stepcode import Stage, Statement, dummy
+from ..codegen.generate import Stage, Statement, dummy
 from .dla import DLA, dla_stage
 from .method import Method
 

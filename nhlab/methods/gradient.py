@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import sympy as sp
 
-from ..stepcode import Stage, Statement, dummy
+from ..codegen.generate import Stage, Statement, dummy
 from .method import Frame, Method
 from .reversible import need_plain
 

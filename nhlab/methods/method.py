@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 import sympy as sp
 
-from ..program import Program
-from ..stepcode import dummy, evaluator
-from ..system import columns, joined
+from ..codegen.generate import dummy, evaluator
+from ..codegen.program import Program
+from ..mechanics.system import columns, joined
 
 
 class Frame:

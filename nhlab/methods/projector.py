@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import sympy as sp
 
-from ..stepcode import Stage, Statement, dummy
+from ..codegen.generate import Stage, Statement, dummy
 from .method import Method
 
 

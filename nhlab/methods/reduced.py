@@ -19,9 +19,7 @@ class ReducedFrame(Frame):
 
 
 def _need_reduction(method, system):
-    from ..reduction import Reduction
-
-    if not isinstance(system, Reduction):
+    if system.full is None:
         raise ValueError(f"{method!r} runs on reduced systems and {system!r} is none; make one "
                          "with nh.Chaplygin or nh.Horizontal")  # fmt: skip
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..stepcode import Stage, Statement, dummy
+from ..codegen.generate import Stage, Statement, dummy
+from ..mechanics.system import Symbolic, System
 from .method import Frame, Method
 
 
 def need_plain(method, system):
     """Refuse systems with body velocities or reduced ones, whose steps are made otherwise."""
-    from ..system import Symbolic, System
-
     kind = type(system)
     if kind.moved is not System.moved or type(system.symbolic).f is not Symbolic.f:
         raise ValueError(f"{method!r} is stated for systems on R^n with L in q and q', and "

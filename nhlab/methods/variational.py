@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..stepcode import Stage, Statement
+from ..codegen.generate import Stage, Statement
 from .method import Method
 
 

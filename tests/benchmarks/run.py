@@ -150,7 +150,7 @@ class SameText:
     @staticmethod
     def record(library):
         """Return text, compiled function and arguments of the longest loop of a short run."""
-        from nhlab.program import Program
+        from nhlab.codegen.program import Program
 
         compiled, calls = Program.__dict__["numba"], []
 

@@ -1,0 +1,1 @@
+"""Expressions to text to functions. Knows no mechanics."""

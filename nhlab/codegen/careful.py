@@ -1,0 +1,110 @@
+"""One step again, slowly: with pivoting, and with reasons when it cannot be taken.
+
+The generated step eliminates in an order fixed beforehand.  Where one of its pivots vanishes this
+takes over for that step; where the step has no solution it finds out why.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from functools import lru_cache
+
+import numpy as np
+import sympy as sp
+
+from .generate import MAXITER, TOLERANCE, evaluator, jacobian
+
+
+class Attempt:
+    """The outcome: ``ok``, the new ``h`` and ``carry``, the ``solutions`` of the stages; if not ok,
+    ``reason`` and ``advice``."""
+
+    def __init__(self):
+        self.ok, self.reason, self.advice, self.residual = False, "", "", math.nan
+        self.h, self.carry, self.solutions = math.nan, None, {}
+
+
+def careful_step(statement, t, h, carry, args):
+    """Newton with partial pivoting on the statement's own equations."""
+    result = Attempt()
+    known = dict(zip((statement.t, statement.h), (t, h), strict=True))
+    known |= dict(zip(statement.carry, carry, strict=True))
+    known |= dict(zip(statement.args, args, strict=True))
+    with np.errstate(all="ignore"):
+        for stage in statement.stages:
+            if not _solve(stage, known, result):
+                return result
+        update = _update(statement, tuple(known))(*known.values())
+    result.carry = np.array([float(x) for x in update])
+    result.h = h if statement.new_h is None else known[statement.new_h]
+    if not np.all(np.isfinite(result.carry)):
+        result.reason = "the step leads to values that are not finite"
+        result.advice = "Try a smaller h; check L and the constraints at this state."
+    elif result.h <= 0:
+        result.reason = f"the equations have the step h = {result.h:.3g}, which is not positive"
+        result.advice = "Start with another h."
+    else:
+        result.ok = True
+    return result
+
+
+@lru_cache(256)
+def _update(statement, symbols):
+    return evaluator(symbols, statement.update, statement.let)
+
+
+@lru_cache(256)
+def _prepared(stage, symbols):
+    """Functions for the start (guess, scales) and for the equations with their Jacobian."""
+    J = jacobian(stage.equations, stage.unknowns, stage.let)
+    entries = [e for row in J for e in row]
+    scale2 = stage.scale2 or (1,) * len(stage.unknowns)
+    scale2 = [sp.oo if e is None else e for e in scale2]  # infinite: any correction will do
+    start = evaluator(symbols, [*stage.guess, *scale2], stage.let)
+    return start, evaluator((*symbols, *stage.unknowns), [*stage.equations, *entries], stage.let)
+
+
+def balanced(x):
+    """A matrix with rows and columns scaled to size one, so that units do not matter."""
+    x = x / np.maximum(np.abs(x).max(1, keepdims=True), 1e-300)
+    return x / np.maximum(np.abs(x).max(0, keepdims=True), 1e-300)
+
+
+def _solution(J, r):
+    """x with J x = r, or None where J is singular to round-off or overflows."""
+    if np.linalg.cond(balanced(J)) <= 1e13:
+        with contextlib.suppress(np.linalg.LinAlgError):
+            return np.linalg.solve(J, r)
+    return None
+
+
+def _solve(stage, known, result):
+    """Solve one stage; add its unknowns to ``known`` and return True, or say what failed."""
+    n = len(stage.unknowns)
+    start, system = _prepared(stage, tuple(known))
+    values = [float(x) for x in start(*known.values())]
+    x = np.array(values[:n])
+    tolerance = 0.3 if stage.predictor else TOLERANCE  # a guess need not be better
+    near = tolerance**2 * (np.array(values[n:]) + x * x)
+    for _ in range(MAXITER):
+        values = np.array([float(y) for y in system(*known.values(), *x)])
+        r, J = values[:n], values[n:].reshape(n, n)
+        result.residual = float(np.abs(r).sum())
+        if not np.all(np.isfinite(values)):
+            result.reason = "the equations are not finite here"
+            result.advice = "Try a smaller h; check L and the constraints at this state."
+            return False
+        d = _solution(J, r)
+        if d is None:
+            result.reason = "the matrix of the step's equations is singular"
+            result.advice = "The constraints or the discrete Lagrangian degenerate at this state."
+            return False
+        x = x - d
+        if np.all(d * d <= near):
+            known |= dict(zip(stage.unknowns, x.tolist(), strict=True))
+            result.solutions[stage] = x
+            return True
+    result.reason = f"Newton's method did not converge in {MAXITER} iterations"
+    result.advice = "Try a smaller h."
+    return False

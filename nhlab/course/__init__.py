@@ -1,0 +1,1 @@
+"""What only the notebooks need: lessons, exercises, paper figures, comparison."""

@@ -1,0 +1,416 @@
+"""Every method on every problem: the measurements of lesson 08, and the command that makes them.
+
+    python3 -m nhlab run -m nhlab.comparison
+
+writes ``nhlab/course/data``: ``which_integrator.npz``, the same on every run, though chaotic rows
+change with the order in which the generated code rounds, and ``timings.csv``, the times of the
+machine it ran on.  That took it eight minutes.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+import time
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from ..geometry.diagnostics import BLOCKS, growth
+from ..geometry.symmetry import Symmetry
+from ..mechanics import catalogue as systems
+from ..methods import (
+    DLA,
+    EDLA,
+    RK4,
+    Composition,
+    DiscreteGradient,
+    Projector,
+    Reference,
+    Reversible,
+)
+from ..run.ensemble import ensemble
+from ..run.errors import IntegrationError
+from ..run.loop import integrate
+from ..view.plot import own_constraint
+
+DATA = Path(__file__).resolve().parent / "data"
+METHODS = {
+    "DLA": DLA(),
+    "Projector": Projector(),
+    "EDLA": EDLA(),
+    "Reversible": Reversible(),
+    "DiscreteGradient": DiscreteGradient(),
+    "Composition 4": Composition(DLA(), 4),
+    "RK4": RK4(),
+}
+STEPS, STORED = 100_000, 64  # of the long runs; block means of the energy kept in the file
+FLOOR = 1e-8  # changes of the energy that are left alone
+
+
+# ---------------------------------------------------------------------------- the problems
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A system with ten starts q0, v0 of shape (10, n), a step h and what makes it a test."""
+
+    system: object
+    q0: np.ndarray
+    v0: np.ndarray
+    h: float
+    about: str
+    plane: dict = field(default_factory=dict)  # generators of a symmetry
+
+    def __iter__(self):
+        return iter((self.system, self.q0, self.v0, self.h))
+
+
+def leapfrog_step(N):
+    """The h with which leapfrog goes round the unit oscillator in exactly N steps (MP06)."""
+    return 2 * np.sin(np.pi / N)
+
+
+def contact_starts(K=10):
+    """MP06: H = 1.5, of which y has 0.5, at K heights z."""
+    z = np.linspace(-0.9, 0.9, K) * np.sqrt(2)
+    zero = 0 * z
+    return np.stack([zero, zero, z], 1), np.stack([zero, zero + 1, np.sqrt(2 - z**2)], 1)
+
+
+def quartic_starts(K=10):
+    """Celledoni et al.: energy 3.76 shared differently by x and y1."""
+    a = np.arange(1, K + 1) * np.pi / (2 * K)
+    q, v = np.tile([0, 0.6, 0.4, 0.2, 1, 1, 1], (K, 1)), np.zeros((K, 7))
+    q[:, 0], v[:, 1] = np.cos(a), np.sin(a)
+    return q, v
+
+
+def _spread(columns, low, high, K=10):
+    """K velocities from a function of one number that runs from low to high."""
+    return np.array([columns(x) for x in np.linspace(low, high, K)], float)
+
+
+@cache
+def problems():
+    """name -> Problem."""
+    S, zero = systems, np.zeros
+    plane = {"e1": {"x": 1}, "e2": {"y": 1}, "e3": {"x": "-y", "y": "x"}}
+    turned = {**plane, "e3": {"x": "-y", "y": "x", "theta": 1}}
+    rolled = {**plane, "e3": {"x": "-y", "y": "x", "phi": 1}}
+    z = contact_starts()
+    N40, N15 = leapfrog_step(40), leapfrog_step(15)
+    heights = np.linspace(0.4, 1.6, 10)
+    made = {
+        "disk": Problem(S.rolling_disk(), zero((10, 4)), _spread(lambda w: (1, 0, 1, w), 0.3, 1.2),
+                        0.2, "exact solution, constant M, free", rolled),
+        "knife edge": Problem(S.knife_edge(), zero((10, 3)), _spread(lambda w: (0, 0, w), 0.6, 1.5),
+                              0.2, "exact solution, constant M, linear potential"),
+        "sleigh": Problem(S.sleigh(), zero((10, 3)), _spread(lambda w: (-1, 0, w), 0.16, 0.34),
+                          0.1, "exact solution, M(q); forgets its start", turned),
+        "Suslov": Problem(S.suslov(), np.tile([1.0, 0, 0, 0], (10, 1)),
+                          _spread(lambda w: (0.6, -w, 0), 0.4, 1.3), 0.1,
+                          "exact omega(t), on SO(3); forgets its start"),
+        "particle": Problem(S.particle(), np.stack([0 * heights, heights, 0 * heights], 1),
+                            np.stack([0 * heights + 1, 0 * heights + 1, heights], 1), 0.2,
+                            "integrable"),
+        "robot": Problem(S.robot(), zero((10, 4)), _spread(lambda u: (u, 0, 1, u), 1.1, 2.0), 0.1,
+                         "Chaplygin; a pendulum beside a rotation", turned),
+        "contact, N=40": Problem(S.contact_oscillator(eps=0), *z, N40, "integrable, reversible"),
+        "contact, N=15": Problem(S.contact_oscillator(eps=0), *z, N15, "the same, large steps"),
+        "coupled, N=40": Problem(S.contact_oscillator(eps=0.3), *z, N40, "eps = 0.3, reversible"),
+        "coupled, N=15": Problem(S.contact_oscillator(eps=0.3), *z, N15, "the same, large steps"),
+        "non-reversible": Problem(S.nonreversible(), *z, N40, "as contact, L(q,-v) not L(q,v)"),
+        "quartic": Problem(S.quartic(), *quartic_starts(), 0.1, "chaotic, seven coordinates"),
+        "transmission, eps=0": Problem(S.transmission(eps=0), zero((10, 3)),
+                                       _spread(lambda u: (0, u, 0.3), 2.3, 2.75), 0.2,
+                                       "driven by a symmetric pendulum"),
+        "transmission, eps=.2": Problem(S.transmission(eps=0.2), zero((10, 3)),
+                                        _spread(lambda u: (0, u, 0.3), 2.3, 2.75), 0.2,
+                                        "driven by a pendulum without symmetry"),
+    }  # fmt: skip
+    return made
+
+
+# ---------------------------------------------------------------------------- one entry
+
+
+def applies(method, system):
+    try:
+        method.check(system)
+    except ValueError:
+        return False
+    return True
+
+
+class Means:
+    """Means of the energy at the nodes over blocks of steps, as a summary for ``ensemble``."""
+
+    def __init__(self, blocks=BLOCKS):
+        self.blocks = blocks
+
+    def __call__(self, sol):
+        E = sol.energy()
+        E = E - E[0]
+        length = (len(E) - 1) // self.blocks
+        return E[1 : 1 + length * self.blocks].reshape(self.blocks, length).mean(1)
+
+
+def long_energy(problem, method, steps=STEPS, blocks=BLOCKS):
+    """The block means of E - E0 of ten runs, (10, blocks), and the share of them that ended."""
+    system, q0, v0, h = problem
+    runs = ensemble(system, method, q0, v0, h=h, steps=steps, summary=Means(blocks), chunk=10,
+                    progress=False)  # fmt: skip
+    if runs.summary is None:
+        return np.full((len(q0), blocks), np.nan), 0.0
+    means = np.where(runs.ok[:, None], runs.summary, np.nan)
+    return means, float(runs.ok.mean())
+
+
+def energy_growth(problem, means, steps=STEPS):
+    """``diagnostics.growth`` of the block means of the runs, or None if two or more stopped."""
+    means = means[np.isfinite(means).all(1)]
+    if len(means) < 9:
+        return None
+    t = problem.h * steps * (np.arange(means.shape[1]) + 0.5) / means.shape[1]
+    return growth(t, means, floor=FLOOR)
+
+
+def verdict(problem, means, found):
+    """In one word: "stops", "lost" if the energy is off by half of its scale, else the growth."""
+    if found is None:
+        return "stops"
+    scale = np.abs(problem.system.energy(problem.q0, problem.v0)).max()
+    with np.errstate(over="ignore"):
+        return "lost" if np.nanmax(np.abs(means)) > scale / 2 else found.kind
+
+
+def there_and_back(system, method, q0, v0, h, steps):
+    """Run, turn the motion round, run back: the largest distance of q from where it began.
+
+    A method that carries (q, v) is turned round by v -> -v, one with two-step memory by exchanging
+    its last two positions.
+    """
+    sol = integrate(system, method, q0, v0, h=h, steps=steps)
+    if not method.discrete:
+        back = integrate(system, method, sol.q[-1], -sol.v_projected[-1], h=h, steps=steps)
+    else:
+        h = float(sol.h[-1])
+        back = integrate(system, method, sol.q[-1], q1=sol.q[-2], h=h, steps=steps)
+    return float(np.abs(back.q[-1] - sol.q[0]).max())
+
+
+def truth(problem, k, t):
+    """The true positions of start k at times t, (len(t), n)."""
+    system, q0, v0, _ = problem
+    h = t[1] - t[0]
+    return integrate(system, Reference(1e-13), q0[k], v0[k], h=h, steps=len(t) - 1).q
+
+
+def short_run(problem, method, k=4, T=20.0):
+    """Error at the nodes to time T, own constraint, momentum equation and reversal, of start k."""
+    system, q0, v0, h = problem
+    steps, found = round(T / h), dict.fromkeys(("error", "constraint", "momentum", "back"), np.nan)
+    try:
+        sol = integrate(system, method, q0[k], v0[k], h=h, steps=steps)
+    except IntegrationError:
+        return found
+    found["constraint"] = np.abs(own_constraint(sol)[1]).max()
+    if method.variable_step:
+        found["error"] = np.abs(sol.q[-1] - truth(problem, k, sol.t[[0, -1]])[-1]).max()
+    else:
+        found["error"] = np.abs(sol.q - truth(problem, k, sol.t)).max()
+    if problem.plane:
+        symmetry = Symmetry(system, problem.plane)
+        found["momentum"] = np.abs(symmetry.residual(sol)).max()
+    try:
+        found["back"] = there_and_back(system, method, q0[k], v0[k], h, steps)
+    except IntegrationError:
+        pass
+    return found
+
+
+# ---------------------------------------------------------------------------- work and precision
+
+WORK = {"particle": (20.0, 250.0), "robot": (20.0,), "sleigh": (20.0, 150.0)}
+SIZES = (0.5, 0.25, 0.125, 0.0625, 0.03125)
+TOLERANCES = tuple(10.0**-k for k in range(2, 13, 2))
+SCIPY = ("DOP853", "RK45", "Radau", "LSODA")
+FIXED = {k: m for k, m in METHODS.items() if k != "EDLA"} | {"Composition 6": Composition(DLA(), 6)}
+
+
+def motion(system):
+    """The equations of motion y' = f(t, y), y = (q, v), as plain Python."""
+    return lambda t, y: system.motion(t, y.tolist())[: len(y)]
+
+
+def by_scipy(system, name, q0, v0, T, tolerance):
+    """SciPy's solution at T, (n,), and the evaluations it took."""
+    from scipy.integrate import solve_ivp
+
+    y0 = np.concatenate([q0, v0])
+    sol = solve_ivp(motion(system), (0, T), y0, method=name, rtol=tolerance, atol=tolerance)
+    return sol.y[: len(q0), -1], sol.nfev
+
+
+def work_precision(name, T, k=4):
+    """Rows (method, h or tolerance, error of q at T, seconds) of every method on one problem."""
+    system, q0, v0, _ = problems()[name]
+    q0, v0, rows = q0[k], v0[k], []
+    true = integrate(system, Reference(1e-13), q0, v0, h=T, steps=1).q[-1]
+
+    def add(method, setting, run):
+        run()  # once for the code to be made
+        begun, seconds = time.process_time(), []
+        while not seconds or time.process_time() - begun < 0.4:
+            before = time.process_time()
+            q = run()
+            seconds.append(time.process_time() - before)
+        error = np.abs(q - true).max()
+        rows.append((method, setting, float(error) if error < 1e6 else np.nan, min(seconds)))
+
+    for method, m in FIXED.items():
+        if not applies(m, system):
+            continue
+        for h in SIZES:
+            steps = round(T / h)
+            add(
+                method,
+                h,
+                lambda m=m, h=h, n=steps: integrate(
+                    system, m, q0, v0, h=T / n, steps=n, backend="python", progress=False
+                ).q[-1],
+            )
+    for method in SCIPY:
+        for tol in TOLERANCES[: 4 if method == "Radau" else None]:
+            add(method, tol, lambda m=method, tol=tol: by_scipy(system, m, q0, v0, T, tol)[0])
+    return rows  # fmt: skip
+
+
+# ---------------------------------------------------------------------------- the atlas
+
+ATLAS_H, ATLAS_T, EDLA_STEPS = (0.1, 0.2, 0.3, 0.4), 1000.0, 2000
+RANGE_Y, RANGE_Z = (0.04, 4.0), (0.02, 2.0)
+
+
+def atlas_starts(size):
+    """Pendulum rates, transmission rates, (size,) each, and q0, v0 : (size^2, 3)."""
+    vy, vz = np.linspace(*RANGE_Y, size), np.linspace(*RANGE_Z, size)
+    y, z = (x.ravel() for x in np.meshgrid(vy, vz))
+    return vy, vz, np.zeros((size**2, 3)), np.stack([0 * y, y, z], 1)
+
+
+def atlas(method, h, size=100, steps=None, **options):
+    """The transmission from a plane of starts: log10 |slope of E| and steps done, (size, size)."""
+    system = systems.transmission(eps=0.2)
+    _, _, q0, v0 = atlas_starts(size)
+    steps = round(ATLAS_T / h / 10) * 10 if steps is None else steps
+    runs = ensemble(system, method, q0, v0, h=h, steps=steps, every=10, summary="energy", **options)
+    slope = np.full(size**2, np.nan)
+    if runs.summary is not None:
+        slope = np.where(runs.ok, runs.summary["E_slope"], np.nan)
+    with np.errstate(divide="ignore"):
+        drift = np.log10(np.abs(slope))
+    return drift.reshape(size, size), runs.steps_done.reshape(size, size)
+
+
+# ---------------------------------------------------------------------------- all of it
+
+
+def measure_energy(steps=STEPS):
+    """Arrays (problems, methods, ...) of the long runs."""
+    names, ways = list(problems()), list(METHODS)
+    shape = (len(names), len(ways))
+    keys = ("exponent", "exponent_error", "size", "slope", "slope_error", "share")
+    keys += ("error", "constraint", "momentum", "back")
+    out = {k: np.full(shape, np.nan) for k in keys}
+    out["kind"] = np.full(shape, "not for it", dtype="U12")
+    out["means"] = np.full((*shape, 10, STORED), np.nan, np.float32)
+    for i, j in np.ndindex(shape):
+        problem, method = problems()[names[i]], METHODS[ways[j]]
+        if not applies(method, problem.system):
+            continue
+        means, out["share"][i, j] = long_energy(problem, method, steps)
+        found = energy_growth(problem, means, steps)
+        out["kind"][i, j] = verdict(problem, means, found)
+        if found is not None:
+            values = (found.exponent, found.error, found.size[-1], found.slope, found.slope_error)
+            for k, x in zip(keys, values, strict=False):
+                out[k][i, j] = x
+        kept = means.reshape(10, STORED, -1).mean(-1)
+        out["means"][i, j] = np.clip(kept, -1e30, 1e30)
+        for k, x in short_run(problem, method).items():
+            out[k][i, j] = x
+        _say(f"{names[i]:22} {ways[j]:17} {out['kind'][i, j]}")
+    out |= {k: _tidy(out[k], 1e-9 if k in keys[6:] else 0.0) for k in keys}
+    return {"problems": np.array(names), "methods": np.array(ways), **out,
+            "T": np.array([p.h * steps for p in problems().values()])}  # fmt: skip
+
+
+def _tidy(x, floor):
+    """Four digits, and 0 below a floor: what another run of the same code gives, too."""
+    with np.errstate(all="ignore"):
+        unit = 10.0 ** (np.floor(np.log10(np.abs(x))) - 3)
+        return np.where(np.abs(x) <= floor, 0.0, np.where(x == 0, 0.0, np.round(x / unit) * unit))
+
+
+def measure_atlas(size=100):
+    out = {"atlas_h": np.array(ATLAS_H)}
+    out["atlas_vy"], out["atlas_vz"] = atlas_starts(size)[:2]
+    for name in ("DLA", "Projector"):
+        found = [atlas(METHODS[name], h, size, progress=False)[0] for h in ATLAS_H]
+        out[f"atlas_{name}"] = np.array(found, np.float16)
+        _say(f"atlas of {name}")
+    found = [atlas(EDLA(), h, size, EDLA_STEPS, progress=False)[1] for h in ATLAS_H]
+    out["atlas_EDLA"] = np.array(found, np.int16)
+    return out
+
+
+def measure_work():
+    """Arrays of the work-precision runs, and the seconds they took."""
+    rows = []
+    for name, times in WORK.items():
+        for T in times:
+            rows += [(name, T, *row) for row in work_precision(name, T)]
+            _say(f"work and precision: {name} to T = {T:g}")
+    columns = list(zip(*rows, strict=True))
+    keys = ("work_problem", "work_T", "work_method", "work_setting", "work_error")
+    return {k: np.array(c) for k, c in zip(keys, columns, strict=False)}, rows
+
+
+def load(folder=None):
+    """The stored measurements: name -> array; "work_seconds" come from the second file."""
+    folder = DATA if folder is None else Path(folder)
+    with np.load(folder / "which_integrator.npz", allow_pickle=False) as file:
+        data = {k: file[k] for k in file.files}
+    with open(folder / "timings.csv", newline="") as file:
+        data["work_seconds"] = np.array([float(row["seconds"]) for row in csv.DictReader(file)])
+    return data
+
+
+def _say(text):
+    print(text, flush=True)
+
+
+def main(folder=None):
+    """Measure everything and write the two files."""
+    import warnings
+
+    folder = DATA if folder is None else Path(folder)
+    folder.mkdir(exist_ok=True, parents=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # RK4 is run until it breaks
+        work, rows = measure_work()
+        data = {**measure_energy(), **measure_atlas(), **work}
+    np.savez_compressed(folder / "which_integrator.npz", **data)
+    with open(folder / "timings.csv", "w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("problem", "T", "method", "h or tolerance", "seconds"))
+        writer.writerows((*row[:4], f"{row[5]:.2e}") for row in rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,142 @@
+"""Lesson 00: a skate to be parked, and a look at the installation."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+
+import numpy as np
+
+from ...mechanics import catalogue as systems
+from ...methods import DLA
+from ...run.loop import COMPILE_FROM, has_numba, integrate
+from ...view import plot
+from ...view.widgets import Picture, panel
+
+DARK, GREY = "#333333", "#999999"
+PLACE = (0.0, 1.0)  # where the skate is to be parked, heading along x as at the start
+
+
+def glide(turn, back, count=40):
+    """Places (x, y, theta) of a skate, shape (3 count + 1, 3), from the origin.
+
+    Forward on an arc of length 1 that turns it by ``turn``, on another that turns it back, then
+    straight backwards by ``back``.
+    """
+    up = np.linspace(0, turn, count + 1)
+    theta = np.concatenate([up, up[-2::-1], np.zeros(count)])
+    length = np.repeat([1 / count, 1 / count, -back / count], count)
+    # The chord of an arc is parallel to the blade at the middle of the arc.
+    chord = length * np.sinc(np.diff(theta) / (2 * np.pi))
+    middle = (theta[1:] + theta[:-1]) / 2
+    x, y = (np.append(0, np.cumsum(chord * f(middle))) for f in (np.cos, np.sin))
+    return np.column_stack([x, y, theta])
+
+
+def sideways(q):
+    """The size of dx sin(theta) - dy cos(theta) along a path, per length, at its worst."""
+    d, theta = np.diff(q, axis=0), (q[1:, 2] + q[:-1, 2]) / 2
+    length = np.maximum(np.hypot(d[:, 0], d[:, 1]), 1e-12)
+    return np.abs((d[:, 0] * np.sin(theta) - d[:, 1] * np.cos(theta)) / length).max()
+
+
+def outline(q, length=0.5, width=0.13):
+    """A skate seen from above: a pointed shape with its blade, points (k, 2), NaN between."""
+    s = np.linspace(-1, 1, 15)
+    side = np.column_stack([s * length / 2, (1 - s**4) * width / 2])
+    blade = [[np.nan, np.nan], [-length / 2.6, 0], [length / 2.6, 0], [np.nan, np.nan]]
+    points = np.concatenate([side, side[::-1] * [1, -1], blade])
+    c, s = np.cos(q[2]), np.sin(q[2])
+    return points @ np.array([[c, s], [-s, c]]) + q[:2]
+
+
+def skate_panel(turn=(-1.5, 1.5, 0.6, 0.01), back=(0.0, 2.5, 1.0, 0.01)):
+    """Steer a skate that cannot slip sideways to a place beside its start."""
+    picture = Picture((6.4, 5.0))
+    ax = picture.ax
+    ax.set(xlabel="$x$", ylabel="$y$", xlim=(-1.6, 2.4), ylim=(-1.5, 1.5), aspect="equal")
+    ax.plot(*outline((*PLACE, 0)).T, color=DARK, linestyle=(0, (2, 1.5)), linewidth=1.4)
+    ax.text(PLACE[0], PLACE[1] + 0.16, "park here", ha="center")
+    ax.text(0, -0.24, "start", ha="center")
+    on_the_way = picture.line(color=GREY, linewidth=1)
+    forward = picture.line(color=plot.COLOURS["DLA"], linewidth=2, label="forward")
+    backward = picture.line(color=plot.COLOURS["Projector"], linewidth=2, linestyle="--",
+                            label="back")  # fmt: skip
+    skate = picture.line(color=DARK, linewidth=2.2)
+    ax.legend(handles=[forward, backward], loc="lower left", bbox_to_anchor=(0, 1), ncols=2,
+              frameon=False)  # fmt: skip
+
+    def update(picture, values, quick):
+        q = glide(**values)
+        legs = len(q) // 3
+        forward.set_data(*q[: 2 * legs + 1, :2].T)
+        backward.set_data(*q[2 * legs :, :2].T)
+        on_the_way.set_data(*np.concatenate([outline(x) for x in q[: 2 * legs + 1 : legs // 2]]).T)
+        skate.set_data(*outline(q[-1]).T)
+        x, y, theta = q[-1]
+        return {"ends at x, y, heading": f"{x:.2f}, {y:.2f}, {theta:.2f}",
+                "distance from the place": f"{np.hypot(x - PLACE[0], y - PLACE[1]):.2f}",
+                "largest sideways speed": f"{sideways(q):.0e}"}  # fmt: skip
+
+    def code(values):
+        arguments = ", ".join(f"{k}={x:g}" for k, x in values.items())
+        return ("from nhlab.lessons.lesson_00 import glide\n\n"
+                f"q = glide({arguments})  # rows x, y, theta")  # fmt: skip
+
+    return panel(picture, update, turn=turn, back=back, code=code,
+                 alt="The path of a skate: an S-shaped curve forward, then straight back.",
+                 caption="Two arcs of length 1, turning by the angle turn (in radians) and back "
+                         "again; then straight back by the length back.")  # fmt: skip
+
+
+# ---------------------------------------------------------------------------- the installation
+
+
+def installation():
+    """A few lines: Python, packages and their versions, numba, and one run with a known result."""
+    rows = [("Python", platform.python_version(), ""), *_packages(), _numba(), _run()]
+    width = max(len(version) for _, version, _ in rows)
+    lines = [f"{name:12} {version:{width}}  {remark}".rstrip() for name, version, remark in rows]
+    trouble = any(remark.startswith("!") for *_, remark in rows)
+    end = "Look at the lines marked with !" if trouble else "Everything is in order."
+    return "\n".join([*lines, end])
+
+
+def _version(package):
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "missing"
+
+
+def _packages():
+    """Name, version and a remark for each package that nhlab cannot do without."""
+    try:
+        needed = metadata.requires("nhlab") or []
+    except metadata.PackageNotFoundError:
+        return [("nhlab", "missing", "! not installed; run: pip install -e . in its folder")]
+    return [("nhlab", _version("nhlab"), ""), *(_package(x) for x in needed if ";" not in x)]
+
+
+def _package(text):
+    from packaging.requirements import Requirement  # matplotlib needs it too
+
+    wanted = Requirement(text)
+    version = _version(wanted.name)
+    if version == "missing" or not wanted.specifier.contains(version, prereleases=True):
+        return wanted.name, version, f"! wanted: {text}; run: pip install -r requirements.txt"
+    return wanted.name, version, ""
+
+
+def _numba():
+    if not has_numba():
+        return "numba", "absent", "optional: all runs work, long ones take longer"
+    return "numba", _version("numba"), f"compiles runs of {COMPILE_FROM['cold']:,} steps or more"
+
+
+def _run():
+    """The energy band of DLA in CM01 Fig. 1, known from a program without nhlab."""
+    E = integrate(systems.particle(), DLA(), h=0.2, steps=1250, progress=False).energy()
+    good = np.allclose([E.min(), E.max()], [2.499240, 2.526215], rtol=0, atol=2e-6)
+    remark = "energy band, as expected" if good else "! expected [2.4992, 2.5262]"
+    return "a DLA run", f"[{E.min():.4f}, {E.max():.4f}]", remark

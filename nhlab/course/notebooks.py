@@ -1,0 +1,67 @@
+"""Run the notebooks and store clean outputs: pictures and text, no widget state, no timings."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
+WIDGET = "application/vnd.jupyter.widget-view+json"
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+
+
+def clean(notebook):
+    """Remove what only a running kernel can use, and what changes from run to run."""
+    notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{number:03d}"
+        kept = {k: cell.metadata[k] for k in ("tags", "jupyter") if k in cell.metadata}
+        cell.metadata = kept
+        if cell.cell_type != "code":
+            continue
+        for output in cell.outputs:
+            output.get("data", {}).pop(WIDGET, None)
+            if "metadata" in output:
+                output.metadata = {}
+        cell.outputs = _joined(
+            o for o in cell.outputs if o.output_type == "error" or o.get("text") or o.get("data")
+        )
+    return notebook
+
+
+def _joined(outputs):
+    """Pieces of one printed text as one; where they were cut changes from run to run."""
+    kept = []
+    for o in outputs:
+        last = kept[-1] if kept else None
+        if last and o.output_type == "stream" == last.output_type and o.name == last.name:
+            last.text += o.text
+        else:
+            kept.append(o)
+    return kept
+
+
+def run(path):
+    """Execute one notebook from its folder and store it."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    notebook = nbformat.read(path, as_version=4)
+    NotebookClient(
+        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": FOLDER}}
+    ).execute()
+    nbformat.write(clean(notebook), path)
+
+
+def main(names=()):
+    """Run the named notebooks ("02" is enough), or all."""
+    paths = sorted(FOLDER.glob("*.ipynb"))
+    chosen = [p for p in paths if not names or any(p.name.startswith(n) for n in names)]
+    for path in chosen:
+        print(f"running {path.name}", flush=True)
+        run(path)
+    return 0 if chosen else f"no notebook begins with {' or '.join(names)}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""Symmetry, connections, reduction, and measurements on discrete maps."""

@@ -1,0 +1,274 @@
+"""Measurements on runs and on discrete maps: drift, order, regularity, symplecticity, action."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from ..codegen.careful import careful_step
+from ..codegen.generate import dummy, evaluator, jacobian
+from ..mechanics.system import joined
+from ..methods import Reference
+from ..methods.dla import dla_stage
+from ..run.loop import integrate
+
+
+@dataclass(frozen=True)
+class Order:
+    """Errors at one time for several step sizes, and the slope through those above round-off."""
+
+    h: np.ndarray
+    error: np.ndarray
+    slope: float
+
+
+def order(system, method, q0=None, v0=None, *, T, hs, start="v0", reference=None, floor=1e-10):
+    """The observed order: slope of log(error in q at time T) against log(h).
+
+    ``start="q1"`` begins with the exact second position instead of the method's own start-up.
+    ``reference`` gives the exact q(t), shape (len(t), n); by default nh.Reference.  Errors below
+    ``floor`` are taken for round-off and left out.
+    """
+    q0, v0 = system.q0 if q0 is None else q0, system.v0 if v0 is None else v0
+    if q0 is None or v0 is None:
+        raise ValueError(f"{'q0' if q0 is None else 'v0'} is missing and {system!r} has no initial "
+                         "condition of its own")  # fmt: skip
+    q0, v0 = np.asarray(q0, float), np.asarray(v0, float)
+    hs = np.asarray(hs, float)
+    errors = []
+    for h in hs:
+        steps = round(T / h)
+        if abs(steps * h - T) > 1e-9 * T:
+            raise ValueError(f"T = {T} is not a multiple of h = {h}")
+        given = {"v0": v0}
+        if start == "q1":
+            given = {"q1": _true(system, q0, v0, np.array([h]), reference)[0]}
+        sol = integrate(system, method, q0, h=h, steps=steps, **given)
+        errors.append(np.abs(sol.q[-1] - _true(system, q0, v0, sol.t[-1:], reference)[0]).max())
+    errors = np.array(errors)
+    use = errors > floor
+    if use.sum() < 3:
+        raise ValueError(
+            f"fewer than three errors {errors} lie above floor = {floor}; use larger hs"
+        )
+    slope = np.polyfit(np.log(hs[use]), np.log(errors[use]), 1)[0]
+    return Order(hs, errors, float(slope))
+
+
+def _true(system, q0, v0, times, reference):
+    """Exact positions at times > 0."""
+    if reference is not None:
+        return np.asarray(reference(times))
+    return np.array([integrate(system, Reference(), q0, v0, h=t, steps=1).q[-1] for t in times])
+
+
+def drift(t, x):
+    """Slope of the straight line through x(t), and its standard error for independent residuals."""
+    t, x = np.asarray(t, float), np.asarray(x, float)
+    fit, cov = np.polyfit(t - t.mean(), x, 1, cov=True)
+    return float(fit[0]), float(np.sqrt(cov[0, 0]))
+
+
+def regularity(sol):
+    """The determinant of CM01's matrix (7) at each step of a DLA run, shape (N,).
+
+    [[D1D2Ld(q_k, q_k+1), A(q_k)^T], [D2wd(q_k, q_k+1), 0]]; the step is solvable iff it is not 0.
+    """
+    s = sol.method.frame(sol.system)
+    own = getattr(sol.method, "constraint_alpha", None)
+    given = () if own is None else (dummy("constraint_alpha"),)
+    stage, _ = dla_stage(s, sol.method.symmetric, *given)
+    k = s.n + s.m
+    J = jacobian(stage.equations, stage.unknowns, stage.let)
+    velocity_rows = s.n + len(sol.system.constraints)  # g is solved as g/h, the others as they are
+    factor = [-1 / s.h if i < s.n else 1 / s.h if i < velocity_rows else 1 for i in range(k)]
+    J = [[e * factor[i] if j < s.n else e for j, e in enumerate(row)] for i, row in enumerate(J)]
+    arguments = (s.t, s.h, *s.q, *s.v1, s.alpha, *given, *s.parameters)
+    f = evaluator(arguments, [e for row in J for e in row], stage.let)
+    v = sol.v_step
+    q = sol.system.move(sol.q[1:], v, -sol.h)
+    values = f(
+        sol.t[1:] - sol.h,
+        sol.h,
+        *q.T,
+        *v.T,
+        sol.method.alpha,
+        *([own] if given else []),
+        *sol.system.parameters.values(),
+    )
+    matrix = joined(values, (len(q),)).reshape(-1, k, k)
+    return np.linalg.det(matrix)
+
+
+def tangent(system, method, *, t=0.0, h, row, inputs=("q", "p")):
+    """The derivative of one step of the method, exact to round-off.
+
+    ``row`` is a stored row (see ``method.layout``); the columns of the result are the derivatives
+    by ``inputs`` (any of t, q, p, v, e), its rows those of (t, h, *carry) after the step.  The
+    implicit function theorem is applied to the equations the method states, not to its solver.
+    """
+    statement = method.program(system).statement
+    names = list(method.layout(system).items())
+    carry = dict(_slices([x for x in names if x[0] not in ("t", "h")]))
+    row = np.asarray(row, float)
+    if method.variable_step:
+        (t, h), row = row[:2], row[2:]
+    args = method.arguments(system, np.ones(len(system.v)))
+    attempt = careful_step(statement, t, h, row.tolist(), args)
+    if not attempt.ok:
+        raise ValueError(f"the step cannot be taken: {attempt.reason}")
+    known = {statement.t: t, statement.h: h}
+    known |= dict(zip(statement.carry, row, strict=True))
+    known |= dict(zip(statement.args, args, strict=True))
+    wanted = [s for x in inputs for s in ([statement.t] if x == "t" else statement.carry[carry[x]])]
+    D = {s: np.array([float(s is w) for w in wanted]) for s in known}
+
+    for stage in statement.stages:
+        point = {**known, **dict(zip(stage.unknowns, attempt.solutions[stage], strict=True))}
+        by_x = _derivative(stage.equations, stage.unknowns, stage.let, point)
+        by_known = _derivative(stage.equations, tuple(known), stage.let, point)
+        dx = -np.linalg.solve(by_x, by_known @ np.array(list(D.values())))
+        known = point
+        D |= dict(zip(stage.unknowns, dx, strict=True))
+    new_h = statement.h if statement.new_h is None else statement.new_h
+    outputs = (statement.t + new_h, new_h, *statement.update)
+    by_known = _derivative(outputs, tuple(known), statement.let, known)
+    return by_known @ np.array(list(D.values()))
+
+
+def _derivative(expressions, variables, let, point):
+    """Values of d(expressions)/d(variables) at a point, a dict symbol -> number."""
+    f = _derivative_function(tuple(expressions), variables, tuple(let), tuple(point))
+    return np.array(f(*point.values()), float).reshape(len(expressions), -1)
+
+
+@lru_cache(64)
+def _derivative_function(expressions, variables, let, symbols):
+    matrix = jacobian(expressions, variables, let)
+    return evaluator(symbols, [e for row in matrix for e in row], let)
+
+
+def _slices(items):
+    at = 0
+    for name, width in items:
+        yield name, slice(at, at + width)
+        at += width
+
+
+def symplectic_defect(DPhi):
+    """max |DPhi^T J DPhi - J| for a map of (q, p), zero iff it is symplectic."""
+    J = symplectic_form(len(DPhi) // 2)
+    return float(np.abs(DPhi.T @ J @ DPhi - J).max())
+
+
+def symplectic_form(n):
+    """The matrix J of dq ^ dp on (q, p)."""
+    return np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
+
+
+def symplectic_change(sol, k):
+    """How step k -> k+1 of a fixed-step run changes the symplectic form, and why: CM01 (22).
+
+    Returns (DPhi^T J DPhi - J, d beta_d) on (q, p), shape (2n, 2n) each; they are equal.
+    beta_d = lam_a A^a(q).dq is the work of the step's constraint impulse.
+    """
+    s, m = sol.system, sol.method
+    if m.variable_step or not m.discrete or sol.every != 1 or not 0 <= k < len(sol) - 1:
+        raise ValueError(f"symplectic_change needs a step 0 <= k < {len(sol) - 1} of a discrete "
+                         f"method with fixed h and every=1, not k = {k} of {m!r}")  # fmt: skip
+    n, A = len(s.q), s.symbolic.A
+    T = tangent(s, m, t=sol.t[k], h=sol.h[k], row=sol._rows[k])
+    at = dict(_slices([("t", 1), ("h", 1), *m.layout(s).items()]))
+    D = np.concatenate([T[at["q"]], T[at["p"]]])
+    J, E = symplectic_form(n), np.eye(n, 2 * n)
+    slopes = [e.diff(x) for row in A for e in row for x in s.q]
+    dA = s._array("dA", slopes, (len(A), n, n), sol.q[k], None, sol.t[k])
+    work = s.A(sol.q[k], sol.t[k]).T @ T[at["lam"]]  # the derivative of lam_a A^a
+    work[:, :n] += np.einsum("aij,a->ij", dA, sol.lam[k])
+    return D.T @ J @ D - J, work.T @ E - E.T @ work
+
+
+def action(system, method, t, q):
+    """The action sum of a discrete path t : (N+1,), q : (N+1, n), CM01 (1)."""
+    t, q = np.asarray(t, float), np.asarray(q, float)
+    h = np.diff(t)
+    v = system.velocity_between(q[:-1], q[1:], h)
+    return float(method.on_step(system, "Ld", t[:-1], q[:-1], v, h).sum())
+
+
+def lagrangian(system, q, v, t=0.0):
+    """Values of L, shape (...)."""
+    return system._array("L", [system.L], (), q, v, t)
+
+
+# ---------------------------------------------------------------------------- growth
+
+KINDS = {0.0: "bounded", 0.5: "random walk", 1.0: "drift"}
+BLOCKS = 128
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How an error grows: as t to the power ``exponent`` +- ``error``; ``kind`` in words.
+
+    lags, size : the lags, in blocks, and the root mean square change of a block mean over them
+    slope, slope_error : mean over the runs of the slope of x, and its standard error
+    """
+
+    exponent: float
+    error: float
+    kind: str
+    lags: np.ndarray
+    size: np.ndarray
+    slope: float
+    slope_error: float
+
+
+def growth(t, x, blocks=BLOCKS, floor=1e-11, resamples=200, seed=0):
+    r"""Decide whether x(t) is bounded, walks randomly or drifts, with an uncertainty.
+
+    .. math:: D(l) = \bigl\langle (\bar x_{i+l} - \bar x_i)^2 \bigr\rangle \sim l^{2\gamma},
+              \qquad \gamma = 0,\ \tfrac12,\ 1
+
+    x : (K, N), K >= 8 runs from different starts at common times t : (N,); a single run does not
+    tell a walk from a drift.  Oscillations are taken out by the means :math:`\bar x_i` of
+    ``blocks`` blocks.  gamma is fitted over the longer lags, its standard error found by drawing
+    the runs anew.  The kind is "bounded", "random walk" or "drift" where gamma +- 2 errors is
+    nearest to one of the three alone, else "undecided"; "none" if no mean changes by more than
+    ``floor``.  A walk goes either way: if the mean slope is five times its error, growth is a drift
+    that slows down.
+    """
+    t, x = np.asarray(t, float), np.atleast_2d(np.asarray(x, float))
+    if x.shape[-1] != len(t) or not np.isfinite(x).all():
+        raise ValueError(f"x has shape {x.shape}, with {int(np.isnan(x).sum())} NaN; expected one "
+                         f"finite number for each of {len(t)} times")  # fmt: skip
+    count = min(blocks, len(t))
+    if len(x) < 8 or count < 16:
+        raise ValueError(f"{len(x)} runs in {count} blocks are too few; give at least 8 runs from "
+                         "different starts and 16 times")  # fmt: skip
+    length = len(t) // count
+    means = x[:, : length * count].reshape(len(x), count, length).mean(-1)
+    lags = np.unique(np.geomspace(1, count // 2, 12).astype(int))
+    square = np.stack([((means[:, k:] - means[:, :-k]) ** 2).mean(1) for k in lags], 1)
+    use = lags >= max(2, count // 16)  # a walk smoothed by blocks grows too fast at lag 1
+
+    def exponent(some):
+        return np.polyfit(np.log(lags[use]), np.log(some.mean(0)[use]), 1)[0] / 2
+
+    at = np.arange(count) * length * (t[-1] - t[0]) / (len(t) - 1)
+    slopes = np.polyfit(at, means.T, 1)[0]
+    slope = float(slopes.mean()), float(slopes.std(ddof=1) / np.sqrt(len(x)))
+    size = np.sqrt(square.mean(0))
+    if size.max() <= floor:
+        return Growth(0.0, 0.0, "none", lags, size, *slope)
+    square = square + np.finfo(float).tiny
+    rng, value = np.random.default_rng(seed), exponent(square)
+    error = float(np.std([exponent(square[rng.integers(len(x), size=len(x))])
+                          for _ in range(resamples)]))  # fmt: skip
+    near = {min(KINDS, key=lambda k: abs(k - y)) for y in (value - 2 * error, value + 2 * error)}
+    kind = KINDS[min(near)] if len(near) == 1 else "undecided"
+    if near <= {0.5, 1.0} and abs(slope[0]) > 5 * slope[1]:
+        kind = "drift"
+    return Growth(float(value), error, kind, lags, size, *slope)

@@ -1,0 +1,605 @@
+"""Symmetries: invariance, momentum maps and the nonholonomic momentum equation.
+
+A group acts through its infinitesimal generators xi_Q, vector fields on Q or, with a component
+along t, on R x Q.  CM01 section 5.2, FIM08 section 4.5, C03 section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import sympy as sp
+from sympy.polys.polyerrors import BasePolynomialError
+
+from ..mechanics.system import _dot, _rate
+from ..methods import DLA, Projector
+
+TOLERANCE = 1e-10  # of what vanishes identically, measured against the terms it is made of
+H = 0.1  # the step at which Ld and wd are tried
+
+
+class Symmetry:
+    r"""The infinitesimal generators of a group action, and the directions among them in D.
+
+    .. math:: \mathfrak g_q = \{\xi\in\mathfrak g : \xi_Q(q)\in\mathcal D_q\}, \qquad
+              \langle J^{nh}(q, v),\,\tilde\xi\rangle
+              = \frac{\partial L}{\partial v}\cdot(\tilde\xi(q))_Q(q)
+              \qquad\text{(CM01 section 5.2)}
+
+    Parameters
+    ----------
+    generators : the fields xi_Q: a list, a dict name -> field, or a single one.  A field is a
+        sequence of expressions in q, one per degree of freedom, or a dict coordinate -> expression
+        (0 where missing), in which the key "t" is the direction of time (C03 section 4)
+    section : the coefficients xi~^a(q) of a section of g^D, one per generator, or a list of such.
+        By default ``sections`` is a basis, constant sections first
+
+    With body velocities a field has its components in the frame of the velocities.  A Symmetry is
+    only a claim: ``check`` tells what is invariant, ``require`` insists on it.
+    ``fields`` has one row per generator, the component along t last.
+    """
+
+    def __init__(self, system, generators, section=None):
+        self.system, self._given = system, (generators, section)
+        self._symbols = {s.name: s for s in (*system.q, system.t, *system.parameters) if s}
+        self.directions = [*system.degrees, "t" if system.t is None else system.t.name]
+        pairs = _named(generators)
+        self.fields = tuple(
+            self._field(x, f"generators[{k if name is None else repr(name)}]")
+            for k, (name, x) in enumerate(pairs)
+        )
+        self.names = tuple(
+            _sum(x, [f"d/d{y}" for y in self.directions]) if name is None else str(name)
+            for (name, _), x in zip(pairs, self.fields, strict=True)
+        )
+        k = len(self.fields)
+        if k == 0:
+            raise ValueError("generators is empty; give at least one vector field")
+        if _rank(np.swapaxes(self._fields(*self._points), 1, 2).reshape(-1, k)) < k:
+            raise ValueError(f"the generators {list(self.names)} are dependent: a combination with "
+                             "constant coefficients vanishes; drop the redundant ones")  # fmt: skip
+        if section is not None:
+            self.sections = self._read_sections(section)
+            self._refuse_outside_D()
+
+    def set(self, **values):
+        """The same symmetry of ``system.set(**values)``."""
+        return Symmetry(self.system.set(**values), *self._given)
+
+    # ------------------------------------------------------------------ at the door
+
+    def _field(self, field, where):
+        names = self.directions
+        if not isinstance(field, Mapping):
+            field = _sequence(field)
+            if len(field) != len(names) - 1:
+                raise ValueError(f"{where} has {len(field)} components; give {len(names) - 1}, one "
+                                 f"for each of {names[:-1]}, or a dict such as "
+                                 f"{{{names[0]!r}: 1}}")  # fmt: skip
+            field = dict(zip(names, field, strict=False))
+        row = dict.fromkeys(names, sp.S.Zero)
+        for key, e in field.items():
+            name = getattr(key, "name", key)
+            if name not in row:
+                raise ValueError(f"{where}: {name!r} is no direction here; there are {names}")
+            row[name] = self._expression(e, where)
+        return tuple(row.values())
+
+    def _expression(self, e, where):
+        try:
+            e = sp.sympify(e, locals=self._symbols)
+        except (sp.SympifyError, TypeError, AttributeError):
+            e = None
+        if not isinstance(e, sp.Expr) or e.is_Matrix:
+            raise ValueError(f"{where}: a component is no scalar SymPy expression in q")
+        e = e.subs({s: self._symbols[s.name] for s in e.free_symbols if s.name in self._symbols})
+        unbound = sorted(s.name for s in e.free_symbols - set(self._symbols.values()))
+        if unbound:
+            raise ValueError(f"{where}: {unbound[0]!r} in {e} is neither a coordinate nor the time "
+                             f"nor a parameter of {self.system!r}")  # fmt: skip
+        return e
+
+    def _read_sections(self, section):
+        rows, k = _sequence(section), len(self.names)
+        rows = [_sequence(r) for r in (rows if any(map(_is_sequence, rows)) else [rows])]
+        for row in rows:
+            if len(row) != k:
+                raise ValueError(f"section = {row} has {len(row)} coefficients; give {k}, one for "
+                                 f"each of {list(self.names)}")  # fmt: skip
+        return tuple(tuple(self._expression(e, "section") for e in row) for row in rows)
+
+    def _refuse_outside_D(self):
+        q, t = self._points
+        X = np.einsum("psa,pai->psi", self._coefficients(q, t), self._fields(q, t)[..., :-1])
+        A = self.system.A(q, t)
+        gap = np.einsum("pmi,psi->psm", A, X)
+        size = np.linalg.norm(A, axis=-1)[:, None] * np.linalg.norm(X, axis=-1)[..., None]
+        for p, s, m in np.argwhere(np.abs(gap) > TOLERANCE * size)[:1]:
+            value = sp.simplify(_dot(self.sections[s], self._B.row(m)))
+            constraint = (*self.system.constraints, *self.system.holonomic)[m]
+            raise ValueError(f"section = {self.sections[s]} does not lie in D: there {constraint} "
+                             f"is {value}, for example {gap[p, s, m]:.3g} at q = "
+                             f"{q[p].round(3)}, not 0")  # fmt: skip
+
+    # ------------------------------------------------------------------ numbers
+
+    @cached_property
+    def _generic(self):
+        """Fixed generic states (q, v, t), on g(q) = 0 and where everything is finite."""
+        s = self.system
+        q, v, _ = s._samples(24)
+        v, t = v[:, : len(s.v)], 0.7 + 0.1 * np.arange(len(q))
+        with np.errstate(all="ignore"):
+            for _ in range(20 if s.holonomic else 0):
+                q = q - np.einsum("pij,pj->pi", np.linalg.pinv(s._evaluate("Dg", q)), s.g(q))
+            values = [s.energy(q, v, t)[:, None], s.A(q, t), self._fields(q, t)]
+            good = np.all([np.isfinite(x.reshape(len(q), -1)).all(1) for x in values], axis=0)
+        if good.sum() < 8:
+            raise ValueError(f"{s!r} or the generators are not finite at generic q in (0.3, 1.2); "
+                             "use other coordinates")  # fmt: skip
+        return q[good], v[good], t[good]
+
+    @property
+    def _points(self):
+        return self._generic[::2]
+
+    def _array(self, table, q, v=None, t=0.0, system=None):
+        """Values of a list of expressions or of rows of them, shape (..., *its shape)."""
+        rows = table if _is_sequence(table[0]) else [table]
+        shape = (len(rows), len(rows[0])) if rows is table else (len(table),)
+        flat = tuple(e for row in rows for e in row)
+        return (system or self.system)._array(("symmetry", flat), flat, shape, q, v, t)
+
+    def _fields(self, q, t=0.0, system=None):
+        return self._array(self.fields, q, None, t, system)
+
+    def _coefficients(self, q, t=0.0, system=None, section=None):
+        sections = self.sections if section is None else self._read_sections(section)
+        if not sections:
+            raise ValueError(f"no combination of the generators {list(self.names)} lies in D "
+                             "(g^D = 0), so there is no nonholonomic momentum; see J and J_d, or "
+                             "reduce the system")  # fmt: skip
+        return self._array(sections, q, None, t, system)
+
+    # ------------------------------------------------------------------ g^D
+
+    @cached_property
+    def _B(self):
+        """A(q) xi_Q(q), an m x k matrix of expressions; g_q is its null space."""
+        A = self.system.symbolic.A
+        return sp.Matrix(len(A), len(self.names), lambda m, a: _dot(A[m], self.fields[a][:-1]))
+
+    @cached_property
+    def _B_values(self):
+        """Its values at generic points, (points, m, k), and how large a column could be, (k,)."""
+        q, t = self._points
+        A, xi = self.system.A(q, t), self._fields(q, t)[..., :-1]
+        size = np.einsum("pmi,pai->pma", np.abs(A), np.abs(xi)).max((0, 1), initial=0)
+        return np.einsum("pmi,pai->pma", A, xi), size
+
+    @cached_property
+    def rank(self):
+        """The dimension of g_q at generic q: how many independent directions lie in D."""
+        B, size = self._B_values
+        return len(self.names) - max(_rank(x, size) for x in B)
+
+    @cached_property
+    def horizontal(self):
+        """A basis of the horizontal symmetries, constant combinations that lie in D everywhere.
+
+        Tuples of one number per generator; CM01 section 5.2.
+        """
+        B, size = self._B_values
+        basis = _null_space(B.reshape(-1, len(size)), size)
+        return tuple(tuple(map(_number, row)) for row in _echelon(basis))
+
+    @cached_property
+    def sections(self):
+        """A basis of sections of g^D: tuples of one expression per generator.
+
+        First the horizontal symmetries, then the simplest solutions of A(q) xi~_Q(q) = 0.
+        """
+        found, (q, t) = list(self.horizontal), self._points
+        more = _solutions(self._B, self.system) if len(found) < self.rank else ()
+        for c in sorted(more, key=sp.count_ops):
+            with np.errstate(all="ignore"):
+                values = self._array([*found, c], q, None, t)
+                gap = np.abs(self._B_values[0] @ values[:, -1, :, None])
+            good = np.isfinite(values).all() and gap.max() <= 1e-9 * (1 + np.abs(values).max())
+            if good and len(found) < self.rank and max(map(_rank, values)) > len(found):
+                found.append(_plain(c))
+        if len(found) < self.rank:
+            raise ValueError(f"only {len(found)} of {self.rank} sections of g^D were found for "
+                             f"{self.system!r}; give them as section=")  # fmt: skip
+        return tuple(found)
+
+    @property
+    def is_horizontal(self):
+        """True if the directions in D are spanned by horizontal symmetries, and there are some."""
+        return 0 < len(self.horizontal) == self.rank
+
+    @property
+    def is_vertical(self):
+        """True if no symmetry direction lies in D, g^D = 0, as for Chaplygin systems."""
+        return self.rank == 0
+
+    # ------------------------------------------------------------------ momentum
+
+    @cached_property
+    def _J(self):
+        S = self.system.symbolic
+        return tuple(_dot((*S.L_v, -S.E), x) for x in self.fields)
+
+    def J(self, q, v, t=0.0):
+        """The momentum map dL/dv.xi_Q(q), along t minus the energy, shape (..., k)."""
+        return self._array(self._J, q, v, t)
+
+    def J_nh(self, q, v, t=0.0, section=None):
+        """The nonholonomic momentum map dL/dv.(xi~(q))_Q(q) of each section, shape (..., s)."""
+        c = self._coefficients(q, t, section=section)
+        return np.einsum("...sa,...a->...s", c, self.J(q, v, t))
+
+    def J_d(self, sol, method=None):
+        """The discrete momentum map D2Ld(q_k-1, q_k).xi_Q(q_k) along a run, shape (N, k).
+
+        Along t it is -E_plus, C03 section 2.  Ld is that of the run's method, or of ``method``; for
+        RK4 and Reference, which have none, the midpoint rule.
+        """
+        xi = self._fields(sol.q[1:], sol.t[1:], self._of(sol))
+        return np.einsum("kai,ki->ka", xi, self._arriving(sol, method))
+
+    def J_nh_d(self, sol, method=None, section=None):
+        """The discrete nonholonomic momentum map of each section along a run, shape (N, s)."""
+        c = self._coefficients(sol.q[1:], sol.t[1:], self._of(sol), section)
+        return np.einsum("ksa,ka->ks", c, self.J_d(sol, method))
+
+    def forcing(self, sol, method=None, section=None):
+        """The right-hand side of CM01 (24), by which J_nh_d is to change, shape (N-1, s).
+
+        D2Ld(q_k, q_k+1).(xi~(q_k+1) - xi~(q_k))_Q(q_k+1)
+        """
+        _need_every_step(sol)
+        c = self._coefficients(sol.q[1:], sol.t[1:], self._of(sol), section)
+        return np.einsum("ksa,ka->ks", np.diff(c, axis=0), self.J_d(sol, method)[1:])
+
+    def residual(self, sol, method=None, section=None):
+        r"""The discrete momentum equation on a run, left side minus right side, shape (N-1, s).
+
+        .. math:: J^{nh}_d(q_k,q_{k+1}) - J^{nh}_d(q_{k-1},q_k)
+                  = D_2L_d(q_k,q_{k+1})\,(\tilde\xi(q_{k+1}) - \tilde\xi(q_k))_Q(q_{k+1})
+
+        CM01 (24), FIM08 theorem 2 and, with time, C03 (7).  Where Ld is invariant it is round-off
+        for DLA, Projector and EDLA, with a time component for EDLA alone; for RK4 and Reference it
+        is of order h^3.  Any other ``section`` may be tried, also one outside D.
+        """
+        change = np.diff(self.J_nh_d(sol, method, section), axis=0)
+        return change - self.forcing(sol, method, section)
+
+    def continuous_residual(self, q, v=None, t=0.0, a=None, section=None):
+        r"""The momentum equation CM01 (23) at states, left side minus right side, shape (..., s).
+
+        .. math:: \frac{d}{dt}J^{nh} = \frac{\partial L}{\partial v}\cdot
+                  \Bigl(\frac{d}{dt}\tilde\xi(q)\Bigr)_Q
+
+        Instead of (q, v, t) a run may be given.  J is differentiated by the chain rule with the
+        acceleration ``a``, by default that of the constrained motion.
+        """
+        system = self.system
+        if v is None:
+            system, q, v, t = self._of(q), q.q, q.v, q.t
+        a = system.acceleration(q, v, t) if a is None else np.asarray(a, float)
+        by_v = self._array([[e.diff(u) for u in system.v] for e in self._J], q, v, t, system)
+        dJ = self._array([_rate(system, e) for e in self._J], q, v, t, system)
+        dJ = dJ + np.einsum("...ai,...i->...a", by_v, a)
+        return np.einsum("...sa,...a->...s", self._coefficients(q, t, system, section), dJ)
+
+    def _of(self, sol):
+        """The system of a run, which may differ from ours in its parameters."""
+        if sol.system.key != self.system.key:
+            raise ValueError(f"this is a run of {sol.system!r}, but the symmetry is one of "
+                             f"{self.system!r}; make a Symmetry of sol.system")  # fmt: skip
+        return sol.system
+
+    def _arriving(self, sol, method):
+        """(D2Ld, D3Ld) = (p_plus, -E_plus) of each step, shape (N, n+1)."""
+        timeless = all(x[-1] == 0 for x in self.fields)
+        if sol.method.discrete and method in (None, sol.method):
+            p, E = sol.p[1:], np.zeros(len(sol) - 1) if timeless else sol.energy("midpoints")
+        else:
+            _need_every_step(sol)
+            method = _discrete(DLA() if method is None else method)
+            s, t, q, h = sol.system, sol.t[:-1], sol.q[:-1], np.diff(sol.t)
+            v = s.velocity_between(q, sol.q[1:], h)
+            p, E = (method.on_step(s, x, t, q, v, h) for x in ("p_plus", "E_plus"))
+        return np.concatenate([p, -E[:, None]], -1)
+
+    # ------------------------------------------------------------------ invariance
+
+    def check(self, method=None):
+        """What is invariant of L, D and, with a discrete method, Ld and wd: an ``Invariance``.
+
+        Decided by numbers at generic points, with the system's parameters.  CM01 asks for L, D, Ld;
+        FIM08 theorem 2 for Ld alone; C03 and the poster for D, Ld, wd.  The alpha rule makes Ld and
+        wd invariant where L and D are if the action is affine in the coordinates.
+        """
+        found = {"L": self._changes_of_L(), "D": self._changes_of_D()}
+        if method is not None:
+            found["Ld"] = self._changes_of_Ld(_discrete(method))
+            if self.system.constraints and not isinstance(method, Projector):
+                found["wd"] = self._changes_of_wd(method)
+        found = {x: zip(self.names, texts, strict=True) for x, texts in found.items()}
+        return Invariance(**{x: {a: w for a, w in y if w} for x, y in found.items()}, method=method)
+
+    def require(self, *what, method=None):
+        """Raise ValueError unless all of ``what``, among "L", "D", "Ld", "wd", are invariant."""
+        report = self.check(method)
+        for name in what or PARTS:
+            if name not in PARTS:
+                raise ValueError(f"{name!r} is none of {PARTS}")
+            if what and name in ("Ld", "wd") and method is None:
+                raise ValueError(f"invariance of {name} needs a method, as in method=nh.DLA()")
+            if getattr(report, name):
+                raise ValueError(report.line(name))
+
+    def _changes_of_L(self):
+        """Of L dt along each generator: f.xi + L_v.xi' + L_t tau - E tau'."""
+        s, S = self.system, self.system.symbolic
+        size = np.abs(self._array([s.L, S.E], *self._generic)).sum(-1)
+        for x in self.fields:
+            terms = [a * b for a, b in zip((*S.f, S.L_t), x, strict=True)]
+            terms += [a * _rate(s, b) for a, b in zip((*S.L_v, -S.E), x, strict=True)]
+            yield self._rate_in_words(terms, size, *self._generic)
+
+    def _changes_of_D(self):
+        """Of A v where A v = 0, and of g where g = 0, along each generator."""
+        s, (q, v, t) = self.system, self._generic
+        A = s.A(q, t)
+        v = v - np.einsum("pia,paj,pj->pi", np.linalg.pinv(A), A, v)
+        size = np.abs(A).sum((1, 2)) * np.abs(v).sum(1)
+        for x in self.fields:
+            along = dict(zip(s.q, s.rate(s.q, x[:-1]), strict=True)) | self._variation(x)
+            along |= {} if s.t is None else {s.t: x[-1]}
+            changes = (
+                self._rate_in_words([c.diff(y) * e for y, e in along.items()], size, q, v, t)
+                for c in (*s.constraints, *s.holonomic)
+            )
+            yield next(filter(None, changes), None)
+
+    def _variation(self, x):
+        """How v changes: R dv = d/dt X - (dR/dX) v, where q' = R v and X = R xi.
+
+        The term -tau' v of a change of time, along v itself, does not leave D.
+        """
+        s = self.system
+        X, qdot = s.rate(s.q, x[:-1]), s.rate(s.q, s.v)
+        change = [
+            _rate(s, e) - _dot([r.diff(y) for y in s.q], X) for e, r in zip(X, qdot, strict=True)
+        ]
+        R = sp.Matrix(qdot).jacobian(s.v)
+        inverse = (R.T * R).applyfunc(sp.simplify).inv() * R.T
+        return dict(zip(s.v, inverse * sp.Matrix(change), strict=True))
+
+    def _rate_in_words(self, terms, size, q, v, t):
+        values = self._array(terms, q, v, t)
+        return _unless_zero(values.sum(-1), np.abs(values).sum(-1) + 1e-3 * size, sum(terms))
+
+    def _changes_of_Ld(self, method):
+        """Along each generator: D1Ld.xi(q0) + D2Ld.xi(q1), the two slots of time included."""
+        s, (q, v, t) = self.system, self._generic
+        p0, E0, p1, E1 = (
+            method.on_step(s, x, t, q, v, H) for x in ("p_minus", "E_minus", "p_plus", "E_plus")
+        )
+        left = self._fields(q, t) * np.c_[-p0, E0][:, None]
+        right = self._fields(s.move(q, v, H), t + H) * np.c_[p1, -E1][:, None]
+        terms = np.concatenate([left, right], -1)
+        size = np.abs(terms).sum(-1) + 1e-3 * np.abs(H * E0)[:, None]
+        return map(_unless_zero, terms.sum(-1).T, size.T)
+
+    def _changes_of_wd(self, method):
+        """Of wd where wd = 0, along each generator, by central differences of order 6."""
+        s, (q, v, t), k = self.system, self._generic, len(self.names)
+        A = s.A(q, t)[:, : len(s.constraints)]
+        inverse = np.linalg.pinv(A)
+        for _ in range(40):  # to steps with wd = 0, by Newton's method with A for its derivative
+            with np.errstate(all="ignore"):
+                wd = method.on_step(s, "constraints", t, q, v, H)
+                v = v - np.einsum("pia,pa->pi", inverse, wd)
+        if not np.abs(wd).max() < 1e-9 * np.abs(A).max():
+            raise ValueError(f"no generic steps of size {H} with wd = 0 were found for {s!r}; its "
+                             "constraints vary too fast at q in (0.3, 1.2)")  # fmt: skip
+        q1 = s.move(q, v, H)
+        xi0, xi1 = self._fields(q, t), self._fields(q1, t + H)
+        size = np.abs(xi0).max((0, 2)) + np.abs(xi1).max((0, 2))
+        xi0, xi1 = xi0 / size[:, None], xi1 / size[:, None]
+        q, q1, t = np.repeat(q[:, None], k, 1), np.repeat(q1[:, None], k, 1), t[:, None]
+
+        def moved(d):
+            new_q, new_q1 = s.move(q, xi0[..., :-1], d), s.move(q1, xi1[..., :-1], d)
+            h = H + d * (xi1 - xi0)[..., -1]
+            new_v = s.velocity_between(new_q, new_q1, h)
+            return method.on_step(s, "constraints", t + d * xi0[..., -1], new_q, new_v, h)
+
+        d, weights = 5e-3, {1: 3 / 4, 2: -3 / 20, 3: 1 / 60}
+        change = sum(w * (moved(j * d) - moved(-j * d)) for j, w in weights.items()) / d
+        largest = np.full(k, np.abs(A).max() * (1 + np.abs(v).max()) / H)
+        return map(_unless_zero, np.abs(change).max((0, 2)), largest)
+
+    # ------------------------------------------------------------------ display
+
+    def __repr__(self):
+        return f"<Symmetry of {self.system.name or 'a system'}: {', '.join(self.names)}>"
+
+    def _repr_latex_(self):
+        partial = [rf"\partial_{{{sp.latex(sp.Symbol(x))}}}" for x in self.directions]
+        sections = sp.Matrix(self.sections) * sp.Matrix(self.fields) if self.sections else None
+        rows = [(rf"\xi_{{{k}}}", x) for k, x in enumerate(self.fields, 1)]
+        for k in range(1, len(self.sections) + 1):
+            rows.append((rf"\tilde\xi_{{{k}}}", map(sp.simplify, sections.row(k - 1))))
+        rows = [f"({name})_Q &= {_sum(x, partial, sp.latex)}" for name, x in rows]
+        return r"$\displaystyle \begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}$"
+
+
+PARTS = ("L", "D", "Ld", "wd")
+
+
+@dataclass(frozen=True, repr=False)
+class Invariance:
+    """What changes under which generator: dicts name -> rate in words, empty if invariant.
+
+    ``Ld`` and ``wd`` are None if no method was given or the method has none.  True if nothing
+    changes.
+    """
+
+    L: dict
+    D: dict
+    Ld: dict | None = None
+    wd: dict | None = None
+    method: object = None
+
+    def __bool__(self):
+        return not any((self.L, self.D, self.Ld, self.wd))
+
+    def line(self, what):
+        name = f"{what} of {self.method!r}" if what in ("Ld", "wd") else what
+        changes = "; ".join(
+            f"{a}: it changes at the rate {x}" for a, x in getattr(self, what).items()
+        )
+        return f"{name} is not invariant under {changes}" if changes else f"{name} is invariant"
+
+    def __repr__(self):
+        return "\n".join(self.line(x) for x in PARTS if getattr(self, x) is not None)
+
+
+# ---------------------------------------------------------------------------- input
+
+
+def _is_sequence(x):
+    return isinstance(x, (list, tuple, sp.MatrixBase, np.ndarray))
+
+
+def _sequence(x):
+    return list(x) if _is_sequence(x) else [x]
+
+
+def _named(generators):
+    """Pairs (name or None, field); a single field may stand alone."""
+    many = generators.values() if isinstance(generators, Mapping) else _sequence(generators)
+    if many and not any(_is_sequence(x) or isinstance(x, Mapping) for x in many):
+        return [(None, generators)]
+    return (
+        list(generators.items()) if isinstance(generators, Mapping) else [(None, x) for x in many]
+    )
+
+
+def _discrete(method):
+    if not getattr(method, "discrete", False):
+        raise ValueError(f"method = {method!r} has no discrete Lagrangian; take one like nh.DLA()")
+    return method
+
+
+def _need_every_step(sol):
+    if sol.every != 1:
+        raise ValueError(f"this run has every = {sol.every}, but consecutive steps are needed; "
+                         "integrate with every=1")  # fmt: skip
+
+
+# ---------------------------------------------------------------------------- linear algebra
+
+
+def _null_space(B, size=None):
+    """A basis of the null space, in rows; each column is measured against its size."""
+    size = np.abs(B).max(0, initial=0) if size is None else size
+    size = np.where(size > 0, size, 1.0)
+    _, values, basis = np.linalg.svd(B / size)
+    return basis[np.sum(values > TOLERANCE) :] / size
+
+
+def _rank(B, size=None):
+    return B.shape[1] - len(_null_space(B, size))
+
+
+def _echelon(rows):
+    """The reduced echelon form, from the last column: so a generator in D by itself stays alone."""
+    rows = rows[:, ::-1].copy()
+    for i in range(len(rows)):
+        j = np.argmax(np.abs(rows[i:]).max(0) > 1e-8)  # the first column with an entry left
+        k = i + np.abs(rows[i:, j]).argmax()
+        rows[[i, k]] = rows[[k, i]]
+        rows[i] /= rows[i, j]
+        rows -= np.outer(np.where(np.arange(len(rows)) == i, 0, rows[:, j]), rows[i])
+    return rows[::-1, ::-1]
+
+
+def _number(x):
+    """A number that is nearly a simple fraction as that fraction."""
+    near = Fraction(float(x)).limit_denominator(100)
+    return sp.Rational(near) if abs(near - x) < 1e-9 else sp.Float(float(x))
+
+
+def _plain(c):
+    """A section without parameters in denominators, simplified, its last number positive."""
+    factor = sp.lcm_list([sp.fraction(sp.together(e))[1] for e in c])
+    last = next(e for e in reversed(c) if e != 0)
+    return tuple(sp.simplify(-e * factor if last.is_negative else e * factor) for e in c)
+
+
+def _solutions(B, system):
+    """Solutions c of B c = 0 without denominators: syzygies, else the null space cleared of them.
+
+    Over the polynomials in coordinates, sines and cosines the syzygies of the columns of B are all
+    solutions, so a basis of g^D where there is one.
+    """
+    try:
+        return _syzygies(B, set(system.parameters))
+    except (BasePolynomialError, NotImplementedError):
+        null = [[sp.together(e) for e in c] for c in B.applyfunc(sp.simplify).nullspace()]
+        common = [sp.lcm_list([sp.fraction(e)[1] for e in c]) for c in null]
+        return [tuple(sp.cancel(e * d) for e in c) for c, d in zip(null, common, strict=True)]
+
+
+def _syzygies(B, parameters):
+    B = B.applyfunc(lambda e: sp.expand(sp.expand_trig(e)))
+    angles = sorted({a for f in B.atoms(sp.sin, sp.cos) for a in f.args}, key=str)
+    circles = [(sp.Dummy(f"s{k}"), sp.Dummy(f"c{k}")) for k in range(len(angles))]
+    names = {sp.sin(a): s for a, (s, _) in zip(angles, circles, strict=True)}
+    names |= {sp.cos(a): c for a, (_, c) in zip(angles, circles, strict=True)}
+    B = B.xreplace(names)
+    constants = sorted(B.free_symbols & parameters, key=str)
+    unknowns = sorted((B.free_symbols | set(names.values())) - parameters, key=str)
+    ring = (sp.QQ.frac_field(*constants) if constants else sp.QQ).old_poly_ring(*unknowns)
+    if circles:
+        ring = ring / [s**2 + c**2 - 1 for s, c in circles]
+    columns = [list(B.col(j)) for j in range(B.cols)]
+    back = {x: f for f, x in names.items()}
+    found = ring.free_module(B.rows).submodule(*columns).syzygy_module().gens
+    return [tuple(ring.to_sympy(e).xreplace(back) for e in c) for c in found]
+
+
+# ---------------------------------------------------------------------------- words
+
+
+def _unless_zero(values, size, formula=None):
+    """None if the values vanish against their size, else what they are."""
+    if np.all(np.abs(values) <= TOLERANCE * size):
+        return None
+    if formula is not None and sp.count_ops(formula) < 500:
+        formula = str(sp.simplify(formula))
+    text = f"{np.abs(values).max():.2g}"
+    return formula if formula is not None and len(str(formula)) < 70 else text
+
+
+def _sum(row, basis, write=str):
+    """A vector field as one writes it: -y d/dx + x d/dy."""
+    gap = r"\," if write is sp.latex else " "
+    parts = []
+    for e, b in zip(row, basis, strict=True):
+        if e == 0:
+            continue
+        sign = {sp.S.One: "", sp.S.NegativeOne: "-"}.get(e)
+        bracket = f"({write(e)})" if e.is_Add else write(e)
+        parts.append(b if sign == "" else sign + b if sign else bracket + gap + b)
+    return " + ".join(parts).replace("+ -", "- ") or "0"

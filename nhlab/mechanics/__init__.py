@@ -1,0 +1,1 @@
+"""Systems: coordinates, Lagrangian, constraints; derived expressions; groups; catalogue."""

@@ -1,0 +1,448 @@
+r"""The groups SO(3) and SE(2), in left (body) trivialisation: :math:`\dot g = g\,\hat\xi`.
+
+An element of ``SO3`` is a unit quaternion (w, x, y, z), scalar first, q and -q being the same
+rotation; one of ``SE2`` is (x, y, theta).  Algebra elements xi and momenta mu are triples: the body
+angular velocity, and (forward speed, sideways speed, turn rate).
+
+Functions of numbers take arrays of shape (..., 4) or (..., 3) and broadcast over the leading axes.
+What gives a linear map gives its matrix, shape (..., 3, 3), or applies it: ``SO3.Ad(g)`` or
+``SO3.Ad(g, xi)``.
+
+.. math:: \langle \mathrm{Ad}^*_g\mu, \xi\rangle = \langle\mu, \mathrm{Ad}_g\xi\rangle, \qquad
+          \tfrac{d}{d\epsilon}\tau(\xi + \epsilon\eta) = (d\tau_\xi\eta)\,\tau(\xi), \qquad
+          \tau^{-1}\tfrac{d}{d\epsilon}\tau(\xi + \epsilon\eta) = d\tau_{-\xi}\eta
+
+for tau = exp or cay: ``dexp``, ``dcay`` are the right-trivialised tangents, at -xi the left ones.
+
+In both algebras hat(xi)^3 = -theta^2 hat(xi) with theta^2 = -tr(hat(xi)^2)/2, so that each formula
+below is the same for the two groups.  Formulas on components serve numbers and SymPy alike.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import sympy as sp
+
+from ..codegen.generate import dummy
+
+
+class HalfAngle(sp.Function):
+    r"""half_angle(n, z), the Bessel-like functions :math:`{}_0F_1(; n + \tfrac12; -z/16)`.
+
+    With z = theta^2, n = 0 is cos(theta/2) and n = 1 is sin(theta/2)/(theta/2); the derivative by z
+    of one is the next, so that neither they nor their derivatives divide by theta.
+    """
+
+    nargs = 2
+
+    @classmethod
+    def eval(cls, n, z):
+        return sp.S.One if z == 0 else None
+
+    def fdiff(self, argindex=2):
+        n, z = self.args
+        return -HalfAngle(n + 1, z) / (8 * (2 * n + 1))
+
+
+class Group:
+    """What SO3 and SE2 share.  ``coordinates`` names the entries of an element.
+
+    A group states, on components: _product, _inverse, _matrix, _Ad, _rate, _ad, _hat, _flat (the
+    row with theta^2 = flat(xi) xi) and _element, tau(xi) from cos(theta/2) and sin(theta/2)/theta.
+    F is the module of sin and cos, NumPy or SymPy.
+    """
+
+    dim = 3
+
+    def __repr__(self):
+        return f"nh.groups.{self.name}"
+
+    def __reduce__(self):
+        return self.name
+
+    # ------------------------------------------------------------------ numbers
+
+    def multiply(self, a, b):
+        """The product a b, shape (..., 4) or (..., 3)."""
+        return _stack(self._product(self._parts(a, "a"), self._parts(b, "b"), np))
+
+    def inverse(self, g):
+        return _stack(self._inverse(self._parts(g), np))
+
+    def matrix(self, g):
+        """The 3 x 3 matrix of g, shape (..., 3, 3); of symbols, a SymPy matrix."""
+        if any(isinstance(x, sp.Basic) for x in np.ravel(np.asarray(g, object))):
+            return sp.Matrix(self._matrix(tuple(g), sp))
+        return _table(self._matrix(self._parts(g), np))
+
+    def hat(self, xi):
+        """The matrix of xi, shape (..., 3, 3)."""
+        return _table(self._hat(_columns(xi, "xi")))
+
+    def vee(self, X):
+        """xi with hat(xi) = X."""
+        X = _matrices(X, "X")
+        xi = self._vee(X)
+        gap = np.abs(self.hat(xi) - X).max(initial=0)
+        if not gap <= 1e-9 * (1 + np.abs(X).max(initial=0)):
+            raise ValueError(f"X is not in the algebra of {self.name}: hat(vee(X)) differs from it "
+                             f"by {gap:.3g}")  # fmt: skip
+        return xi
+
+    def exp(self, xi):
+        """The exponential map."""
+        x = _columns(xi, "xi")
+        half = np.sqrt(self._angle2(x)) / 2
+        return _stack(self._element(x, np.cos(half), np.sinc(half / np.pi) / 2, x[2]))
+
+    def cay(self, xi):
+        """The Cayley map (1 - hat(xi)/2)^-1 (1 + hat(xi)/2), which never turns by pi."""
+        x = _columns(xi, "xi")
+        C = 1 / np.sqrt(1 + self._angle2(x) / 4)
+        return _stack(self._element(x, C, C / 2, 2 * np.arctan(x[2] / 2)))
+
+    def Ad(self, g, xi=None):
+        """Ad_g xi = g hat(xi) g^-1."""
+        return _apply(_table(self._Ad(self._parts(g), np)), xi)
+
+    def Ad_star(self, g, mu=None):
+        """The dual of Ad_g, the transposed matrix."""
+        return _apply(np.swapaxes(self.Ad(g), -1, -2), mu)
+
+    def ad(self, xi, eta=None):
+        """ad_xi eta = [xi, eta]."""
+        x = _columns(xi, "xi")
+        matrix = _table([[r + 0 * x[0] for r in row] for row in self._ad_matrix(x)])
+        return _apply(matrix, eta)
+
+    def ad_star(self, xi, mu=None):
+        """The dual of ad_xi, the transposed matrix."""
+        return _apply(np.swapaxes(self.ad(xi), -1, -2), mu)
+
+    def dexp(self, xi, eta=None):
+        """1 + (1-cos)/theta^2 ad + (theta-sin)/theta^3 ad^2."""
+        z, ad = self._angle2(_columns(xi, "xi")), self.ad(xi)
+        half, safe = np.sqrt(z) / 2, np.where(z < 1e-6, 1, z)
+        b = np.sinc(half / np.pi) ** 2 / 2
+        c = np.where(z < 1e-6, 1 / 6 - z / 120, (1 - np.sinc(2 * half / np.pi)) / safe)
+        return _apply(np.eye(3) + b[..., None, None] * ad + c[..., None, None] * ad @ ad, eta)
+
+    def dexp_inv(self, xi, eta=None):
+        """1 - ad/2 + (1 - (theta/2) cot(theta/2))/theta^2 ad^2, for theta < 2 pi."""
+        z, ad = self._angle2(_columns(xi, "xi")), self.ad(xi)
+        half, safe = np.sqrt(z) / 2, np.where(z < 1e-6, 1, z)
+        c = np.where(z < 1e-6, 1 / 12 + z / 720,
+                     (1 - np.cos(half) / np.sinc(half / np.pi)) / safe)  # fmt: skip
+        return _apply(np.eye(3) - ad / 2 + c[..., None, None] * ad @ ad, eta)
+
+    def dcay_inv(self, xi, eta=None):
+        """(1 - hat(xi)/2) hat(eta) (1 + hat(xi)/2), that is 1 - ad/2 + xi flat(xi)^T/4."""
+        x = _columns(xi, "xi")
+        flat = _stack([r + 0 * x[0] for r in self._flat(x)])
+        outer = np.asarray(xi, float)[..., :, None] * flat[..., None, :]
+        return _apply(np.eye(3) - self.ad(xi) / 2 + outer / 4, eta)
+
+    def dcay(self, xi, eta=None):
+        return _apply(np.linalg.inv(self.dcay_inv(xi)), eta)
+
+    def _angle2(self, x):
+        """theta^2, the square of the angle."""
+        return sum(a * b for a, b in zip(x, self._flat(x), strict=True))
+
+    def _ad_matrix(self, x):
+        columns = [self._ad(x, e) for e in ((1, 0, 0), (0, 1, 0), (0, 0, 1))]
+        return [[column[i] for column in columns] for i in range(3)]
+
+    # ------------------------------------------------------------------ expressions for step code
+
+    def rate(self, g, xi):
+        """g' = g hat(xi) in coordinates, as expressions."""
+        return list(self._rate(g, xi, sp))
+
+    def ad_star_of(self, xi, mu):
+        """ad*_xi mu, as expressions."""
+        return [sum(a * m for a, m in zip(self._ad(xi, e), mu, strict=True))
+                for e in ((1, 0, 0), (0, 1, 0), (0, 0, 1))]  # fmt: skip
+
+    def half(self, xi, tau):
+        """Abbreviations, and in them cos(theta/2), sin(theta/2)/theta and the factor of ad^2 in
+        d tau^-1_xi; for tau = "exp" or "cay", and common to xi and -xi."""
+        z = dummy("z")
+        let = [(z, self._angle2(xi))]
+        if tau == "exp":
+            f = [HalfAngle(n, z) for n in range(3)]
+            return let, [f[0], f[1] / 2, f[2] / (12 * f[1])]
+        cos = 1 / sp.sqrt(1 + z / 4)
+        return let, [cos, cos / 2, None]
+
+    def step(self, g, xi, tau):
+        """Abbreviations, and in them the coordinates of g tau(xi)."""
+        let, (cos, sin, _) = self.half(xi, tau)
+        angle = xi[2] if tau == "exp" else 2 * sp.atan(xi[2] / 2)
+        return let, list(self._product(g, self._element(xi, cos, sin, angle), sp))
+
+    def leaving(self, xi, mu, tau, half):
+        """(d tau^-1_xi)^* mu as expressions: the momentum -D1Ld at g, for mu = L_v; at -xi the
+        momentum D2Ld that arrives at g tau(xi)."""
+        first = self.ad_star_of(xi, mu)
+        if tau == "cay":
+            c = sum(x * m for x, m in zip(xi, mu, strict=True)) / 4
+            second = [c * x for x in self._flat(xi)]
+        else:
+            second = [half[2] * x for x in self.ad_star_of(xi, first)]
+        return [m - a / 2 + b for m, a, b in zip(mu, first, second, strict=True)]
+
+    # ------------------------------------------------------------------ what comes in
+
+    def element(self, g, name="g", axes=0):
+        """g in coordinates, from coordinates, a 3 x 3 matrix or SciPy's Rotation; refused off the
+        group.  ``axes`` counts the leading axes: 0 for one element, 1 for many in a row."""
+        g = _numbers(g.as_matrix() if hasattr(g, "as_matrix") else g, name)
+        if g.ndim == axes + 2 and g.shape[-2:] == (3, 3):
+            return self.from_matrix(g, name)
+        return _stack(self._parts(g, name))
+
+    def _parts(self, g, name="g"):
+        g, k = _numbers(g, name), len(self.coordinates)
+        if g.ndim == 0 or g.shape[-1] != k:
+            raise ValueError(f"{name} has shape {g.shape}; an element of {self.name} has {k} "
+                             f"numbers, ({', '.join(self.coordinates)})")  # fmt: skip
+        return tuple(np.moveaxis(g, -1, 0))
+
+
+class _SO3(Group):
+    """Rotations of space, as unit quaternions (w, x, y, z)."""
+
+    name = "SO3"
+    coordinates = ("w", "x", "y", "z")
+    identity = (1.0, 0.0, 0.0, 0.0)
+
+    def _parts(self, g, name="g"):
+        q = super()._parts(g, name)
+        size = np.sqrt(sum(x * x for x in q))
+        bad = ~(np.abs(size - 1) < 1e-6)
+        if bad.any():
+            raise ValueError(f"{name} is no rotation: its quaternion (w, x, y, z) has |q| = "
+                             f"{size[bad].flat[0]:.10g}, not 1; divide it by |q|")  # fmt: skip
+        return q
+
+    def _product(self, a, b, F):
+        (w, x, y, z), (s, i, j, k) = a, b
+        return (
+            w * s - x * i - y * j - z * k,
+            w * i + x * s + y * k - z * j,
+            w * j - x * k + y * s + z * i,
+            w * k + x * j - y * i + z * s,
+        )
+
+    def _inverse(self, g, F):
+        w, x, y, z = g
+        return w, -x, -y, -z
+
+    def _matrix(self, g, F):
+        w, x, y, z = g
+        return (
+            (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+            (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+            (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
+        )
+
+    _Ad = _matrix
+
+    def _rate(self, g, xi, F):
+        return tuple(x / 2 for x in self._product(g, (0, *xi), F))
+
+    def _ad(self, x, y):
+        return x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]
+
+    def _flat(self, x):
+        return tuple(x)
+
+    _hat = Group._ad_matrix
+
+    def _vee(self, X):
+        return np.stack([X[..., 2, 1], X[..., 0, 2], X[..., 1, 0]], -1)
+
+    def _element(self, x, C, f, angle):
+        return C, f * x[0], f * x[1], f * x[2]
+
+    def log(self, g):
+        """The shortest rotation vector of g; of the two at angle pi, the one along (x, y, z)."""
+        w, *xyz = self._parts(g)
+        side, size = np.where(w < 0, -1.0, 1.0), np.sqrt(sum(x * x for x in xyz))
+        angle = 2 * np.arctan2(size, np.abs(w))
+        factor = side * np.where(size > 0, angle / np.where(size > 0, size, 1), 2)
+        return _stack([factor * x for x in xyz])
+
+    def cay_inv(self, g):
+        """xi with cay(xi) = g; a rotation by pi has none."""
+        w, *xyz = self._parts(g)
+        if np.any(w == 0):
+            raise ValueError("g turns by pi, where the Cayley map has no inverse; use log")
+        return _stack([2 * x / w for x in xyz])
+
+    def from_matrix(self, R, name="R"):
+        """The quaternion, w >= 0, of a rotation matrix; shape (..., 3, 3) to (..., 4)."""
+        R = _matrices(R, name)
+        gap = np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(initial=0)
+        if not gap < 1e-6 or np.any(np.linalg.det(R) < 0):
+            raise ValueError(f"{name} is no rotation: |R R^T - 1| = {gap:.3g}, det R = "
+                             f"{np.ravel(np.linalg.det(R))[0]:.6g}")  # fmt: skip
+        (a, b, c), (d, e, f), (g, h, i) = np.moveaxis(R, (-2, -1), (0, 1))
+        K = _table([  # 4 q q^T; its longest row is read, the others may vanish
+            (1 + a + e + i, h - f, c - g, d - b),
+            (h - f, 1 + a - e - i, b + d, c + g),
+            (c - g, b + d, 1 - a + e - i, f + h),
+            (d - b, c + g, f + h, 1 - a - e + i),
+        ])  # fmt: skip
+        best = np.einsum("...ii->...i", K).argmax(-1)[..., None, None]
+        q = np.take_along_axis(K, best, -2)[..., 0, :]
+        q = q / np.linalg.norm(q, axis=-1, keepdims=True)
+        return np.where(q[..., :1] < 0, -q, q)
+
+    def element(self, g, name="g", axes=0):
+        g = super().element(g, name, axes)
+        return g / np.linalg.norm(g, axis=-1, keepdims=True)
+
+    def step(self, g, xi, tau):
+        """One square root: the product is made a unit quaternion, whatever the length of tau."""
+        let, half = ([], (1, sp.Rational(1, 2))) if tau == "cay" else self.half(xi, tau)
+        product = self._product(g, self._element(xi, *half[:2], None), sp)
+        y = [dummy(f"{s}_step") for s in self.coordinates]
+        size2, unit = dummy("size2"), dummy("unit")  # two, for short derivatives
+        let += [*zip(y, product, strict=True), (size2, sum(x**2 for x in y))]
+        return [*let, (unit, 1 / sp.sqrt(size2))], [x * unit for x in y]
+
+    def near(self, g, other):
+        """Of g and -g, the one next to the other element."""
+        return np.where((g * other).sum(-1, keepdims=True) < 0, -g, g)
+
+
+class _SE2(Group):
+    """Motions of the plane, as (x, y, theta); angles that differ by 2 pi are the same."""
+
+    name = "SE2"
+    coordinates = ("x", "y", "theta")
+    identity = (0.0, 0.0, 0.0)
+
+    def _turn(self, angle, x, y, F):
+        c, s = F.cos(angle), F.sin(angle)
+        return c * x - s * y, s * x + c * y
+
+    def _product(self, a, b, F):
+        (x, y, theta), (i, j, angle) = a, b
+        i, j = self._turn(theta, i, j, F)
+        return x + i, y + j, theta + angle
+
+    def _inverse(self, g, F):
+        x, y, theta = g
+        return *self._turn(-theta, -x, -y, F), -theta
+
+    def _matrix(self, g, F):
+        x, y, theta = g
+        c, s, one = F.cos(theta), F.sin(theta), 1 + 0 * theta
+        return (c, -s, x), (s, c, y), (0 * one, 0 * one, one)
+
+    def _Ad(self, g, F):
+        (c, s, x), (_, _, y), (o, _, one) = self._matrix(g, F)
+        return (c, s, y), (-s, c, -x), (o, o, one)
+
+    def _rate(self, g, xi, F):
+        return *self._turn(g[2], xi[0], xi[1], F), xi[2]
+
+    def _ad(self, x, y):
+        return x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], 0
+
+    def _flat(self, x):
+        return 0, 0, x[2]
+
+    def _hat(self, x):
+        o = 0 * x[0]
+        return (o, -x[2], x[0]), (x[2], o, x[1]), (o, o, o)
+
+    def _vee(self, X):
+        return np.stack([X[..., 0, 2], X[..., 1, 2], X[..., 1, 0]], -1)
+
+    def _element(self, x, C, f, angle):
+        a, b = 2 * f * C, 2 * f * f * x[2]  # sin(theta)/theta, (1 - cos(theta))/theta
+        return a * x[0] - b * x[1], b * x[0] + a * x[1], angle
+
+    def _halves(self, g):
+        """Half the angle, from (-pi, pi], and (x, y) turned back by it."""
+        x, y, theta = self._parts(g)
+        half = theta / 2 - np.pi * np.ceil((theta / np.pi - 1) / 2)
+        return half, *self._turn(-half, x, y, np)
+
+    def log(self, g):
+        """xi with exp(xi) = g and |theta| <= pi."""
+        half, x, y = self._halves(g)
+        f = np.sinc(half / np.pi)
+        return _stack([x / f, y / f, 2 * half])
+
+    def cay_inv(self, g):
+        """xi with cay(xi) = g; a turn by pi has none."""
+        half, x, y = self._halves(g)
+        C = np.cos(half)
+        if np.any(np.abs(C) < 1e-15):
+            raise ValueError("g turns by pi, where the Cayley map has no inverse; use log")
+        return _stack([x / C, y / C, 2 * np.tan(half)])
+
+    def from_matrix(self, R, name="R"):
+        """(x, y, theta), |theta| <= pi, of a matrix [[c, -s, x], [s, c, y], [0, 0, 1]]."""
+        R = _matrices(R, name)
+        theta = np.arctan2(R[..., 1, 0], R[..., 0, 0])
+        g = np.stack([R[..., 0, 2], R[..., 1, 2], theta], -1)
+        gap = np.abs(self.matrix(g) - R).max(initial=0)
+        if not gap < 1e-6:
+            raise ValueError(f"{name} is no motion of the plane: it differs by {gap:.3g} from the "
+                             "nearest [[c, -s, x], [s, c, y], [0, 0, 1]]")  # fmt: skip
+        return g
+
+    def near(self, g, other):
+        """g with the angle within pi of the other element's."""
+        turns = np.round((g[..., 2] - other[..., 2]) / (2 * np.pi))
+        return g - 2 * np.pi * turns[..., None] * np.array([0, 0, 1])
+
+
+SO3, SE2 = _SO3(), _SE2()
+
+
+# ---------------------------------------------------------------------------- arrays
+
+
+def _numbers(x, name):
+    try:
+        x = np.asarray(x, float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} = {x!r} is not an array of numbers") from None
+    if not np.isfinite(x).all():
+        raise ValueError(f"{name} = {x} must be finite")
+    return x
+
+
+def _columns(x, name):
+    x = _numbers(x, name)
+    if x.ndim == 0 or x.shape[-1] != 3:
+        raise ValueError(f"{name} has shape {x.shape}; its last axis must have length 3")
+    return tuple(np.moveaxis(x, -1, 0))
+
+
+def _matrices(x, name):
+    x = _numbers(x, name)
+    if x.shape[-2:] != (3, 3):
+        raise ValueError(f"{name} has shape {x.shape}; expected (..., 3, 3)")
+    return x
+
+
+def _stack(parts):
+    return np.stack(np.broadcast_arrays(*parts), -1)
+
+
+def _table(rows):
+    return np.stack([_stack(row) for row in rows], -2)
+
+
+def _apply(matrix, x):
+    if x is None:
+        return matrix
+    return np.einsum("...ij,...j->...i", matrix, _stack(_columns(x, "the vector")))

@@ -1,0 +1,267 @@
+"""Systems on a Lie group, or on R^k times one, in body velocities."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+
+import numpy as np
+import sympy as sp
+
+from ..codegen.generate import dummy
+from .discrete import DiscreteLagrangian
+from .groups import Group
+from .system import Symbolic, System, _rebuild, _rows, _symbols, symbols
+
+TAU = {"cayley": "cay", "log": "exp", "trace": "cay"}
+
+
+class GroupSystem(System):
+    r"""A system on :math:`R^k\times G` with the body velocity :math:`\hat\omega = g^{-1}\dot g`.
+
+    .. math:: \frac{d}{dt}L_{\dot r} = L_r + A_r^T\lambda, \qquad
+              \frac{d}{dt}L_\omega = \mathrm{ad}^*_\omega L_\omega + A_\omega^T\lambda, \qquad
+              A(r, g)(\dot r, \omega) = 0
+
+    Parameters
+    ----------
+    group : ``nh.groups.SO3`` or ``nh.groups.SE2``
+    v : k + 3 symbols, the velocities of r and the body velocity
+    L : the Lagrangian L(r, r', omega), which must not contain g (FIM08 section 4.1)
+    constraints : expressions linear in v; their coefficients may depend on r and g
+    g : the symbols of g's coordinates, (w, x, y, z) or (x, y, theta); made here if not given
+    r : the k other coordinates
+    rule : the discrete Lagrangian of W = g0^-1 g1, with tau(h omega) = W:
+        "cayley": h L(cay^-1(W)/h), "log": h L(log(W)/h), "trace": (tr J - tr J W)/h with
+        J = tr(I)/2 - I (Moser & Veselov; SO(3) and L = omega.I.omega/2 only)
+
+    The rest as in ``System``.  Then q = (*r, *g), v = (*r', *omega), ``system.pose`` is g, and all
+    of M, A, P, Q, momenta and multipliers belong to v.  Positions may be given as quaternions, as
+    3 x 3 matrices or as SciPy's Rotation.  The projector method on it is FIM08 (7).
+    """
+
+    def __init__(self, group, v, L, constraints=(), *, g=None, r=(), parameters=None, metric=None,
+                 rule="cayley", name="", source="", q0=None, v0=None, exact=None):  # fmt: skip
+        if not isinstance(group, Group):
+            raise ValueError(f"group = {group!r} is unknown; use nh.groups.SO3 or nh.groups.SE2")
+        if rule not in TAU:
+            raise ValueError(f"rule = {rule!r} is unknown; choose one of {tuple(TAU)}")
+        self.group, self.rule = group, rule
+        r = _symbols(r, "r") if _rows(r) else ()
+        g = symbols([f"g{s}" for s in group.coordinates]) if g is None else _symbols(g, "g")
+        self.k = len(r)
+        super().__init__((*r, *g), v, L, constraints, (), parameters, None, metric, name,
+                         source=source, q0=q0, v0=v0, exact=exact)  # fmt: skip
+        self.q0 = None if q0 is None else tuple(self.configuration(q0, "q0").tolist())
+
+    @property
+    def pose(self):
+        """The symbols of g."""
+        return self.q[self.k :]
+
+    @property
+    def tau(self):
+        """The map from the velocity of a step to W: "exp" or "cay"."""
+        return TAU[self.rule]
+
+    @property
+    def degrees(self):
+        return [u.name for u in self.v]
+
+    def _check_lengths(self):
+        G, k = self.group, self.k
+        if len(self.pose) != len(G.coordinates):
+            raise ValueError(f"g = {self.pose} must name the coordinates of {G.name}: "
+                             f"{G.coordinates}")  # fmt: skip
+        if len(self.v) != k + G.dim:
+            raise ValueError(f"v = {self.v} must have {k} velocities, for r = {self.q[:k]}, and "
+                             f"then {G.dim} of the body in {G.name}")  # fmt: skip
+
+    def _check(self):
+        found = sorted(s.name for s in self.L.free_symbols & {*self.pose})
+        if found:
+            raise ValueError(f"L contains {found}, coordinates of the group, but must be left-"
+                             "invariant; use nh.System in angles for such a potential")  # fmt: skip
+        if self.rule == "trace":
+            twice = sum(u * p for u, p in zip(self.v, self.symbolic.L_v, strict=True))
+            I = {s for row in self.symbolic.M for e in row for s in e.free_symbols}
+            free = I <= {*self.parameters} and sp.expand(2 * self.L - twice) == 0
+            if self.group.name != "SO3" or self.k or not free:
+                raise ValueError(f"rule='trace' is for SO3 and L = omega.I.omega/2, not for L = "
+                                 f"{self.L} on {self.group.name}; use rule='cayley'")  # fmt: skip
+        super()._check()
+        if self.group.name == "SO3" and self.constraints:
+            q, v, t = self._samples()
+            A, B = self._evaluate("A", q, v, t), self._evaluate("A", q * self._sheet, v, t)
+            gap = np.minimum(np.abs(A - B).max(-1), np.abs(A + B).max(-1))  # rows up to sign
+            if (gap > 1e-9 * (1 + np.abs(A).max())).any():
+                raise ValueError(f"the constraints {list(map(str, self.constraints))} differ at q "
+                                 "and -q, which are the same rotation; use the entries of "
+                                 "nh.groups.SO3.matrix(g)")  # fmt: skip
+
+    @property
+    def _sheet(self):
+        """Signs that lead to the other quaternion of the same rotation."""
+        return np.array([1] * self.k + [-1] * (len(self.q) - self.k))
+
+    def _samples(self, count=5):
+        rng = np.random.default_rng(2008)
+        q = rng.uniform(0.3, 1.2, (count, len(self.q)))
+        if self.group.name == "SO3":
+            q[:, self.k :] /= np.linalg.norm(q[:, self.k :], axis=1, keepdims=True)
+        return q, rng.uniform(0.3, 1.2, (count, len(self.v))), 0.7
+
+    # ------------------------------------------------------------------ identity and display
+
+    def __repr__(self):
+        values = "".join(f", {s}={x:g}" for s, x in self.parameters.items())
+        on = f"R^{self.k} x {self.group.name}" if self.k else self.group.name
+        return f"<GroupSystem {self.name or 'unnamed'} on {on}, rule={self.rule!r}{values}>"
+
+    def _repr_latex_(self):
+        straight = zip(self.q[: self.k], self.v[: self.k], strict=True)
+        dots = {u: rf"\dot{{{sp.latex(s)}}}" for s, u in straight}
+        body, name = ", ".join(sp.latex(u) for u in self.v[self.k :]), self.group.name
+        algebra = rf"\mathfrak{{{name[:2].lower()}}}({name[2:]})"
+        rows = [rf"g^{{-1}}\dot g &= ({body})^\wedge \in {algebra}"]
+        rows += [f"L &= {sp.latex(self.L, symbol_names=dots)}"]
+        rows += [f"{sp.latex(c, symbol_names=dots)} &= 0" for c in self.constraints]
+        return r"$\displaystyle \begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}$"
+
+    def __reduce__(self):
+        extra = {k: getattr(self, k) for k in
+                 ("parameters", "metric", "rule", "name", "source", "q0", "v0")}  # fmt: skip
+        extra |= {"g": self.pose, "r": self.q[: self.k], "exact": self._exact}
+        return _rebuild, (type(self), (self.group, self.v, self.L, self.constraints), extra)
+
+    @cached_property
+    def key(self):
+        parts = f"{self.group.name} {self.rule} {self.k} {System.key.func(self)}"
+        return hashlib.sha256(parts.encode()).hexdigest()
+
+    # ------------------------------------------------------------------ motion
+
+    @cached_property
+    def symbolic(self):
+        return BodySymbolic(self)
+
+    def rate(self, q, v):
+        return [*v[: self.k], *self.group.rate(q[self.k :], v[self.k :])]
+
+    def _place(self, q, v, h):
+        """Abbreviations, and in them (r + h r', g tau(h omega))."""
+        straight = [x + h * u for x, u in zip(q[: self.k], v[: self.k], strict=True)]
+        let, g = self.group.step(q[self.k :], [h * u for u in v[self.k :]], self.tau)
+        return let, [*straight, *g]
+
+    def moved(self, q, v, h):
+        let, place = self._place(q, v, h)
+        for s, e in reversed(let):
+            place = [x.xreplace({s: e}) for x in place]
+        return place
+
+    def discretise(self, t, q, v, h, alpha, symmetric):
+        return GroupLagrangian(self, t, q, v, h, alpha, symmetric)
+
+    def move(self, q, v, h):
+        q, v, h = np.asarray(q, float), np.asarray(v, float), np.asarray(h, float)[..., None]
+        turn = getattr(self.group, self.tau)(h * v[..., self.k :])
+        g = self.group.multiply(q[..., self.k :], turn)
+        return np.concatenate([q[..., : self.k] + h * v[..., : self.k], g], -1)
+
+    def velocity_between(self, q0, q1, h):
+        q0, q1, h = np.asarray(q0, float), np.asarray(q1, float), np.asarray(h, float)[..., None]
+        G = self.group
+        W = G.multiply(G.inverse(q0[..., self.k :]), q1[..., self.k :])
+        turn = G.log(W) if self.tau == "exp" else G.cay_inv(W)
+        return np.concatenate([q1[..., : self.k] - q0[..., : self.k], turn], -1) / h
+
+    def configuration(self, q, name="q", near=None, axes=0):
+        """q in coordinates, from coordinates or, without r, from matrices or a Rotation; refused
+        off the group; of the names of one element, the one next to ``near``."""
+        if not self.k:
+            g = self.group.element(q, name, axes)
+        else:
+            q = self._states(q, "q")
+            g = self.group.element(q[..., self.k :], name, axes)
+        if near is not None:
+            g = self.group.near(g, np.asarray(near, float)[..., self.k :])
+        return np.concatenate([q[..., : self.k], g], -1) if self.k else g
+
+    def _curl(self):
+        """dA(e_i, e_j) = e_i(A_j) - e_j(A_i) - A([e_i, e_j]) on the body frame e."""
+        n, G = len(self.v), self.group
+        frame = np.eye(n, dtype=int).tolist()
+
+        def bracket(row, i, j):
+            x, y = frame[i][self.k :], frame[j][self.k :]
+            return sum(a * b for a, b in zip(row[self.k :], G._ad(x, y), strict=True))
+
+        def slope(e, i):
+            return sum(e.diff(s) * u for s, u in zip(self.q, self.rate(self.q, frame[i]),
+                                                     strict=True))  # fmt: skip
+
+        rows = self.symbolic.A
+        return rows, [slope(r[j], i) - slope(r[i], j) - bracket(r, i, j)
+                      for r in rows for i in range(n) for j in range(n)]  # fmt: skip
+
+
+class BodySymbolic(Symbolic):
+    """f = (L_r, ad*_omega L_omega), the right-hand side for body velocities."""
+
+    @cached_property
+    def f(self):
+        s = self.system
+        body = s.group.ad_star_of(s.v[s.k :], self.L_v[s.k :])
+        return (*self.L_q[: s.k], *body)
+
+
+class GroupLagrangian(DiscreteLagrangian):
+    r"""Ld = h L(r_alpha, r', omega) with tau(h omega) = W = g0^-1 g1.
+
+    .. math:: p^- = (d\tau^{-1}_{h\omega})^* L_\omega, \qquad
+              p^+ = \mathrm{Ad}^*_W p^- = (d\tau^{-1}_{-h\omega})^* L_\omega
+
+    in the body frames at g0 and g1 (FIM08 4.1).  The trace rule is the Cayley rule for the
+    Lagrangian L/(1 + h^2 |omega|^2/4): J = tr(I)/2 - I gives tr J - tr J W = h^2 of it.
+    """
+
+    def __init__(self, system, t, q, v, h, alpha, symmetric=False):
+        super().__init__(system, t, q, v, h, alpha, symmetric)
+        self.mu = [dummy(f"mu_{u.name}") for u in v[system.k :]]
+        L_omega = system.symbolic.L_v[system.k :]
+        mean = [self.mean(lambda ah, bh, at, e=e: at(e)) for e in L_omega]
+        self.turn = [h * u for u in v[system.k :]]
+        let, self.half = system.group.half(self.turn, system.tau)
+        self.shrink = 1 + let[0][0] / 4 if system.rule == "trace" else sp.S.One
+        self.let += [*zip(self.mu, mean, strict=True), *let]
+
+    def place(self, q, v, ah):
+        return self.system._place(q, v, ah)
+
+    def _body(self, sign):
+        s, turn = self.system, [sign * x for x in self.turn]
+        if s.rule == "trace":
+            force = s.group.ad_star_of(turn, self.mu)
+            return [(m - f / 2) / self.shrink for m, f in zip(self.mu, force, strict=True)]
+        return s.group.leaving(turn, self.mu, s.tau, self.half)
+
+    @cached_property
+    def p_minus(self):
+        return [*super().p_minus[: self.system.k], *self._body(1)]
+
+    @cached_property
+    def p_plus(self):
+        return [*super().p_plus[: self.system.k], *self._body(-1)]
+
+    @cached_property
+    def Ld(self):
+        return super().Ld / self.shrink
+
+    @cached_property
+    def E_minus(self):
+        return super().E_minus / self.shrink
+
+    @cached_property
+    def E_plus(self):
+        return super().E_plus / self.shrink

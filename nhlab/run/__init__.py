@@ -1,0 +1,1 @@
+"""One run or many: checks at the door, the start, the loop, the result, files, errors."""

@@ -1,0 +1,210 @@
+"""The result of a run: arrays with time first, and the ways to read them."""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from functools import cached_property
+from zipfile import BadZipFile
+
+import numpy as np
+
+from .files import method_from_json, method_to_json, system_from_json, system_to_json
+
+READINGS = ("nodes", "midpoints", "projected", "average")
+
+
+class Trajectory:
+    """A computed motion.
+
+    t : (N+1,) times;  q : (N+1, n) positions
+    p : (N+1, n) momenta as the method evolves them (discrete methods: the arriving momentum D2Ld)
+    v : (N+1, n) the velocities of these momenta, dL/dv(q, v) = p
+    h : (N,) steps;  v_step : (N, n) velocity (q1 - q0)/h of the step that arrives at node k+1
+    lam : (N, m) impulses of that step, D1Ld + D2Ld = A^T lam; -lam/h approximates the continuous
+          multipliers (for RK4 and Reference, lam is -h times them)
+
+    ``v_projected``, ``p_projected`` lie in D.  With ``every=k`` only every k-th node is kept, and
+    the step quantities are those of the last step before each kept node.
+    """
+
+    def __init__(self, system, method, rows, *, t0, h, every=1, message="", q1_given=False):
+        self.system, self.method, self.every, self.message = system, method, every, message
+        self._rows, self._t0, self._h, self._q1_given = rows, float(t0), float(h), q1_given
+        self._columns, start = {}, 0
+        for name, width in method.layout(system).items():
+            self._columns[name] = slice(start, start + width)
+            start += width
+
+    def __repr__(self):
+        return (f"<Trajectory of {self.system.name or 'a system'} by {self.method!r}: "
+                f"{self.steps} steps to t = {self.t[-1]:.6g}"
+                f"{', ' + self.message if self.message else ''}>")  # fmt: skip
+
+    def __len__(self):
+        return len(self._rows)
+
+    @property
+    def steps(self):
+        """Steps taken to the last stored node."""
+        return (len(self._rows) - 1) * self.every
+
+    def _column(self, name):
+        return self._rows[:, self._columns[name]]
+
+    # ------------------------------------------------------------------ arrays
+
+    @cached_property
+    def t(self):
+        if "t" in self._columns:
+            return self._column("t")[:, 0]
+        return self._t0 + self._h * (self.every * np.arange(len(self._rows)))
+
+    @cached_property
+    def h(self):
+        if "h" in self._columns:
+            return self._column("h")[1:, 0]
+        return np.broadcast_to(self._h, len(self._rows) - 1)
+
+    @property
+    def q(self):
+        return self._column("q")
+
+    @cached_property
+    def p(self):
+        if "p" in self._columns:
+            return self._column("p")
+        return self.system.momentum(self.q, self.v, self.t)
+
+    @cached_property
+    def v(self):
+        if "p" in self._columns:
+            return self.system.velocity(self.q, self.p, self.t)
+        return self._column("v")
+
+    @property
+    def v_step(self):
+        self._need_discrete("v_step")
+        return self._column("v")[1:]
+
+    @cached_property
+    def lam(self):
+        lam = self._column("lam")[1:]
+        if self._q1_given and len(lam):
+            lam = lam.copy()
+            if self.every == 1:
+                lam[0] = np.nan  # no force belongs to a step that was given
+        return lam
+
+    @cached_property
+    def v_projected(self):
+        """P(q) v: satisfies the constraints, loses what the evolved momenta keep."""
+        return self.system.project(self.q, self.v, self.t)
+
+    @cached_property
+    def p_projected(self):
+        return self.system.momentum(self.q, self.v_projected, self.t)
+
+    @cached_property
+    def p_minus(self):
+        """(N, n) the momentum -D1Ld that left the node before each stored step."""
+        return self._on_step("p_minus")
+
+    def _on_step(self, what):
+        self._need_discrete(what)
+        q, v = self.q[1:], self._column("v")[1:]
+        start = (self.t[1:] - self.h, self.system.move(q, v, -self.h))
+        return self.method.on_step(self.system, what, *start, v, self.h)
+
+    def _need_discrete(self, what):
+        if not self.method.discrete:
+            raise ValueError(f"{self.method!r} has no discrete Lagrangian, so {what} is not "
+                             "defined; use at='nodes' or 'projected'")  # fmt: skip
+
+    # ------------------------------------------------------------------ readings
+
+    def energy(self, at="nodes"):
+        """The energy; which one matters.
+
+        "nodes": of the evolved momenta, (N+1,).  "midpoints": the discrete energy of each step
+        (C03's E_plus), (N,).  "projected": of the projected velocities.  "average": of the average
+        of arriving and leaving momentum, (N-1,) at the inner nodes.
+        """
+        if at == "nodes":
+            return self.system.energy(self.q, self.v, self.t)
+        if at == "midpoints":
+            return self._on_step("E_plus")
+        if at == "projected":
+            return self.system.energy(self.q, self.v_projected, self.t)
+        q, v, t = self._average(at)
+        return self.system.energy(q, v, t)
+
+    def constraint(self, at="nodes"):
+        """The residual A v of the constraints, shape (..., m), for the readings of ``energy``.
+
+        "midpoints" gives the discrete constraint wd of each step, velocity constraints only.
+        """
+        if at == "midpoints":
+            return self._on_step("constraints")
+        if at in ("nodes", "projected"):
+            q, v, t = self.q, self.v if at == "nodes" else self.v_projected, self.t
+        else:
+            q, v, t = self._average(at)
+        return np.einsum("...ai,...i->...a", self.system.A(q, t), v)
+
+    def _average(self, at):
+        if at != "average":
+            raise ValueError(f"at = {at!r} is unknown; choose one of {READINGS}")
+        if self.every != 1:
+            raise ValueError("at='average' needs every step stored; integrate with every=1")
+        q, t = self.q[1:-1], self.t[1:-1]
+        p = (self.p[1:-1] + self.p_minus[1:]) / 2
+        return q, self.system.velocity(q, p, t), t
+
+    # ------------------------------------------------------------------ other forms
+
+    def to_dataframe(self):
+        """A pandas DataFrame: t, the coordinates, velocities, momenta, and per step h, lam."""
+        import pandas as pd
+
+        s, first = self.system, [np.nan]  # the first row has no step behind it
+        data = {str(x): self.q[:, k] for k, x in enumerate(s.q)}
+        data |= {str(x): self.v[:, k] for k, x in enumerate(s.v)}
+        more = {"t": self.t} | {f"p_{x}": self.p[:, k] for k, x in enumerate(s.degrees)}
+        more["h"] = np.concatenate([first, self.h])
+        more |= {f"lam{k}": np.concatenate([first, x]) for k, x in enumerate(self.lam.T)}
+        more = {f"step_{k}" if k in data else k: x for k, x in more.items()}
+        time = next(iter(more))
+        return pd.DataFrame({time: more.pop(time), **data, **more})
+
+    def save(self, path):
+        """Write everything to one ``.npz`` file; ``nh.load`` reads it back."""
+        about = {
+            "format": "nhlab trajectory 1",
+            "system": system_to_json(self.system),
+            "method": method_to_json(self.method),
+            "t0": self._t0, "h": self._h, "every": self.every, "message": self.message,
+            "q1_given": self._q1_given,
+        }  # fmt: skip
+        np.savez_compressed(path, about=np.array(json.dumps(about)), rows=self._rows)
+
+    @classmethod
+    def load(cls, path):
+        """Read a file written by ``save``; nothing in it is executed or unpickled."""
+        named = isinstance(path, (str, os.PathLike))
+        if named and not os.path.exists(path) and os.path.exists(f"{path}.npz"):
+            path = f"{path}.npz"  # np.savez adds the ending
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                about, rows = json.loads(str(file["about"])), file["rows"]
+            if about["format"] != "nhlab trajectory 1":
+                raise KeyError("format")
+            system, method = system_from_json(about["system"]), method_from_json(about["method"])
+            width = sum(method.layout(system).values())
+            if rows.dtype != float or rows.ndim != 2 or rows.shape[1] != width or not len(rows):
+                raise ValueError(f"rows of shape {rows.shape} and type {rows.dtype}")
+            keys = ("t0", "h", "every", "message", "q1_given")
+            return cls(system, method, rows, **{k: about[k] for k in keys})
+        except (LookupError, ValueError, TypeError, EOFError, BadZipFile, zlib.error) as error:
+            raise ValueError(f"{path} is not a trajectory saved by nhlab ({error})") from None

@@ -1,0 +1,1 @@
+"""Plots, pictures, panels with sliders, bodies."""

@@ -1,0 +1,145 @@
+"""What a stored notebook must be: valid, current, readable without a kernel, and not too large."""
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from nhlab.course import exercises
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
+pytestmark = pytest.mark.skipif(not NOTEBOOKS, reason="no notebooks yet")
+
+
+@pytest.fixture(params=NOTEBOOKS, ids=lambda p: p.stem)
+def notebook(request):
+    return nbformat.read(request.param, as_version=4)
+
+
+def code_cells(notebook):
+    return [c for c in notebook.cells if c.cell_type == "code"]
+
+
+def outputs(notebook):
+    return [o for c in code_cells(notebook) for o in c.outputs]
+
+
+def test_valid_and_without_widget_state(notebook):
+    nbformat.validate(notebook)
+    assert "widgets" not in notebook.metadata
+    assert not any(WIDGET in o.get("data", {}) for o in outputs(notebook))
+    assert notebook.metadata.kernelspec.name == "python3"
+
+
+def test_run_to_the_end_without_errors(notebook):
+    counts = [c.execution_count for c in code_cells(notebook)]
+    assert counts == list(range(1, len(counts) + 1)), (
+        "run it from the top: python -m nhlab.course.notebooks"
+    )
+    kinds = {(o.output_type, o.get("name")) for o in outputs(notebook)}
+    assert not any(kind == "error" or name == "stderr" for kind, name in kinds)
+
+
+def test_shows_pictures_and_is_small(notebook, request):
+    pictures = [o for o in outputs(notebook) if "image/png" in o.get("data", {})]
+    assert pictures
+    assert all(o.data["text/plain"].startswith("[") for o in pictures)  # says what is seen
+    assert len(nbformat.writes(notebook)) < 3_000_000
+
+
+def test_cells_are_short(notebook):
+    for cell in code_cells(notebook):
+        assert len(cell.source.splitlines()) <= 25, cell.source.splitlines()[0]
+
+
+def test_no_plumbing_in_lessons(notebook):
+    for cell in code_cells(notebook):
+        assert "ipywidgets" not in cell.source and ".observe(" not in cell.source
+
+
+def test_every_exercise_is_open_and_its_solution_is_right(notebook):
+    cells = code_cells(notebook)
+    asked, solved = {}, {}
+    for cell in cells:
+        found = re.search(r'nh\.check\("([\d.]+)"', cell.source)
+        if found:
+            solution = "solution" in cell.metadata.get("tags", [])
+            (solved if solution else asked)[found[1]] = cell
+    assert asked.keys() == solved.keys()
+    for name, cell in asked.items():
+        exercises.exercise(name)
+        assert "Not answered yet" in text(cell), name
+    for name, cell in solved.items():
+        assert cell.metadata.jupyter.source_hidden, name
+        assert "Right." in text(cell), name
+
+
+def text(cell):
+    return " ".join(
+        o.get("data", {}).get("text/plain", "") + o.get("text", "") for o in cell.outputs
+    )
+
+
+def test_exercises_do_not_accept_anything():
+    for module in (ROOT / "nhlab/course/exercises").glob("lesson_*.py"):
+        lesson = module.stem.removeprefix("lesson_")
+        functions = [
+            f.name for f in ast.parse(module.read_text()).body if isinstance(f, ast.FunctionDef)
+        ]
+        for name in [f for f in functions if re.fullmatch(r"e\d+", f)]:
+            for nonsense in (-12345.678, "nonsense", None, [1, 2, 3]):
+                verdict = exercises.check(f"{lesson}.{name[1:]}", nonsense)
+                assert verdict.state == "wrong" and len(verdict.text) > 10, (name, nonsense)
+
+
+CORNERS = """
+import itertools, json
+import ipywidgets.widgets.widget as _w
+from nhlab.view.widgets import Panel as _Panel
+_said = {}
+for _k, _p in enumerate([x for x in _w._instances.values() if isinstance(x, _Panel)]):
+    _ends = {n: (c.min, c.max) for n, c in _p.controls.items() if hasattr(c, "max")}
+    for _point in itertools.product(*_ends.values()):
+        _p.set(**dict(zip(_ends, _point)))
+        if _p.message.value:
+            _said[f"panel {_k} {_point}"] = _p.message.value
+        assert len(_p.image.value) > 1000
+print(json.dumps(_said))
+"""
+# Lesson 05 shows where EDLA has no step, so that its panels may say so.
+MAY_STOP = {"05_edla_energy"}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_every_panel_at_the_corners_of_its_ranges(path):
+    from nbclient import NotebookClient
+
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells.append(nbformat.v4.new_code_cell(CORNERS))
+    here = {"metadata": {"path": path.parent}}
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=here).execute()
+    said = json.loads(notebook.cells[-1].outputs[-1].text)
+    for where, sentence in said.items():
+        assert "Traceback" not in sentence, (where, sentence)
+        assert path.stem in MAY_STOP and "stopped after" in sentence, (where, sentence)
+
+
+def test_links_resolve(notebook, request):
+    for cell in notebook.cells:
+        if cell.cell_type != "markdown":
+            continue
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", cell.source):
+            if not target.startswith(("http", "attachment:", "data:")):
+                assert (ROOT / "notebooks" / target).exists(), target
+
+
+def test_the_check_answers_in_three_ways():
+    assert exercises.check("01.1").state == "open"
+    with pytest.raises(ValueError, match=r"there is no exercise '01\.99'"):
+        exercises.check("01.99", 1)

@@ -1,0 +1,219 @@
+"""SO(3) and SE(2) against matrices: SciPy's expm, its derivative, Rotation, and plain products."""
+
+import pickle
+
+import mpmath
+import numpy as np
+import pytest
+import sympy as sp
+from scipy.linalg import expm, expm_frechet
+from scipy.spatial.transform import Rotation
+
+import nhlab as nh
+from nhlab.codegen.generate import evaluator
+from nhlab.mechanics.groups import SE2, SO3, HalfAngle
+
+rng = np.random.default_rng(3)
+XI, ETA, MU = rng.normal(size=(3, 6, 3))
+both = pytest.mark.parametrize("G", [SO3, SE2], ids=repr)
+maps = pytest.mark.parametrize("tau", ["exp", "cay"])
+ANGLES = [0.0, 1e-300, 1e-12, 1e-5, 0.3, 2.0, np.pi - 1e-6, np.pi - 1e-12]
+
+
+def gap(a, b):
+    return np.abs(np.asarray(a) - b).max()
+
+
+def cayley(X):
+    return np.linalg.solve(np.eye(3) - X / 2, np.eye(3) + X / 2)
+
+
+def tangent(tau, X, Y):
+    """The derivative of a map of matrices at X along Y."""
+    if tau == "exp":
+        return expm_frechet(X, Y, compute_expm=False)
+    return np.linalg.solve(np.eye(3) - X / 2, Y / 2) @ (np.eye(3) + cayley(X))
+
+
+@both
+@maps
+def test_maps_are_those_of_matrices(G, tau):
+    of_matrices = {"exp": expm, "cay": cayley}
+    X = G.hat(XI)
+    values = G.matrix(getattr(G, tau)(XI))
+    assert gap(values, of_matrices[tau](X)) < 5e-15
+    assert gap(values, of_matrices["cay" if tau == "exp" else "exp"](X)) > 0.01
+    assert gap(G.vee(X), XI) == 0
+
+
+@both
+@maps
+def test_tangents(G, tau):
+    """d tau_xi eta = (D tau . eta) tau^-1, and at -xi the left-trivialised one."""
+    forward, inverse = getattr(G, f"d{tau}"), getattr(G, f"d{tau}_inv")
+    g = G.matrix(getattr(G, tau)(XI))
+    D = np.array([tangent(tau, X, Y) for X, Y in zip(G.hat(XI), G.hat(ETA), strict=True)])
+    assert gap(G.hat(forward(XI, ETA)), D @ np.linalg.inv(g)) < 2e-14
+    assert gap(G.hat(forward(-XI, ETA)), np.linalg.inv(g) @ D) < 2e-14
+    assert gap(G.hat(forward(XI, ETA)), np.linalg.inv(g) @ D) > 0.01
+    assert gap(inverse(XI) @ forward(XI), np.eye(3)) < 2e-15
+    for size in ANGLES:
+        assert gap(inverse(size * XI) @ forward(size * XI), np.eye(3)) < 1e-12
+
+
+@both
+def test_products_and_inverses(G):
+    a, b = G.exp(XI), G.cay(ETA)
+    assert gap(G.matrix(G.multiply(a, b)), G.matrix(a) @ G.matrix(b)) < 2e-15
+    assert gap(G.matrix(G.inverse(a)) @ G.matrix(a), np.eye(3)) < 5e-15
+    assert gap(G.multiply(a, np.array(G.identity)), a) == 0
+    assert gap(G.matrix(G.from_matrix(G.matrix(a))), G.matrix(a)) < 5e-15
+    assert gap(G.matrix(G.multiply(b, a)), G.matrix(a) @ G.matrix(b)) > 0.01
+
+
+@both
+def test_adjoint_maps_and_their_duals(G):
+    g = G.exp(XI)
+    R = G.matrix(g)
+    assert gap(G.hat(G.Ad(g, ETA)), R @ G.hat(ETA) @ np.linalg.inv(R)) < 5e-15
+    commutator = G.hat(XI) @ G.hat(ETA) - G.hat(ETA) @ G.hat(XI)
+    assert gap(G.hat(G.ad(XI, ETA)), commutator) < 1e-15
+    for map_, dual, at in ((G.Ad, G.Ad_star, g), (G.ad, G.ad_star, XI)):
+        pairing = (dual(at, MU) * ETA).sum(-1)
+        assert gap(pairing, (MU * map_(at, ETA)).sum(-1)) < 5e-15
+    wrong = (G.Ad_star(G.inverse(g), MU) * ETA).sum(-1)  # the other common convention
+    assert gap(wrong, (MU * G.Ad(g, ETA)).sum(-1)) > 0.01
+
+
+@both
+def test_expressions_are_the_numbers(G):
+    """The formulas of the step code, for xi of every size, against the arrays."""
+    v, m, h = sp.symbols("v1:4", real=True), sp.symbols("m1:4", real=True), sp.Symbol("h")
+    g = sp.symbols(f"g1:{len(G.coordinates) + 1}", real=True)
+    at = G.exp(XI[0])
+    rate = evaluator((*g, *v), G.rate(g, v))(*at, *ETA[0])
+    step = 1e-4
+    slope = (G.multiply(at, G.exp(step * ETA[0])) - G.multiply(at, G.exp(-step * ETA[0]))) / 2
+    assert gap(rate, slope / step) < 1e-8
+    assert gap(evaluator((*v, *m), G.ad_star_of(v, m))(*ETA[0], *MU[0]),
+               G.ad_star(ETA[0], MU[0])) < 1e-15  # fmt: skip
+    for tau in ("exp", "cay"):
+        x = [h * u for u in v]
+        let, place = G.step(g, x, tau)
+        move = evaluator((*g, *v, h), place, let)
+        let, half = G.half(x, tau)
+        leave = evaluator((*v, *m, h), G.leaving(x, m, tau, half), let)
+        for h_ in ANGLES:
+            there = G.multiply(at, getattr(G, tau)(h_ * ETA[0]))
+            assert gap(move(*at, *ETA[0], h_), there) < 1e-15 * (1 + h_)
+            p = getattr(G, f"d{tau}_inv")(h_ * ETA[0]).T @ MU[0]
+            assert gap(leave(*ETA[0], *MU[0], h_), p) < 1e-14 * (1 + h_**2)
+
+
+def test_half_angle_functions_and_their_derivatives():
+    """Round-off for theta up to 2 pi, where the quotients lose all digits near zero."""
+    z = sp.Symbol("z", real=True)
+    C, S = HalfAngle(0, z), HalfAngle(1, z)
+    rows = [C, S, C.diff(z), S.diff(z), S.diff(z, 2)]
+    f = evaluator((z,), rows)
+    with mpmath.workdps(60):
+        theta = mpmath.sqrt
+        exact = [
+            lambda x: mpmath.cos(theta(x) / 2),
+            lambda x: mpmath.sin(theta(x) / 2) * 2 / theta(x),
+        ]
+        for x in (1e-15, 1e-8, 0.1, 2.0, 9.8, 39.0):
+            true = [e(mpmath.mpf(x)) for e in exact]
+            true += [mpmath.diff(e, x, n) for e, n in ((exact[0], 1), (exact[1], 1), (exact[1], 2))]
+            assert gap(f(x), [float(y) for y in true]) < 3e-15
+    x = 1e-9
+    naive = (np.cos(np.sqrt(x) / 2) - np.sin(np.sqrt(x) / 2) * 2 / np.sqrt(x)) / (2 * x)
+    assert abs(naive - float(f(x)[3])) > 1e-9
+    assert f(0.0) == [1, 1, -1 / 8, -1 / 24, 1 / 960]
+
+
+# ---------------------------------------------------------------------------- logarithms
+
+
+@pytest.mark.parametrize("angle", ANGLES)
+def test_logarithms_at_all_sizes(angle):
+    axes = XI / np.linalg.norm(XI, axis=-1, keepdims=True)
+    x = angle * axes
+    assert gap(SO3.log(SO3.exp(x)), x) <= 1e-15 * angle
+    assert gap(SO3.log(-SO3.exp(x)), x) <= 1e-15 * angle  # the same rotation
+    x = np.concatenate([XI[:, :2], np.full((6, 1), angle)], -1)
+    assert gap(SE2.log(SE2.exp(x)), x) < 5e-15
+    if angle < 3:
+        assert gap(SO3.cay_inv(SO3.cay(angle * axes)), angle * axes) <= 2e-15 * angle
+        assert gap(SE2.cay_inv(SE2.cay(x)), x) < 1e-14
+
+
+def test_logarithms_at_pi():
+    assert gap(SO3.log([0, 0.6, 0, 0.8]), np.pi * np.array([0.6, 0, 0.8])) < 1e-15
+    x = np.array([1, 2, np.pi])
+    assert gap(SE2.log(SE2.exp(x)), x) < 1e-15
+    assert gap(SE2.log(SE2.exp(x) + [0, 0, 4 * np.pi]), x) < 2e-15  # the same motion
+    for G, g in ((SO3, [0, 1, 0, 0]), (SE2, [1, 2, np.pi])):
+        with pytest.raises(ValueError, match="turns by pi"):
+            G.cay_inv(g)
+
+
+def test_rotations_are_scipys():
+    ours = SO3.exp(XI)
+    scipys = Rotation.from_rotvec(XI)
+    sides = np.sign((scipys.as_quat(scalar_first=True) * ours).sum(-1, keepdims=True))
+    assert gap(scipys.as_quat(scalar_first=True) * sides, ours) < 5e-16
+    assert gap(scipys.as_quat() * sides, ours) > 0.1  # scalar last
+    assert gap(SO3.matrix(ours), scipys.as_matrix()) < 1e-15
+    assert gap(SO3.log(ours), scipys.as_rotvec()) < 1e-15
+    assert gap(SO3.element(scipys, axes=1), SO3.from_matrix(scipys.as_matrix())) < 1e-15
+
+
+@pytest.mark.parametrize("axis", [*np.eye(3), [0.6, 0, 0.8], [-2 / 3, 1 / 3, 2 / 3]])
+@pytest.mark.parametrize("angle", [0, 1e-9, 2, np.pi - 1e-9, np.pi])
+def test_quaternions_of_matrices(axis, angle):
+    q = SO3.exp(angle * np.array(axis))
+    found = SO3.from_matrix(SO3.matrix(q))
+    assert min(gap(found, q), gap(found, -q)) < 1e-15
+
+
+# ---------------------------------------------------------------------------- shapes and errors
+
+
+@both
+def test_leading_axes_broadcast(G):
+    many = G.exp(XI.reshape(2, 3, 3))
+    assert (
+        gap(G.multiply(many[:, :1], many), [[G.multiply(row[0], g) for g in row] for row in many])
+        == 0
+    )
+    assert G.Ad(many).shape == G.dexp(XI.reshape(2, 3, 3)).shape == (2, 3, 3, 3)
+    assert G.Ad(many, ETA[:3]).shape == G.ad_star(XI[0], ETA.reshape(2, 3, 3)).shape == (2, 3, 3)
+    assert G.log(many[:0]).shape == (0, 3, 3)
+
+
+@both
+def test_values(G):
+    assert pickle.loads(pickle.dumps(G)) is G
+    assert repr(G) == f"nh.groups.{G.name}" and getattr(nh.groups, G.name) is G
+    symbolic = G.matrix(nh.symbols([f"s{k}" for k in range(len(G.coordinates))]))
+    assert isinstance(symbolic, sp.MatrixBase) and symbolic.shape == (3, 3)
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda: SO3.matrix([1, 0, 0]), r"shape \(3,\).*\(w, x, y, z\)"),
+    (lambda: SO3.matrix([1, 1, 0, 0]), r"\|q\| = 1.414213562, not 1"),
+    (lambda: SO3.log([0.99999, 0, 0, 0]), r"\|q\| = 0.99999"),
+    (lambda: SO3.exp([1, 2]), r"xi has shape \(2,\)"),
+    (lambda: SE2.exp([1, 2, np.nan]), "must be finite"),
+    (lambda: SE2.inverse([1, 2]), r"an element of SE2 has 3 numbers, \(x, y, theta\)"),
+    (lambda: SO3.multiply("abcd", [1, 0, 0, 0]), "not an array of numbers"),
+    (lambda: SO3.from_matrix(np.diag([1, 1, -1])), "det R = -1"),
+    (lambda: SO3.from_matrix(2 * np.eye(3)), r"\|R R\^T - 1\| = 3"),
+    (lambda: SE2.from_matrix(2 * np.eye(3)), "no motion of the plane"),
+    (lambda: SO3.vee(np.eye(3)), "not in the algebra of SO3"),
+    (lambda: SO3.vee(np.eye(2)), r"expected \(..., 3, 3\)"),
+])  # fmt: skip
+def test_errors_say_what_is_wrong(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

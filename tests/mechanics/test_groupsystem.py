@@ -1,0 +1,580 @@
+"""Systems on Lie groups: FIM08 section 4 evaluated with NumPy on runs, and the ways to run them."""
+
+import io
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import numpy as np
+import pytest
+import sympy as sp
+from scipy.spatial.transform import Rotation
+
+import nhlab as nh
+
+S = nh.systems
+SO3, SE2 = nh.groups.SO3, nh.groups.SE2
+w1, w2, w3 = W = nh.symbols("w1 w2 w3")
+u, s, w = nh.symbols("u s w")
+POSE = nh.symbols("x y theta")
+RULES = {SO3: ("cayley", "log", "trace"), SE2: ("cayley", "log")}
+INERTIA = np.array([[1, 0.1, 0.5], [0.1, 2, 0.3], [0.5, 0.3, 2.5]])
+
+
+def top(rule="cayley", metric=None):
+    """An asymmetric body with the constraint of the ball: left-invariant L, D without symmetry."""
+    g = nh.symbols("qw qx qy qz")
+    L = sum(INERTIA[i, j] * W[i] * W[j] for i in range(3) for j in range(3)) / 2
+    row = w3 - 2 * SO3.matrix(g)[2, 1] * w1
+    return nh.GroupSystem(SO3, W, L, [row], g=g, rule=rule, metric=metric, name="top",
+                          q0=(1, 0, 0, 0), v0=(1, 0.7, 0))  # fmt: skip
+
+
+def skate(rule="cayley"):
+    """A plate in a fluid, with different masses along and across, on a D without symmetry."""
+    x, y, theta = POSE
+    L = (u**2 + 3 * s**2 + 2 * w**2) / 2 + 0.4 * s * w
+    return nh.GroupSystem(SE2, (u, s, w), L, [s - sp.sin(x + 2 * theta) * u / 2], g=POSE, rule=rule,
+                          name="skate", q0=(0, 0, 0), v0=(-1, 0, 0.6))  # fmt: skip
+
+
+def fluid_sleigh(rule="cayley"):
+    """The sleigh with different masses along and across."""
+    L = (u**2 + 3 * (s + 0.2 * w) ** 2 + w**2) / 2
+    return nh.GroupSystem(SE2, (u, s, w), L, [s], rule=rule, name="plate", q0=(0, 0, 0),
+                          v0=(-1, 0, 0.6))  # fmt: skip
+
+
+def cases(*makers):
+    """Each system with each rule of its group."""
+    return [pytest.param(make, rule, id=f"{make.__name__}-{rule}")
+            for make in makers for rule in RULES[make().group]]  # fmt: skip
+
+
+@cache
+def system_of(make, rule="cayley"):
+    return make(rule=rule)
+
+
+@cache
+def true_end(make, T):
+    """The position at T, which no rule changes."""
+    return nh.integrate(make(), nh.Reference(), h=T, steps=1).q[-1]
+
+
+def roundoff(sol):
+    """What momenta lose, in space, when they are recomputed from the stored nodes."""
+    size = 1 + np.abs(sol.q).max()  # Ad of a node has this size, too
+    return (
+        4
+        * np.finfo(float).eps
+        * np.abs(sol.system.M(sol.q[0])).sum(1).max()
+        * size**2
+        / sol.h.min()
+    )
+
+
+def spread(x):
+    return np.abs(x - x[0]).max()
+
+
+def increments(sol):
+    """W_k = g_k^-1 g_k+1 from the stored positions."""
+    G = sol.system.group
+    return G.multiply(G.inverse(sol.q[:-1]), sol.q[1:])
+
+
+def leaving(sol):
+    """The body momenta p_minus of the steps, from W alone and with the rule's own formula."""
+    system, G, h = sol.system, sol.system.group, sol.h[:, None]
+    M, increment = system.M(sol.q[0]), increments(sol)
+    if system.rule == "trace":  # Moser & Veselov: W J - J W^T
+        J, R = np.trace(M) / 2 * np.eye(3) - M, G.matrix(increment)
+        return G.vee(R @ J - J @ np.swapaxes(R, 1, 2)) / h
+    log, d = (G.log, G.dexp_inv) if system.rule == "log" else (G.cay_inv, G.dcay_inv)
+    xi = log(increment)
+    return np.einsum("kij,ki->kj", d(xi), xi @ M / h)
+
+
+def reflections(M, A):
+    """P - Q of FIM08 section 2 from explicit inverses, shape (..., 3, 3)."""
+    At = np.swapaxes(A, -1, -2)
+    inverse = np.linalg.inv(M)
+    return np.eye(3) - 2 * inverse @ At @ np.linalg.inv(A @ inverse @ At) @ A
+
+
+def from_q1(system, method=None, h=0.1, steps=200, away=(0.1, -0.06, 0.2)):
+    """A run from a second position that does not respect the constraints."""
+    q1 = system.move(system.q0, np.add(system.v0, away), h)
+    return nh.integrate(system, method or nh.Projector(), system.q0, q1=q1, h=h, steps=steps)
+
+
+# ---------------------------------------------------------------------------- FIM08, section 4
+
+
+def gap_of_7(sol, G0=None):
+    """The residual of (7) in the frame fixed in space, where right translation does nothing."""
+    system, G, q = sol.system, sol.system.group, sol.q[:-1]
+    back = G.Ad(G.inverse(q))  # from space to body
+    p = np.einsum("kij,ki->kj", back, leaving(sol))
+    M = np.swapaxes(back, 1, 2) @ (system.M(q) if G0 is None else G0) @ back
+    reflection = reflections(M, system.A(q) @ back)[1:]
+    return np.abs(p[1:] - np.einsum("kij,ki->kj", reflection, p[:-1])).max()
+
+
+@pytest.mark.ledger("FIM08-7")
+@pytest.mark.parametrize("make, rule", cases(top, skate))
+def test_momentum_recursion_on_the_group(make, rule):
+    system = system_of(make, rule)
+    for sol in (nh.integrate(system, nh.Projector(), h=0.1, steps=150), from_q1(system)):
+        assert gap_of_7(sol) < roundoff(sol) < 1e-11
+    assert gap_of_7(nh.integrate(system, nh.DLA(), h=0.1, steps=150)) > 1e-5
+
+
+@pytest.mark.ledger("FIM08-7")
+def test_the_metric_of_the_projectors_may_be_another():
+    other = np.diag([1.0, 3.0, 2.0])
+    sol = from_q1(top(metric=other))
+    assert gap_of_7(sol, other) < 1e-13 < 1e-3 < gap_of_7(sol)
+
+
+def gap_of_body_form(sol):
+    """p_k = (P - Q)^T Ad*_W p_k-1, with P and Q of the identity."""
+    system, G = sol.system, sol.system.group
+    p, e = leaving(sol), np.array(G.identity)
+    reflection = reflections(system.M(e), system.A(e))
+    moved = G.Ad_star(increments(sol)[:-1], p[:-1])
+    return np.abs(p[1:] - moved @ reflection).max()
+
+
+@pytest.mark.ledger("FIM08-body")
+@pytest.mark.parametrize("make, rule", cases(S.suslov, S.sleigh_se2))
+def test_body_momentum_recursion(make, rule):
+    system = system_of(make, rule)
+    for sol in (nh.integrate(system, nh.Projector(), h=0.1, steps=150), from_q1(system)):
+        assert gap_of_body_form(sol) < roundoff(sol) < 1e-11
+    assert gap_of_body_form(nh.integrate(system, nh.DLA(), h=0.1, steps=150)) > 1e-5
+
+
+@pytest.mark.ledger("FIM08-body")
+@pytest.mark.parametrize("make, rule", cases(S.ball, skate))
+def test_body_recursion_needs_left_invariance(make, rule):
+    assert (
+        gap_of_body_form(nh.integrate(system_of(make, rule), nh.Projector(), h=0.1, steps=200))
+        > 0.01
+    )
+
+
+@pytest.mark.ledger("FIM08-T1")
+@pytest.mark.parametrize("rule", RULES[SO3])
+def test_bi_invariant_metrics_keep_the_energy(rule):
+    """Any D; from a start in D and from one that is not.  DLA is not so lucky."""
+    ball = system_of(S.ball, rule)
+    for sol in (nh.integrate(ball, nh.Projector(), h=0.1, steps=500), from_q1(ball)):
+        before = ball.energy(sol.q[:-1], ball.velocity(sol.q[:-1], sol.p_minus))
+        assert spread(np.array([*sol.energy(), *before])) < 2e-14
+        assert spread(sol.energy("projected")) > 1e-4
+    assert spread(nh.integrate(ball, nh.DLA(), h=0.1, steps=500).energy()) > 1e-3
+
+
+@pytest.mark.ledger("FIM08-T1")
+@pytest.mark.parametrize("make, rule", [
+    (S.suslov, "cayley"), (S.suslov, "log"), (top, "cayley"), (top, "log"),
+    (fluid_sleigh, "cayley"), (skate, "log"),
+])  # fmt: skip
+def test_other_metrics_lose_it(make, rule):
+    assert (
+        spread(nh.integrate(system_of(make, rule), nh.Projector(), h=0.1, steps=200).energy())
+        > 1e-4
+    )
+
+
+@pytest.mark.ledger("FIM08-T1")
+@pytest.mark.parametrize("make, rule", [
+    (S.suslov, "trace"), (top, "trace"), (S.sleigh_se2, "cayley"), (S.sleigh_se2, "log"),
+])  # fmt: skip
+def test_what_theorem_1_needs_is_less(make, rule):
+    """Its proof asks only for H(Ad*_W p) = H(p) of each step's momentum.  That holds with the
+    trace rule for every inertia, and in SE(2) for every body with one mass; in coordinates the
+    same sleigh loses its energy."""
+    system = system_of(make, rule)
+    for sol in (nh.integrate(system, nh.Projector(), h=0.1, steps=300), from_q1(system)):
+        H = system.energy(sol.q[:-1], system.velocity(sol.q[:-1], leaving(sol)))
+        p = system.group.Ad_star(increments(sol), leaving(sol))
+        assert np.abs(system.energy(sol.q[1:], system.velocity(sol.q[1:], p)) - H).max() < 5e-14
+        assert spread(sol.energy()) < 5e-14
+    generic = system.group.Ad_star(increments(sol), np.array([0.3, 0.7, -0.4]))  # another momentum
+    assert spread(system.energy(sol.q[1:], system.velocity(sol.q[1:], generic))) > 1e-3
+    assert spread(nh.integrate(S.sleigh(), nh.Projector(), h=0.1, steps=300).energy()) > 1e-6
+
+
+@pytest.mark.ledger("FIM08-4.4")
+@pytest.mark.parametrize("rule", RULES[SO3])
+def test_average_momentum(rule):
+    """Right-invariant D: its energy is kept; it satisfies the constraint for every D."""
+    sol = from_q1(system_of(S.ball_right, rule))
+    assert spread(sol.energy("average")) < 1e-14
+    assert np.abs(sol.constraint("average")).max() < 1e-14
+    assert np.abs(sol.constraint()).min() > 0.1  # while the evolved momentum violates it
+    assert sol.energy()[0] - sol.energy("average")[0] > 0.01
+    other = from_q1(system_of(S.ball, rule))
+    assert np.abs(other.constraint("average")).max() < 1e-14
+    assert spread(other.energy("average")) > 1e-3
+
+
+# ---------------------------------------------------------------------------- orders
+
+
+def slope(make, method, rule="cayley", T=2.0, first=40, reference=None):
+    hs = T / (first * 2 ** np.arange(4))
+    if reference is None:
+        reference = lambda t: [true_end(make, T)]  # noqa: E731
+    return nh.diagnostics.order(
+        system_of(make, rule), method, T=T, hs=hs, reference=reference
+    ).slope
+
+
+@pytest.mark.parametrize("make, rule", cases(S.suslov, top, skate))
+def test_order_two(make, rule):
+    for method in (nh.DLA(), nh.Projector()):
+        assert abs(slope(make, method, rule) - 2) < 0.1
+
+
+def test_away_from_the_midpoint():
+    """Only A sees alpha here: order 1, and 2 by the symmetric rule."""
+    assert abs(slope(S.ball, nh.DLA(0.3), first=80) - 1) < 0.1
+    for method, order in ((nh.DLA(constraint_alpha=0), 1), (nh.DLA(0.3, True), 2)):
+        assert method.order == order
+        assert abs(slope(skate, method, first=80) - order) < 0.1
+
+
+def test_orders_against_closed_solutions():
+    for make, rule in ((S.ball_right, "cayley"), (S.sleigh_se2, "cayley"), (S.sleigh_se2, "log")):
+        exact = system_of(make, rule).exact
+        assert abs(slope(make, nh.DLA(), rule, reference=exact) - 2) < 0.1
+    assert abs(slope(S.suslov, nh.RK4(), first=20) - 4) < 0.1
+
+
+@pytest.mark.parametrize("rule", RULES[SO3])
+def test_suslov_omega(rule):
+    """From one steady rotation to the other; the closed form against two methods and DOP853."""
+    system = system_of(S.suslov, rule)
+    sol = nh.integrate(system, nh.Reference(), h=1, steps=30)
+    assert np.abs(sol.v - S.suslov_omega(system, sol.t)).max() < 1e-11
+    for t, side in ((-70, -1), (70, 1)):
+        end = S.suslov_omega(system, t)
+        assert abs(0.5 * end[0] + 0.3 * end[1]) < 1e-12 and side * end[1] > 0.7
+    for method in (nh.DLA(), nh.Projector()):
+        errors = []
+        for h in (0.1, 0.05, 0.025):
+            sol = nh.integrate(system, method, h=h, steps=round(6 / h))
+            errors.append(np.abs(sol.v_projected - S.suslov_omega(system, sol.t)).max())
+        rates = np.log2(np.divide(errors[:-1], errors[1:]))
+        assert np.abs(rates - 2).max() < 0.1
+
+
+def test_a_principal_axis_is_steady():
+    sol = nh.integrate(S.suslov(I13=0, I23=0), nh.DLA(), h=0.1, steps=100)
+    assert spread(sol.v_step) < 1e-14
+    assert spread(nh.integrate(S.suslov(), nh.DLA(), h=0.1, steps=100).v_step) > 0.5
+
+
+# ---------------------------------------------------------------------------- other coordinates
+
+
+def test_the_sleigh_is_the_sleigh():
+    here, there = S.sleigh_se2(), S.sleigh()
+    a, b = (nh.integrate(x, nh.Reference(), h=0.5, steps=40) for x in (here, there))
+    assert np.abs(a.q - b.q).max() < 1e-8
+    assert np.abs(a.q - here.exact(a.t)).max() < 1e-11
+    assert np.abs(a.energy() - b.energy()).max() < 1e-9
+    x, y, theta = b.q.T
+    c, n, v = np.cos(theta), np.sin(theta), b.v.T
+    body = np.stack([c * v[0] + n * v[1], c * v[1] - n * v[0], v[2]], -1)
+    assert np.abs(a.v - body).max() < 1e-8
+    turned = nh.integrate(here, nh.Reference(), (1, 2, 0.7), (-1, 0, 0.25), h=0.5, steps=40)
+    expected = SE2.multiply(np.array([1, 2, 0.7]), a.q)  # left-invariance
+    assert np.abs(turned.q - expected).max() < 1e-9
+
+
+def board(rule="cayley"):
+    """The snakeboard on R^2 x SE(2): r = (psi, phi)."""
+    psi, phi, vpsi, vphi = nh.symbols("psi phi vpsi vphi")
+    L = (u**2 + s**2) / 2 + 3 * w**2 / 2 + vpsi**2 / 2 + vphi**2
+    rows = [u * sp.sin(k * phi) - s * sp.cos(phi) + k * w * sp.cos(phi) for k in (1, -1)]
+    return nh.GroupSystem(SE2, (vpsi, vphi, u, s, w), L, rows, g=POSE, r=(psi, phi), rule=rule,
+                          name="board", q0=(0, 0, 0, 0, 0), v0=(0.7, 0.05, 1, 0, 0))  # fmt: skip
+
+
+def test_the_snakeboard_is_the_snakeboard():
+    a, b = (nh.integrate(x, nh.Reference(), h=0.5, steps=40) for x in (board(), S.snakeboard()))
+    assert np.abs(a.q - b.q[:, [3, 4, 0, 1, 2]]).max() < 1e-9
+    assert spread(a.q[:, 4]) > 0.5
+    for method in (nh.DLA(), nh.Projector(), nh.Projector(0.3, True)):
+        assert abs(slope(board, method) - 2) < 0.1
+    assert spread(nh.integrate(board(), nh.DLA(), h=0.1, steps=200).p[:, 0]) < 1e-14  # psi
+
+
+def gyrostat(rule="cayley"):
+    """A body with a rotor r along e1, held by a spring; L does not depend on the attitude."""
+    r, vr = nh.symbols("r vr")
+    L = (w1**2 + 2 * w2**2 + 2.5 * w3**2) / 2 + 0.3 * (vr + w1) ** 2 / 2 + w1 * w2 / 4 - r**2 / 2
+    return nh.GroupSystem(SO3, (vr, *W), L, [], r=[r], rule=rule, name="gyrostat",
+                          q0=(1, 1, 0, 0, 0), v0=(2, 0, 0, 0))  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", ["cayley", "log"])
+def test_body_at_rest_with_a_turning_rotor(rule):
+    """omega = 0 exactly, so theta = 0 in the first iteration; momentum in space is kept."""
+    assert abs(slope(gyrostat, nh.Variational(), rule) - 2) < 0.1
+    sol = nh.integrate(gyrostat(rule), nh.Variational(), h=0.1, steps=1000, backend="python")
+    assert spread(SO3.Ad_star(SO3.inverse(sol.q[:, 1:]), sol.p[:, 1:])) < 1e-13
+    assert spread(sol.p) > 0.1
+
+
+# ---------------------------------------------------------------------------- the free rigid body
+
+
+@pytest.mark.ledger("CM01-momentum")
+@pytest.mark.parametrize("rule", RULES[SO3])
+def test_momentum_in_space(rule):
+    """Left translations are a symmetry; their momentum map is the momentum in space."""
+    sol = nh.integrate(system_of(S.rigid_body, rule), nh.Variational(), h=0.1, steps=500)
+    assert spread(SO3.Ad_star(SO3.inverse(sol.q), sol.p)) < 1e-13
+    assert spread(sol.p) > 1  # while the body momentum moves
+
+
+@pytest.mark.ledger("CM01-momentum")
+def test_runge_kutta_loses_the_momentum_in_space():
+    sol = nh.integrate(system_of(S.rigid_body), nh.RK4(), h=0.1, steps=500)
+    g = sol.q / np.linalg.norm(sol.q, axis=1, keepdims=True)
+    assert spread(SO3.Ad_star(SO3.inverse(g), sol.p)) > 1e-6
+
+
+@pytest.mark.ledger("CM01-2")
+@pytest.mark.parametrize("rule", RULES[SO3])
+def test_action_is_stationary(rule):
+    """Turned about any axis at an inner node, the sum of Ld does not change; elsewhere it does."""
+    system, method = system_of(S.rigid_body, rule), nh.Variational()
+    sol = nh.integrate(system, method, h=0.1, steps=10)
+
+    def slope_at(path, axis, e=1e-4):
+        sums = []
+        for turn in (e, -e):
+            new = path.copy()
+            new[5] = SO3.multiply(new[5], SO3.exp(turn * axis))
+            sums.append(nh.diagnostics.action(system, method, sol.t, new))
+        return (sums[0] - sums[1]) / (2 * e)
+
+    bent = sol.q.copy()
+    bent[5] = SO3.multiply(bent[5], SO3.exp([0.01, 0.02, 0.01]))
+    for axis in np.eye(3):
+        assert abs(slope_at(sol.q, axis)) < 1e-9 < 0.1 < abs(slope_at(bent, axis))
+
+
+def test_moser_veselov():
+    """M_k = W_k J - J W_k^T and M_k+1 = W_k^T M_k W_k; energy kept by the trace rule alone."""
+    sol = nh.integrate(system_of(S.rigid_body, "trace"), nh.Variational(), h=0.1, steps=1000)
+    R, p = SO3.matrix(increments(sol)), leaving(sol)
+    M = SO3.hat(p)
+    assert np.abs(M[1:] - np.swapaxes(R, 1, 2)[:-1] @ M[:-1] @ R[:-1]).max() < 2e-14
+    assert np.abs(p - sol.p_minus).max() < 1e-13
+    assert spread(sol.energy()) < 1e-13
+    for rule in ("cayley", "log"):
+        sol = nh.integrate(system_of(S.rigid_body, rule), nh.Variational(), h=0.1, steps=1000)
+        assert 1e-4 < spread(sol.energy()) < 1e-2
+
+
+@pytest.mark.ledger("C03-energy")
+@pytest.mark.parametrize("rule", RULES[SO3])
+def test_extended_method(rule):
+    """E is minus the derivative of l_d by h with W fixed; EDLA keeps it, DLA does not."""
+    system = system_of(S.suslov, rule)
+    for method, kept in ((nh.EDLA(), True), (nh.DLA(), False)):
+        sol = nh.integrate(system, method, system.q0, (0.8, -0.5, 0), h=0.1, steps=40)
+        M, increment = system.M(sol.q[0]), increments(sol)
+        if rule == "trace":
+            J = np.trace(M) / 2 * np.eye(3) - M
+            E = np.trace(J - J @ SO3.matrix(increment), axis1=1, axis2=2) / sol.h**2
+        else:
+            xi = SO3.log(increment) if rule == "log" else SO3.cay_inv(increment)
+            E = np.einsum("ki,ij,kj->k", xi, M, xi) / 2 / sol.h**2
+        assert np.abs(sol.energy("midpoints") - E).max() < 1e-13
+        assert spread(E) < 1e-13 if kept else spread(E) > 1e-6
+        assert np.abs(sol.constraint("midpoints")).max() < 1e-15
+
+
+# ---------------------------------------------------------------------------- running
+
+
+@pytest.mark.ledger("FIM08-T1")
+def test_a_million_steps(numba):
+    """The positions stay in the group, and the energy of the projector method where it was."""
+    ball = system_of(S.ball)
+    long = {"h": 0.1, "steps": 10**6, "every": 100, "backend": "numba", "progress": False}
+    sol = nh.integrate(ball, nh.Projector(), **long)
+    assert np.abs(np.linalg.norm(sol.q, axis=1) - 1).max() < 1e-15
+    E, eps = sol.energy(), np.finfo(float).eps
+    assert spread(E[:1000]) < 1e5 * eps * E[0] and spread(E) < 1e6 * eps * E[0]  # a rounding a step
+    sol = nh.integrate(ball, nh.RK4(), h=0.1, steps=2000)
+    assert np.abs(np.linalg.norm(sol.q, axis=1) - 1).max() > 1e-7
+
+
+@pytest.mark.parametrize("make, rule, method", [
+    (S.ball, "cayley", nh.Projector()), (S.rigid_body, "log", nh.Variational()),
+])  # fmt: skip
+def test_three_ways_to_run_agree(numba, make, rule, method):
+    system, run = system_of(make, rule), {"h": 0.1, "steps": 100}
+    q0 = np.array([system.group.exp([0.02 * k, 0.01 * k, 0.03 * k]) for k in range(20)])
+    v0 = system.project(q0, system.v0) if system.constraints else np.tile(system.v0, (20, 1))
+    arrays = nh.ensemble(system, method, q0, v0, backend="numpy", **run)
+    plain = nh.integrate(system, method, q0[7], v0[7], backend="python", **run)
+    compiled = nh.integrate(system, method, q0[7], v0[7], backend="numba", **run)
+    assert arrays.ok.all()
+    for name in ("q", "p"):
+        assert np.abs(getattr(plain, name) - getattr(compiled, name)).max() < 1e-12
+        assert np.abs(getattr(plain, name) - getattr(arrays, name)[7]).max() < 1e-12
+    with ThreadPoolExecutor(2) as pool:
+        other = nh.ensemble(system, method, q0, v0, executor=pool, **run)
+    assert np.abs(other.q - arrays.q).max() < 1e-12
+
+
+@pytest.mark.parametrize("make, rule", cases(S.ball, skate))
+def test_second_position_given(make, rule):
+    """A run goes on from two of its own nodes; -q and theta + 2 pi name the same second node."""
+    system = system_of(make, rule)
+    sol = nh.integrate(system, nh.Projector(), h=0.1, steps=30)
+    same = -sol.q[6] if system.group is SO3 else sol.q[6] + [0, 0, 2 * np.pi]
+    for q1 in (sol.q[6], same):
+        new = nh.integrate(system, nh.Projector(), sol.q[5], q1=q1, h=0.1, steps=25)
+        assert np.abs(new.q - sol.q[5:]).max() < 1e-12
+        assert np.abs(new.p[1:] - sol.p[6:]).max() < 1e-12
+    assert np.abs(system.velocity_between(sol.q[:-1], sol.q[1:], sol.h) - sol.v_step).max() < 1e-14
+
+
+def test_every_and_files(tmp_path):
+    for system in (S.suslov(rule="log"), board(), top(metric=np.diag([1, 3, 2]))):
+        sol = nh.integrate(system, nh.DLA(), h=0.1, steps=20, every=5)
+        full = nh.integrate(system, nh.DLA(), h=0.1, steps=20)
+        assert np.array_equal(sol.q, full.q[::5])
+        assert np.abs(sol.p_minus - full.p_minus[4::5]).max() < 1e-14
+        file = io.BytesIO()
+        sol.save(file)
+        file.seek(0)
+        new = nh.load(file)
+        assert new.system == system and np.array_equal(new.p, sol.p)
+        assert (new.system.rule, new.system.group) == (system.rule, system.group)
+        again = nh.integrate(new.system, nh.DLA(), h=0.1, steps=20, every=5)
+        assert np.array_equal(again.q, sol.q)
+        assert pickle.loads(pickle.dumps(system)) == system
+        table = sol.to_dataframe()
+        assert [f"p_{v}" for v in system.v] == [c for c in table if c.startswith("p_")]
+        assert np.array_equal(table[[str(x) for x in system.q]], sol.q)
+
+
+@pytest.mark.parametrize("name", S.on_groups)
+def test_catalogue(name):
+    make = S.on_groups[name]
+    system = make()
+    assert system.name and system.source and ".. math:: L =" in make.__doc__
+    assert np.abs(system.A(system.q0) @ np.array(system.v0)).max(initial=0) == 0
+    assert pickle.loads(pickle.dumps(system)) == system
+    q, v, _ = system._samples()
+    for parameter in system.parameters:
+        by_set, by_keyword = system.set(**{parameter.name: 1.7}), make(**{parameter.name: 1.7})
+        assert by_set == by_keyword != system
+        start = by_keyword.A(by_keyword.q0) @ np.array(by_keyword.v0)
+        assert np.abs(start).max(initial=0) < 1e-15
+        same = [
+            np.allclose(f(by_set), f(system)) for f in (lambda s: s.energy(q, v), lambda s: s.A(q))
+        ]
+        assert not all(same)
+
+
+def test_rules_differ_and_names_tell():
+    systems = [system_of(S.suslov, rule) for rule in RULES[SO3]]
+    assert len({x.key for x in systems}) == len({repr(x) for x in systems}) == 3
+    ends = [nh.integrate(x, nh.DLA(), h=0.1, steps=20).q[-1] for x in systems]
+    assert min(np.abs(ends[k] - ends[k - 1]).max() for k in range(3)) > 1e-5
+    assert repr(S.suslov()).startswith("<GroupSystem Suslov on SO3, rule='cayley', I1=1")
+    assert repr(board()) == "<GroupSystem board on R^2 x SE2, rule='cayley'>"
+    text = board()._repr_latex_()
+    assert r"g^{-1}\dot g" in text and r"\mathfrak{se}(2)" in text and text.count("&= 0") == 2
+    assert r"\dot{\psi}" in text
+
+
+def test_integrability():
+    """[e1, e2] = e3: a single row on SO(3) is never integrable; on SE(2) the turn rate is."""
+    assert not any(f().is_holonomic() for f in (S.suslov, S.ball, S.ball_right, S.sleigh_se2, top))
+    assert nh.GroupSystem(SE2, (u, s, w), u**2 + s**2 + w**2, [w]).is_holonomic()
+    x, y, theta = POSE
+    sideways = u * sp.sin(theta) + s * sp.cos(theta)  # y' = 0
+    assert nh.GroupSystem(SE2, (u, s, w), u**2 + s**2 + w**2, [sideways], g=POSE).is_holonomic()
+
+
+# ---------------------------------------------------------------------------- what comes in
+
+
+def test_positions_as_matrices_and_rotations():
+    system, q = S.rigid_body(), SO3.exp([0.3, -0.5, 0.8])
+    expected = nh.integrate(system, nh.DLA(), q, [1, 0, 0.2], h=0.1, steps=10).q
+    for q0 in (SO3.matrix(q), Rotation.from_rotvec([0.3, -0.5, 0.8]), q * (1 + 1e-9)):
+        assert np.abs(nh.integrate(system, nh.DLA(), q0, [1, 0, 0.2], h=0.1, steps=10).q
+                      - expected).max() < 1e-15  # fmt: skip
+    many = nh.ensemble(system, nh.DLA(), np.stack([SO3.matrix(q)] * 2), [[1, 0, 0.2]] * 2, h=0.1,
+                       steps=10)  # fmt: skip
+    assert np.abs(many.q - expected).max() < 1e-15
+    given = nh.GroupSystem(SO3, W, w1**2 + w2**2 + w3**2, q0=SO3.matrix(q), v0=(1, 0, 0))
+    assert np.abs(np.array(given.q0) - q).max() < 1e-15
+
+
+L3 = w1**2 + w2**2 + w3**2
+QUATERNION = nh.symbols("qw qx qy qz")
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda: nh.GroupSystem("SO3", W, L3), "group = 'SO3' is unknown"),
+    (lambda: nh.GroupSystem(SO3, W, L3, rule="euler"), "rule = 'euler' is unknown"),
+    (lambda: nh.GroupSystem(SO3, W[:2], w1**2 + w2**2), "3 of the body in SO3"),
+    (lambda: nh.GroupSystem(SO3, W, L3, g=POSE), "must name the coordinates of SO3"),
+    (lambda: nh.GroupSystem(SO3, W, L3 - QUATERNION[1] ** 2, g=QUATERNION),
+     r"L contains \['qx'\].*left-invariant"),
+    (lambda: nh.GroupSystem(SO3, W, L3, [w3 + QUATERNION[0] * w1], g=QUATERNION),
+     "differ at q and -q"),
+    (lambda: nh.GroupSystem(SE2, W, L3, rule="trace"), "rule='trace' is for SO3"),
+    (lambda: nh.GroupSystem(SO3, W, L3 + w1, rule="trace"), "rule='trace' is for SO3"),
+    (lambda: nh.GroupSystem(SO3, W, L3, q0=(1, 1, 0, 0)), r"q0.*\|q\| = 1.414213562"),
+    (lambda: nh.integrate(S.suslov(), nh.DLA(), (2, 0, 0, 0), (1, 0, 0), h=1, steps=1),
+     r"q0 is no rotation.*\|q\| = 2"),
+    (lambda: nh.integrate(S.suslov(), nh.DLA(), (1, 0, 0), (1, 0, 0), h=1, steps=1),
+     r"q0 has shape \(3,\).*\(w, x, y, z\)"),
+    (lambda: nh.integrate(S.suslov(), nh.DLA(), (1, 0, 0, 0), (1, 0, 0, 0), h=1, steps=1),
+     r"v0 has shape \(4,\)"),
+    (lambda: nh.integrate(S.suslov(), nh.DLA(), (1, 0, 0, 0), (1, 0, 1), h=1, steps=1),
+     "v0 = .* violates the constraints"),
+    (lambda: nh.integrate(S.suslov(), nh.DLA(), (1, 0, 0, 0), q1=(0, 1, 0, 0), h=1, steps=1),
+     "turns by pi"),
+    (lambda: nh.integrate(S.suslov(), nh.Variational(), h=0.1, steps=1), "velocity constraints"),
+    (lambda: S.suslov().exact(1.0), "no closed solution"),
+])  # fmt: skip
+def test_errors_say_what_is_wrong(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_files_with_an_unknown_group_are_refused():
+    from nhlab.run.files import system_from_json, system_to_json
+
+    data = system_to_json(S.suslov())
+    assert system_from_json(data) == S.suslov()
+    for change in ({"group": "Group"}, {"t": ["Symbol", "t", {}]}, {"rule": "best"}):
+        with pytest.raises(ValueError):
+            system_from_json(data | change)
+
+
+@pytest.mark.parametrize("h", [1.5, 4, 6, 1e3])
+def test_steps_without_a_solution_stop(h):
+    """With the trace rule a free ball turns by sin(angle) = h |omega|, which may exceed 1."""
+    ball = nh.systems.rigid_body(1, 1, 1, rule="trace")
+    with pytest.raises(nh.IntegrationError):
+        nh.integrate(ball, nh.Variational(), [1, 0, 0, 0], [0, 0, 1], h=h, steps=1)

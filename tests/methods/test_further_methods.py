@@ -1,0 +1,485 @@
+"""Reversible, DiscreteGradient and Composition: what each keeps, its order, and what it loses."""
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+import sympy as sp
+from scipy.optimize import root
+
+import nhlab as nh
+from nhlab.codegen.careful import careful_step
+from nhlab.methods.composition import FACTORS
+from nhlab.run.loop import _first_step
+from nhlab.view import plot
+
+S = nh.systems
+PROBLEMS = {"particle": 2, "robot": 1, "sleigh": 4, "snakeboard": 2, "contact_oscillator": 2,
+            "transmission": 2}  # fmt: skip
+BOTH = [nh.Reversible(), nh.DiscreteGradient()]
+BASES = [nh.DLA(), nh.DLA(0.3, True), nh.Reversible(), nh.DiscreteGradient()]
+x, y, z, w, vx, vy, vz, vw, t = nh.symbols("x y z w vx vy vz vw t")
+
+
+def run(system, method, h=0.1, steps=100, **options):
+    return nh.integrate(system, method, h=h, steps=steps, **options)
+
+
+@lru_cache
+def true_end(system, T):
+    return nh.integrate(system, nh.Reference(), h=T, steps=1).q[1:]
+
+
+def slope(system, method, T, first, count=3):
+    hs, end = T / (first * 2 ** np.arange(count)), true_end(system, T)
+    return nh.diagnostics.order(
+        system, method, T=T, hs=hs, floor=1e-11, reference=lambda _: end
+    ).slope
+
+
+def away_and_back(system, method, h=0.1, steps=100):
+    """How far from its start a run comes back after v -> -v, over what it has moved."""
+    there = run(system, method, h, steps)
+    v = system.project(there.q[-1], there.v[-1]) if system.constraints else there.v[-1]
+    back = nh.integrate(system, method, there.q[-1], -v, h=h, steps=steps)
+    return np.abs(back.q[-1] - there.q[0]).max() / np.ptp(there.q, 0).max()
+
+
+def numeric(system):
+    """L_v, L_q, E, E_q, dp_j/dq_i and A of a system without generated code."""
+    values = list(system.parameters.items())
+    time = system.t or sp.Symbol("time")
+
+    def function(e):
+        f = sp.lambdify((time, *system.q, *system.v), sp.sympify(e).subs(values))
+        return lambda q, v, t=0.0: np.squeeze(np.array(f(t, *np.ravel(q), *np.ravel(v)), float))
+
+    L, n = system.L, len(system.q)
+    p = [L.diff(u) for u in system.v]
+    E = sum(a * u for a, u in zip(p, system.v, strict=True)) - L
+    rows = [[c.diff(u) for u in system.v] for c in system.constraints]
+    curl = [[p[j].diff(system.q[i]) - p[i].diff(system.q[j]) for j in range(n)] for i in range(n)]
+    names = {"L_v": sp.Matrix(p), "L_q": sp.Matrix([L.diff(s) for s in system.q]), "E": E,
+             "E_q": sp.Matrix([E.diff(s) for s in system.q]), "curl": sp.Matrix(curl),
+             "M": sp.Matrix([[a.diff(u) for u in system.v] for a in p]),
+             "A": sp.Matrix(rows)}  # fmt: skip
+    found = {k: function(e) for k, e in names.items()}
+    return found | {"A": lambda *state: function(names["A"])(*state).reshape(-1, n)}
+
+
+def rough():
+    """M(q) with a product of velocities, a term b(q).v, V without symmetry."""
+    L = (1 + y**2 / 4) * vx**2 / 2 + vy**2 / 2 + vz**2 / 2 + vx * vy * sp.cos(z) / 4
+    L += y * vz - x**2 * vy / 2 - x**4 / 4 - (y - z) ** 2 - y**2
+    return nh.System((x, y, z), (vx, vy, vz), L, [vz - y * vx], q0=(0.2, 0.5, 0),
+                     v0=(1, 0.5, 0.5))  # fmt: skip
+
+
+def cyclic(mass=1):
+    """w occurs neither in V nor in the constraint; p_w is a horizontal momentum."""
+    L = (vx**2 + vy**2 + vz**2 + mass * vw**2) / 2 + 0.3 * vw * vy + sp.cos(y) - x**4
+    return nh.System((x, y, z, w), (vx, vy, vz, vw), L, [vz - y * vx], q0=(0, 1, 0, 0),
+                     v0=(1, 1, 1, 0.5))  # fmt: skip
+
+
+# ------------------------------------------------------------------ both
+
+
+@pytest.mark.parametrize("method", BOTH, ids=repr)
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_order_and_constraint(name, method):
+    system = S.catalogue[name]()
+    assert method.order == 2
+    assert abs(slope(system, method, PROBLEMS[name], 40) - 2) < 0.1
+    assert np.abs(run(system, method).constraint()).max() < 1e-14
+    assert np.abs(run(system, nh.DLA()).constraint()).max() > 1e-4
+
+
+@pytest.mark.parametrize("method", BOTH, ids=repr)
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_reversible(name, method):
+    system = S.catalogue[name]()
+    assert away_and_back(system, method) < 1e-12
+    for other in (nh.RK4(), nh.DLA(0.3)):
+        assert away_and_back(system, other) > 1e-8
+
+
+def test_general_systems():
+    """M(q) and gyroscopic terms."""
+    system = rough()
+    for method in BOTH:
+        assert abs(slope(system, method, 1, 20) - 2) < 0.1
+        sol = run(system, method, steps=200)
+        assert np.abs(sol.constraint()).max() < 1e-14
+        exact = isinstance(method, nh.DiscreteGradient)
+        assert (np.ptp(sol.energy()) < 1e-13) == exact
+        assert exact or np.ptp(sol.energy()) > 1e-5
+        row = sol._rows[-1]  # with b(q).v time is reversed by h -> -h only
+        for h in (0.1, -0.1):
+            row = _first_step(method, system, 0.0, h, row, np.ones(3))
+        assert np.abs(row[:6] - sol._rows[-1, :6]).max() < 1e-13
+        assert away_and_back(system, method) > 1e-3
+
+
+@pytest.mark.parametrize("method", BOTH, ids=repr)
+@pytest.mark.parametrize("name", ["robot", "sleigh", "snakeboard", "rough"])
+def test_multipliers(name, method):
+    """-lam/h tends to the continuous multipliers, for the rows of A as they were given."""
+    system = rough() if name == "rough" else S.catalogue[name]()
+    worst = []
+    for h in (0.04, 0.02):
+        sol = run(system, method, h, 20)
+        true = system.multipliers(sol.q, sol.v)
+        worst.append(np.abs(-sol.lam / h - (true[1:] + true[:-1]) / 2).max())
+    assert worst[1] < 0.3 * worst[0] and worst[1] < 5e-3 * (1 + np.abs(true).max())
+
+
+def test_momenta_of_cyclic_coordinates():
+    def spread(system, method):
+        return np.ptp(run(system, method).p[:, 3])
+
+    for method in (*BOTH, nh.Composition(nh.DLA()), nh.Composition(nh.DiscreteGradient())):
+        assert spread(cyclic(), method) < 5e-14
+    varying = cyclic(2 + sp.sin(y))
+    assert spread(varying, nh.Reversible()) < 5e-14
+    assert spread(varying, nh.DiscreteGradient()) > 1e-6
+
+
+def refused(call, *words):
+    with pytest.raises(ValueError) as error:
+        call()
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_systems_they_cannot_treat():
+    for method in (*BOTH, *map(nh.Composition, BOTH)):
+        for system in (S.sleigh_se2(), nh.Chaplygin(S.particle(), fibre="z")):
+            refused(lambda m=method, s=system: run(s, m), "R^n", "nh.DLA")
+        refused(lambda m=method: run(S.particle(), m, q0=[0, 1, 0], q1=[0.1, 1, 0.1]), "v0")
+    fast = nh.System((x,), (vx,), -sp.sqrt(1 - vx**2))
+    saddle = nh.System((x, y), (vx, vy), (vx**2 - vy**2) / 2)
+    for method in (nh.DiscreteGradient(), nh.Composition(nh.DiscreteGradient())):
+        refused(lambda m=method: run(S.driven(), m), "time", "nh.Reversible")
+        refused(lambda m=method: run(S.spherical_pendulum(), m), "holonomic", "nh.Reversible")
+        for system in (fast, saddle):
+            refused(lambda m=method, s=system: run(s, m, q0=s.q, v0=s.v), "definite", "nh.DLA")
+    with pytest.raises(ValueError, match=r"nh\.DLA"):
+        run(S.particle(), nh.Composition(nh.Variational()))
+
+
+# ------------------------------------------------------------------ Reversible
+
+
+@pytest.mark.parametrize("name", ["particle", "robot", "snakeboard", "contact_oscillator"])
+def test_points_of_dla(name):
+    """For constant M: the points of DLA(0, symmetric), with its momenta projected on D."""
+    system = S.catalogue[name]()
+    ours, dla = run(system, nh.Reversible()), run(system, nh.DLA(0, True))
+    assert np.abs(ours.q - dla.q).max() < 1e-12
+    assert np.abs(ours.v - dla.v_projected).max() < 1e-12
+    assert np.abs(ours.v - dla.v).max() > 1e-3
+    assert np.abs(run(system, nh.Projector(0, True)).q - dla.q).max() > 1e-5
+
+
+def test_not_with_a_mass_that_varies():
+    gap = run(S.sleigh(), nh.Reversible()).q - run(S.sleigh(), nh.DLA(0, True)).q
+    assert np.abs(gap).max() > 1e-5
+
+
+@pytest.mark.parametrize("name", ["particle", "snakeboard"])
+def test_nonholonomic_rattle_is_the_projector_method(name):
+    """One multiplier for both steps at a node, which puts the mean of their momenta into D."""
+    system, h = S.catalogue[name](), 0.1
+    f = numeric(system)
+    q, v = np.array(system.q0, float), np.array(system.v0, float)
+    M = f["M"](q, v)
+    half = f["L_v"](q, v) + h / 2 * (f["L_q"](q, v) + f["A"](q, v).T @ system.multipliers(q, v))
+    path = [q]
+    for _ in range(50):
+        q = q + h * np.linalg.solve(M, half)
+        A, p = f["A"](q, v), half + h / 2 * f["L_q"](q, v)
+        N = np.linalg.solve(M, A.T)
+        lam = -2 / h * np.linalg.solve(A @ N, N.T @ p)
+        half = p + h / 2 * f["L_q"](q, v) + h * A.T @ lam
+        path.append(q)
+    assert np.abs(run(system, nh.Projector(0, True), h, 50).q - path).max() < 1e-12
+    assert np.abs(run(system, nh.Reversible(), h, 50).q - path).max() > 1e-5
+
+
+@pytest.mark.parametrize("system", [S.sleigh(), S.driven(), rough()], ids=lambda s: s.name)
+def test_equations_of_leapfrog(system):
+    """One step against SciPy's solution of the equations as the docstring has them."""
+    f, h, t0 = numeric(system), 0.1, 0.4 if system.t else 0.0
+    q0, n = np.array(system.q0, float), len(system.q)
+    v0 = system.project(q0, system.v0, t0)
+    sol = nh.integrate(system, nh.Reversible(), q0, v0, h=h, steps=1, t0=t0)
+    m, t1 = len(system.constraints), t0 + h
+
+    def equations(X):
+        va, vb, v1, lam, mu = np.split(X, [n, 2 * n, 3 * n, 3 * n + m])
+        q1 = q0 + h / 2 * (va + vb)
+        A0, A1 = f["A"](q0, va, t0), f["A"](q1, vb, t1)
+        p0, p, pb, p1 = (f["L_v"](q, v, t).ravel() for q, v, t in
+                         ((q0, v0, t0), (q0, va, t0), (q1, vb, t1), (q1, v1, t1)))  # fmt: skip
+        return np.concatenate([
+            p - p0 - h / 2 * f["L_q"](q0, va, t0).ravel() + A0.T @ lam,
+            pb - p,
+            p1 - p - h / 2 * f["L_q"](q1, vb, t1).ravel() + A1.T @ mu,
+            A0 @ va + A1 @ vb,
+            A1 @ v1,
+        ])  # fmt: skip
+
+    X = root(equations, np.concatenate([v0, v0, v0, np.zeros(2 * m)]), tol=1e-14).x
+    assert np.abs(equations(X)).max() < 1e-13
+    assert np.abs(sol.q[1] - q0 - h / 2 * (X[:n] + X[n : 2 * n])).max() < 1e-12
+    assert np.abs(sol.v[1] - X[2 * n : 3 * n]).max() < 1e-12
+    assert np.abs(sol.lam[0] - X[3 * n : 3 * n + m] - X[3 * n + m :]).max() < 1e-12
+
+
+def test_rattle():
+    """With holonomic constraints: those of SHAKE's points, and velocities tangent to them."""
+    system = S.spherical_pendulum()
+    sol, shake = run(system, nh.Reversible()), run(system, nh.Variational(0, True))
+    assert np.abs(sol.q - shake.q).max() < 1e-12
+    assert np.abs(system.g(sol.q)).max() < 1e-14 and np.abs(sol.constraint()).max() < 1e-14
+    assert np.abs(shake.constraint()).max() > 1e-3
+    assert away_and_back(system, nh.Reversible()) < 1e-12
+
+
+def test_leapfrog_is_symplectic():
+    """dq ^ dp = M(q) dq ^ dv for one degree of freedom."""
+    system = nh.System((x,), (vx,), (1 + x**2) * vx**2 / 2 + sp.cos(x), q0=(1,), v0=(0.5,))
+
+    def change(method):
+        sol = run(system, method, 0.2, 1)
+        D = nh.diagnostics.tangent(system, method, h=0.2, row=sol._rows[0], inputs=("q", "v"))
+        M = system.M(sol.q)[:, 0, 0]
+        return abs(np.linalg.det(D[2:4]) * M[1] / M[0] - 1)
+
+    assert change(nh.Reversible()) < 1e-14
+    assert change(nh.Composition(nh.Variational())) < 1e-13
+    assert change(nh.DiscreteGradient()) > 1e-5
+
+
+# ------------------------------------------------------------------ DiscreteGradient
+
+ENERGY = {"particle": 0.2, "robot": 0.1, "sleigh": 0.2, "snakeboard": 0.003,  # up to phi = pi/2
+          "contact_oscillator": 0.2, "transmission": 0.1}  # fmt: skip
+
+
+@pytest.mark.parametrize("name, h", ENERGY.items(), ids=ENERGY)
+def test_energy(name, h):
+    """Less than one unit in the last place per step."""
+    system, steps = S.catalogue[name](), 10_000
+    sol = run(system, nh.DiscreteGradient(), h, steps)
+    E = sol.energy()
+    assert np.ptp(E) < steps * np.finfo(float).eps * max(1, abs(E[0]))
+    assert np.abs(sol.constraint()).max() < 1e-12
+    witness = run(system, nh.DLA(), 0.1, 200)
+    assert np.ptp(witness.energy()) > 1e-6 and np.ptp(witness.energy("projected")) > 1e-9
+
+
+@pytest.mark.parametrize("system", [S.sleigh(), S.snakeboard(), rough()], ids=lambda s: s.name)
+def test_equations_of_the_discrete_gradient(system):
+    """One step put into the equations as the docstring has them, by NumPy."""
+    f, h = numeric(system), 0.1
+    sol = run(system, nh.DiscreteGradient(), h, 5)
+    (q0, q1), (v0, v1) = sol.q[-2:], sol.v[-2:]
+    u, mean, middle = (q1 - q0) / h, (v0 + v1) / 2, (q0 + q1) / 2
+    M = (f["M"](q0, v0) + f["M"](q1, v1)) / 2
+
+    def orthonormal(A):
+        return np.linalg.solve(np.linalg.cholesky(A @ np.linalg.solve(M, A.T)), A)
+
+    def U(q, what="E"):
+        return (f[what](q, v0) + f[what](q, v1)) / 2
+
+    A0, A1 = (orthonormal(f["A"](q, v0)) for q in (q0, q1))
+    A = (A0 + A1) / 2
+    kappa = np.linalg.lstsq(A.T, M @ (mean - u), rcond=None)[0]
+    along = np.diag(M) * u * [system.symbolic.E.has(s) for s in system.q]
+    g = U(middle, "E_q").ravel()
+    if along.any():
+        g = g + (U(q1) - U(q0) - h * g @ u) / (h * u @ along) * along
+    force = M @ (v1 - v0) + h * g - h * f["curl"](middle, mean) @ u - (A1 - A0).T @ kappa
+    lam = np.linalg.lstsq(A.T, force, rcond=None)[0]
+    assert np.abs(A @ u).max() < 1e-13 and np.abs(A1 @ v1).max() < 1e-14
+    assert np.abs(M @ (mean - u) - A.T @ kappa).max() < 1e-13
+    assert np.abs(force - A.T @ lam).max() < 1e-13
+    assert np.abs(force + (A1 - A0).T @ kappa - A.T @ lam).max() > 1e-12  # the term is needed
+
+
+def test_at_rest_and_at_turning_points():
+    """Gonzalez' quotient is 0/0 where u = 0."""
+    still = nh.integrate(S.pendulum(), nh.DiscreteGradient(), [0], [0], h=0.1, steps=10)
+    assert np.all(still.q == 0) and np.all(still.v == 0)
+    system = S.pendulum()
+    h = 0.1
+    half = nh.integrate(system, nh.DiscreteGradient(), [1], [0], h=h / 2, steps=1)
+    v = half.v[1]  # arrives at the turning point, leaves it, and is back: u = 0 within one step
+    sol = nh.integrate(system, nh.DiscreteGradient(), [1], -v, h=h, steps=2000)
+    assert np.ptp(sol.energy()) < 1e-13
+    from_rest = nh.integrate(S.transmission(), nh.DiscreteGradient(), [0.1, 0.5, 0.2], [0, 0, 0],
+                             h=0.1, steps=1000)  # fmt: skip
+    assert np.ptp(from_rest.energy()) < 1e-13
+
+
+# ------------------------------------------------------------------ Composition
+
+
+def test_factors():
+    """The order conditions that a symmetric composition of order-2 maps must satisfy."""
+    for order, factors in FACTORS.items():
+        gamma = np.array(factors)
+        assert factors == factors[::-1] and gamma.min() < 0
+        assert abs(gamma.sum() - 1) < 1e-15 and abs((gamma**3).sum()) < 1e-14
+        assert (abs((gamma**5).sum()) < 1e-14) == (order == 6)
+
+
+# system -> (T, steps of the coarsest run for order 4, for order 6)
+ORDERS = {"particle": (2, 12, 10), "robot": (2, 12, 8), "sleigh": (4, 8, 6)}
+
+
+@pytest.mark.parametrize("name, T", [(k, x) for k, x in ORDERS.items()], ids=ORDERS)
+@pytest.mark.parametrize("base", BASES, ids=repr)
+def test_orders(name, T, base):
+    system, (T, four, six) = S.catalogue[name](), T
+    assert abs(slope(system, nh.Composition(base, 4), T, four) - 4) < 0.1
+    assert abs(slope(system, nh.Composition(base, 6), T, six) - 6) < 0.2
+    assert abs(slope(system, base, T, 40) - 2) < 0.1
+
+
+@pytest.mark.parametrize("name, T", [("pendulum", 4), ("spherical_pendulum", 2)])
+def test_orders_without_velocity_constraints(name, T):
+    system = S.catalogue[name]()
+    for base in (nh.Variational(), nh.Variational(0.3, True), nh.Reversible()):
+        assert abs(slope(system, nh.Composition(base, 4), T, 16) - 4) < 0.1
+        assert abs(slope(system, nh.Composition(base, 6), T, 10) - 6) < 0.2
+
+
+def test_orders_elsewhere():
+    """Time, Lie groups and reduced systems."""
+    assert abs(slope(S.driven(), nh.Composition(nh.DLA()), 2, 12) - 4) < 0.1
+    assert abs(slope(S.driven(), nh.Composition(nh.Reversible()), 2, 16) - 4) < 0.1
+    assert abs(slope(S.sleigh_se2(), nh.Composition(nh.DLA()), 4, 16) - 4) < 0.1
+    reduced = nh.Chaplygin(S.particle(), fibre="z")
+    assert abs(slope(reduced, nh.Composition(nh.DLA()), 2, 12) - 4) < 0.1
+
+
+def test_cayley_has_no_middle():
+    """g cay(h omega/2) is not halfway to g cay(h omega): DLA(1/2) is then not symmetric."""
+    method = nh.Composition(nh.DLA())
+    refused(lambda: run(S.ball(), method), "symmetric", "rule='log'")
+    assert abs(slope(S.ball(rule="log"), method, 2, 16) - 4) < 0.1
+
+
+def substeps(system, method, factors, h, T):
+    """Where substeps of any method end, from the rows of its own step."""
+    q0, v0 = np.array(system.q0, float), np.array(system.v0, float)
+    p0 = method.start_momentum(system, 0.0, q0, v0, factors[0] * h)
+    row = np.concatenate([q0, p0, v0, np.zeros(len(system.constraints))])
+    for _ in range(round(T / h)):
+        for factor in factors:
+            row = _first_step(method, system, 0.0, factor * h, row, np.ones(len(v0)))
+    return row[: len(q0)]
+
+
+def test_what_does_not_compose():
+    """The projector method stays at order 2 and gets worse; DLA by the same loop has order 4."""
+    system, T = S.particle(), 2.0
+    true = nh.integrate(system, nh.Reference(), h=T, steps=1).q[1]
+    slopes = {}
+    for method in (nh.Projector(), nh.DLA()):
+        errors = [np.abs(substeps(system, method, FACTORS[4], T / k, T) - true).max()
+                  for k in (20, 40)]  # fmt: skip
+        slopes[method] = np.log2(errors[0] / errors[1])
+    assert abs(slopes[nh.Projector()] - 2) < 0.1 and abs(slopes[nh.DLA()] - 4) < 0.1
+    for method in (nh.Projector(), nh.Projector(0, True)):
+        refused(lambda m=method: nh.Composition(m), "reflects", "nh.Reversible()")
+    refused(lambda: nh.Composition(nh.EDLA()), "its own step")
+    for bad in (nh.RK4(), nh.DLA(0.3), nh.DLA(constraint_alpha=0), nh.Variational(0), nh.DLA,
+                nh.Composition(), "DLA", None):  # fmt: skip
+        refused(lambda m=bad: nh.Composition(m), f"method = {bad!r}", "symmetric=True")
+    for bad in (2, 5, 8, "4", 4.0, None, [4]):
+        refused(lambda o=bad: nh.Composition(nh.DLA(), o), f"order = {bad!r}", "4 or 6")
+
+
+@pytest.mark.parametrize("order", FACTORS)
+@pytest.mark.parametrize("base", BASES, ids=repr)
+def test_composed_maps_keep_what_the_base_keeps(base, order):
+    for name in ("particle", "sleigh"):
+        system, method = S.catalogue[name](), nh.Composition(base, order)
+        sol = run(system, method)
+        assert np.abs(sol.constraint()).max() < 1e-14
+        assert away_and_back(system, method) < 1e-12
+        exact = isinstance(base, nh.DiscreteGradient)
+        assert (np.ptp(sol.energy()) < 1e-13) == exact
+
+
+@pytest.mark.parametrize("base", [*BASES, nh.Variational()], ids=repr)
+def test_a_step_is_its_substeps(base):
+    """Cost: s steps of the base; the result is that of s runs of one step each."""
+    system = S.pendulum() if isinstance(base, nh.Variational) else S.robot()
+    for order, count in ((4, 5), (6, 9)):
+        method = nh.Composition(base, order)
+        assert len(method.factors) == count
+        calls, space = [], method.program(system)._execute()
+        substep = space["substep"]
+        space["substep"] = lambda *a: calls.append(a[1]) or substep(*a)  # noqa: B023
+        row = [*system.q0, *system.v0, *[0.0] * len(system.symbolic.A)]
+        args = method.arguments(system, [1.0] * len(system.v))
+        assert space["step"](0.0, 0.1, *row, *args)[0]
+        np.testing.assert_allclose(calls, 0.1 * np.array(method.factors), rtol=1e-15)
+        text = nh.source(system, method)
+        assert text.count("def substep(") == 1 and len(text) < 2.5 * len(nh.source(system, base))
+
+
+# ------------------------------------------------------------------ ways to run
+
+ALL = [nh.Reversible(), nh.DiscreteGradient(), nh.Composition(nh.DLA()),
+       nh.Composition(nh.Reversible(), 6)]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, method", [("pendulum", nh.DiscreteGradient()),
+    ("particle", nh.Reversible()), ("particle", nh.Composition(nh.DLA()))], ids=repr)  # fmt: skip
+def test_three_ways_to_run(name, method, numba):
+    system = S.catalogue[name]()
+    one = run(system, method, steps=40, backend="python")
+    compiled = run(system, method, steps=40, backend="numba")
+    assert np.abs(compiled._rows - one._rows).max() < 1e-12
+    many = nh.ensemble(system, method, [system.q0] * 3, [system.v0] * 3, h=0.1, steps=40,
+                       backend="numpy")  # fmt: skip
+    assert np.abs(many.q[2] - one.q).max() < 1e-12 and many.ok.all()
+
+
+@pytest.mark.parametrize("method", [*BOTH, nh.Composition(nh.DLA(0.3, True), 4)], ids=repr)
+def test_with_pivoting(method):
+    """A step that fails is taken again by careful.py from the statement, not from the text."""
+    system = S.particle() if isinstance(method, nh.Composition) else S.robot()
+    sol = run(system, method, steps=3)
+    args = method.arguments(system, np.ones(len(system.v)))
+    attempt = careful_step(method.program(system).statement, 0.2, 0.1, sol._rows[2], args)
+    assert attempt.ok and np.abs(attempt.carry - sol._rows[3]).max() < 1e-12
+
+
+@pytest.mark.parametrize("method", [*ALL, nh.Composition(nh.Variational(0.2, True), 6)], ids=repr)
+def test_as_values(method, tmp_path):
+    assert eval(repr(method), vars(nh) | {k: getattr(nh, k) for k in nh.methods.__all__}) == method
+    assert hash(method) == hash(type(method)(**vars(method)))
+    system = S.pendulum() if "Variational" in repr(method) else S.particle()
+    sol = run(system, method, steps=5)
+    sol.save(tmp_path / "run.npz")
+    again = nh.load(tmp_path / "run.npz")
+    assert again.method == method and np.array_equal(again.q, sol.q)
+    assert method.keeps and method.loses
+    for reading in ("midpoints", "average"):
+        refused(lambda at=reading: sol.energy(at), "discrete Lagrangian")
+
+
+def test_looks():
+    """Every method has a colour and a style of its own."""
+    names = set(nh.methods.__all__)
+    assert names == set(plot.COLOURS) == set(plot.LINES)
+    assert len(set(plot.COLOURS.values())) == len(names)
+    assert plot.label(nh.Composition(nh.DLA(), 6)) == "DLA composed, order 6"
