@@ -13,7 +13,9 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from .generate import MAXITER, TOLERANCE, evaluator, jacobian
+from .derivatives import jacobian
+from .evaluate import Function
+from .statement import MAXITER, TOLERANCE
 
 
 class Attempt:
@@ -36,7 +38,7 @@ def careful_step(statement, t, h, carry, args):
             if not _solve(stage, known, result):
                 return result
         update = _update(statement, tuple(known))(*known.values())
-    result.carry = np.array([float(x) for x in update])
+    result.carry = update
     result.h = h if statement.new_h is None else known[statement.new_h]
     if not np.all(np.isfinite(result.carry)):
         result.reason = "the step leads to values that are not finite"
@@ -51,7 +53,7 @@ def careful_step(statement, t, h, carry, args):
 
 @lru_cache(256)
 def _update(statement, symbols):
-    return evaluator(symbols, statement.update, statement.let)
+    return Function(symbols, statement.update, statement.let)
 
 
 @lru_cache(256)
@@ -61,8 +63,8 @@ def _prepared(stage, symbols):
     entries = [e for row in J for e in row]
     scale2 = stage.scale2 or (1,) * len(stage.unknowns)
     scale2 = [sp.oo if e is None else e for e in scale2]  # infinite: any correction will do
-    start = evaluator(symbols, [*stage.guess, *scale2], stage.let)
-    return start, evaluator((*symbols, *stage.unknowns), [*stage.equations, *entries], stage.let)
+    start = Function(symbols, [*stage.guess, *scale2], stage.let)
+    return start, Function((*symbols, *stage.unknowns), [*stage.equations, *entries], stage.let)
 
 
 def balanced(x):
@@ -83,12 +85,12 @@ def _solve(stage, known, result):
     """Solve one stage; add its unknowns to ``known`` and return True, or say what failed."""
     n = len(stage.unknowns)
     start, system = _prepared(stage, tuple(known))
-    values = [float(x) for x in start(*known.values())]
-    x = np.array(values[:n])
+    values = start(*known.values())
+    x = values[:n]
     tolerance = 0.3 if stage.predictor else TOLERANCE  # a guess need not be better
-    near = tolerance**2 * (np.array(values[n:]) + x * x)
+    near = tolerance**2 * (values[n:] + x * x)
     for _ in range(MAXITER):
-        values = np.array([float(y) for y in system(*known.values(), *x)])
+        values = system(*known.values(), *x)
         r, J = values[:n], values[n:].reshape(n, n)
         result.residual = float(np.abs(r).sum())
         if not np.all(np.isfinite(values)):

@@ -11,59 +11,13 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import numpy as np
 import sympy as sp
 
-from .printing import HALF_ANGLE, MATH, NUMPY, PRELUDE, Names, python
-
-MAXITER = 8  # more would only help Newton to find a far, wrong root
-TOLERANCE = 1e-8  # on the last correction: the error left after it is its square, round-off
-
-
-def dummy(name):
-    """A symbol of our own, which clashes with none of the reader's; real like theirs."""
-    return sp.Dummy(name, real=True)
-
-
-@dataclass(frozen=True)
-class Stage:
-    """Solve ``equations = 0`` for ``unknowns`` by Newton's method, starting from ``guess``.
-
-    ``let`` abbreviates: pairs (symbol, expression), each expression in earlier symbols.
-    Newton stops when each correction d has d**2 <= TOLERANCE**2 (guess**2 + scale2); None leaves
-    out an unknown that enters linearly and is right as soon as the others are.  A ``predictor``
-    is a guess for a later stage, for which one iteration will do.
-    """
-
-    unknowns: tuple
-    equations: tuple
-    guess: tuple
-    let: tuple = ()
-    scale2: tuple = ()
-    predictor: bool = False
-
-
-@dataclass(frozen=True)
-class Statement:
-    """One step of a method: ``stages`` solved in turn, then ``carry`` replaced by ``update``.
-
-    ``t`` and ``h`` are the time and the step size; ``args`` are constant during a run.  A method
-    that chooses its own step gives ``new_h``; a step with ``new_h <= 0`` is never accepted.
-    ``definite`` says that M is positive definite, so that elimination needs no pivoting; if not,
-    linear equations are iterated as well, which detects and repairs a bad pivot.
-    """
-
-    t: sp.Symbol
-    h: sp.Symbol
-    carry: tuple
-    args: tuple
-    stages: tuple
-    update: tuple
-    let: tuple = ()
-    new_h: sp.Expr | None = None
-    definite: bool = True
+from .derivatives import dot, jacobian, needed
+from .printing import HALF_ANGLE, MATH, PRELUDE, Names, python
+from .statement import MAXITER, TOLERANCE, dummy
 
 
 class Values:
@@ -89,7 +43,7 @@ class Values:
         return found
 
 
-class _Block:
+class Block:
     """Assignments in order, each put into the loop or before it according to what it needs."""
 
     def __init__(self, names, moving=(), values=None):
@@ -153,7 +107,7 @@ class _Block:
     def share(self, expressions, let, current=()):
         """Assign what is needed of ``let`` and not ``current``, and all common subexpressions;
         return what is left of the expressions."""
-        for s, e in _needed(let, expressions):
+        for s, e in needed(let, expressions):
             if s not in current:
                 self.add(s, e)
         return self._cse([_factored(e) for e in self._hoisted(expressions)])
@@ -256,45 +210,6 @@ def _dummies(hint):
     return (dummy(f"{hint}{k}") for k in itertools.count(1))
 
 
-def _needed(let, expressions):
-    """The part of ``let`` that the expressions use, directly or through each other."""
-    used = set().union(*(e.free_symbols for e in expressions))
-    keep = []
-    for s, e in reversed(let):
-        if s in used:
-            used |= e.free_symbols
-            keep.append((s, e))
-    return keep[::-1]
-
-
-def derivative(e, x):
-    """e.diff(x), without the questions SymPy asks on the way, which take most of its time."""
-    if x not in e.free_symbols:
-        return sp.S.Zero
-    if e.is_Add:
-        return sp.Add(*(derivative(a, x) for a in e.args))
-    if e.is_Mul:
-        parts = ((k, derivative(a, x)) for k, a in enumerate(e.args))
-        return sp.Add(*(d * sp.Mul(*e.args[:k], *e.args[k + 1 :]) for k, d in parts if d != 0))
-    if e.is_Pow and e.exp.is_Number:
-        return e.exp * e.base ** (e.exp - 1) * derivative(e.base, x)
-    return e.diff(x)
-
-
-def jacobian(equations, unknowns, let):
-    """Exact derivatives of the equations by the unknowns, through the abbreviations."""
-    rows = {u: [sp.Integer(u is w) for w in unknowns] for u in unknowns}  # of all that moves
-
-    def row(e):
-        terms = [(derivative(e, x), rows[x]) for x in e.free_symbols & rows.keys()]
-        return [_sum(d * by[k] for d, by in terms if by[k] != 0) for k in range(len(unknowns))]
-
-    for s, e in _needed(let, equations):
-        if not rows.keys().isdisjoint(e.free_symbols):
-            rows[s] = row(e)
-    return [row(e) for e in equations]
-
-
 def _moving(stage):
     """unknown -> all symbols that move with it, through the abbreviations."""
     moving = {u: {u} for u in stage.unknowns}
@@ -362,7 +277,7 @@ def _stage_lines(stage, names, h, current, values, definite):
     curved = [not (definite and depends[u].isdisjoint(in_J)) for u in stage.unknowns]
     if not any(curved):
         return _linear_lines(stage, J, strong, names, current, values)
-    block = _Block(names, stage.unknowns, values)
+    block = Block(names, stage.unknowns, values)
     own, anew = _own_rows(stage, J, strong, depends) if definite else ([], False)
     guess, d = _newton_step(block, stage, J, strong, own, anew, current)
 
@@ -395,7 +310,7 @@ def _linear_lines(stage, J, strong, names, current, values):
     """The same for linear equations, J x = -equations(0)."""
     zero = dict.fromkeys(stage.unknowns, sp.S.Zero)
     let = [(s, e.xreplace(zero)) for s, e in stage.let]
-    block = _Block(names, (), values)
+    block = Block(names, (), values)
     r = [-e.xreplace(zero) for e in stage.equations]
     J, r = _shared(block, J, r, let, current)
     current -= set().union(*_moving(stage).values())
@@ -427,7 +342,7 @@ def _newton_step(block, stage, J, strong, own, anew, current):
     r, guess = r[: len(rest)], dict(zip(first, r[len(rest) :], strict=True))
     C = [block.solve(J_own, [-J[i][j] for i in own], strong_own) for j in rest]
     columns = list(zip(rest, C, strict=True))
-    total = [[block.atom(J[i][j] + _dot([J[i][k] for k in own], by), "j") for j, by in columns]
+    total = [[block.atom(J[i][j] + dot([J[i][k] for k in own], by), "j") for j, by in columns]
              for i in rest]  # fmt: skip
     firm = [[strong[i][j] or any(strong[i][k] and e != 0 for k, e in zip(own, by, strict=True))
              for j, by in columns] for i in rest]  # fmt: skip
@@ -435,8 +350,8 @@ def _newton_step(block, stage, J, strong, own, anew, current):
     d = dict(zip(rest, step, strict=True))
     for i, k in enumerate(own):
         by_rest = [column[i] for column in C]
-        d[k] = block.atom(_dot(by_rest, step), "d")
-        guess.setdefault(k, c[i] + _dot(by_rest, [x[j] for j in rest]))
+        d[k] = block.atom(dot(by_rest, step), "d")
+        guess.setdefault(k, c[i] + dot(by_rest, [x[j] for j in rest]))
     return guess, d
 
 
@@ -445,7 +360,7 @@ def _shared(block, J, r, let, current):
     wanted = [*r, *(e for row in J for e in row)]
     left = [block.atom(e, "r" if k < len(r) else "j")
             for k, e in enumerate(block.share(wanted, let, current))]  # fmt: skip
-    current |= {s for s, _ in _needed(let, wanted)}
+    current |= {s for s, _ in needed(let, wanted)}
     entries = iter(left[len(r) :])
     return [[next(entries) for _ in row] for row in J], left[: len(r)]
 
@@ -481,14 +396,6 @@ def _part(table, rows, columns):
     return [[table[i][j] for j in columns] for i in rows]
 
 
-def _sum(terms):
-    return sum(terms, sp.S.Zero)
-
-
-def _dot(a, b):
-    return _sum(x * y for x, y in zip(a, b, strict=True))
-
-
 def generate(statement):
     """The text of ``step`` and ``run`` for a statement.
 
@@ -514,7 +421,7 @@ def generate(statement):
         values.fixed |= set(stage.unknowns)
         lines += stage_lines
         conditions += solved
-    block = _Block(names, (), values)
+    block = Block(names, (), values)
     update = [python(e, names) for e in block.share(statement.update, statement.let, current)]
     lines += block.before
     h = "h"
@@ -557,20 +464,3 @@ def generate(statement):
 
 def _body(lines):
     return "\n    ".join(lines)
-
-
-def evaluator(arguments, expressions, let=()):
-    """A function of arrays that returns the values of the expressions as a list."""
-    names = Names()
-    heads = [names[s] for s in arguments]
-    block = _Block(names)
-    values = [python(e, names) for e in block.share([sp.sympify(e) for e in expressions], let)]
-    lines = [f"def f({', '.join(heads)}):", *block.before, f"return [{', '.join(values)}]"]
-    space = dict(NUMPY)
-    exec(_body(lines), space)
-    return of_arrays(space["f"])
-
-
-def of_arrays(f):
-    """Python floats as NumPy's, which divide by zero without raising."""
-    return lambda *args: f(*(np.float64(a) if isinstance(a, (int, float)) else a for a in args))

@@ -12,9 +12,10 @@ from collections import Counter
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import sympy as sp
 
-from .generate import generate, of_arrays
+from .generate import generate
 from .printing import NUMPY
 
 
@@ -35,6 +36,18 @@ def _fingerprint():
     rooms = (Path(__file__).parents[1] / x for x in ("codegen", "mechanics", "methods", "geometry"))
     files = sorted(f for room in rooms for f in room.glob("*.py"))
     return b"".join(f.read_bytes() for f in files) + sp.__version__.encode()
+
+
+class Cache:
+    """Generated code by key, each piece made when it is first asked for."""
+
+    def __init__(self):
+        self._made = {}
+
+    def __call__(self, key, make):
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
 
 
 class Program:
@@ -100,7 +113,8 @@ class Program:
         """``step`` as a function of arrays: many states at once."""
         space = self._execute()
         space.update(NUMPY)
-        return of_arrays(space["step"])
+        step = space["step"]  # of Python's floats NumPy's, which divide by zero without raising
+        return lambda *args: step(*(np.float64(a) if type(a) in (int, float) else a for a in args))
 
     @cached_property
     def numba(self):

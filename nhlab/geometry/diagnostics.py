@@ -8,8 +8,9 @@ from functools import lru_cache
 import numpy as np
 
 from ..codegen.careful import careful_step
-from ..codegen.generate import dummy, evaluator, jacobian
-from ..mechanics.system import joined
+from ..codegen.derivatives import jacobian
+from ..codegen.evaluate import Function
+from ..codegen.statement import dummy
 from ..methods import Reference
 from ..methods.dla import dla_stage
 from ..run.loop import integrate
@@ -85,21 +86,14 @@ def regularity(sol):
     velocity_rows = s.n + len(sol.system.constraints)  # g is solved as g/h, the others as they are
     factor = [-1 / s.h if i < s.n else 1 / s.h if i < velocity_rows else 1 for i in range(k)]
     J = [[e * factor[i] if j < s.n else e for j, e in enumerate(row)] for i, row in enumerate(J)]
-    arguments = (s.t, s.h, *s.q, *s.v1, s.alpha, *given, *s.parameters)
-    f = evaluator(arguments, [e for row in J for e in row], stage.let)
-    v = sol.v_step
+    arguments = (s.t, s.h, s.q, s.v1, s.alpha, *given, *s.parameters)
+    v, m = sol.v_step, sol.method
     q = sol.system.move(sol.q[1:], v, -sol.h)
-    values = f(
-        sol.t[1:] - sol.h,
-        sol.h,
-        *q.T,
-        *v.T,
-        sol.method.alpha,
-        *([own] if given else []),
-        *sol.system.parameters.values(),
+    alphas = (m.alpha, own) if given else (m.alpha,)
+    matrix = Function(arguments, J, stage.let)
+    return np.linalg.det(
+        matrix(sol.t[1:] - sol.h, sol.h, q, v, *alphas, *sol.system.parameters.values())
     )
-    matrix = joined(values, (len(q),)).reshape(-1, k, k)
-    return np.linalg.det(matrix)
 
 
 def tangent(system, method, *, t=0.0, h, row, inputs=("q", "p")):
@@ -141,13 +135,12 @@ def tangent(system, method, *, t=0.0, h, row, inputs=("q", "p")):
 def _derivative(expressions, variables, let, point):
     """Values of d(expressions)/d(variables) at a point, a dict symbol -> number."""
     f = _derivative_function(tuple(expressions), variables, tuple(let), tuple(point))
-    return np.array(f(*point.values()), float).reshape(len(expressions), -1)
+    return f(*point.values())
 
 
 @lru_cache(64)
 def _derivative_function(expressions, variables, let, symbols):
-    matrix = jacobian(expressions, variables, let)
-    return evaluator(symbols, [e for row in matrix for e in row], let)
+    return Function(symbols, jacobian(expressions, variables, let), let)
 
 
 def _slices(items):
@@ -179,12 +172,12 @@ def symplectic_change(sol, k):
         raise ValueError(f"symplectic_change needs a step 0 <= k < {len(sol) - 1} of a discrete "
                          f"method with fixed h and every=1, not k = {k} of {m!r}")  # fmt: skip
     n, A = len(s.q), s.symbolic.A
-    T = tangent(s, m, t=sol.t[k], h=sol.h[k], row=sol._rows[k])
+    T = tangent(s, m, t=sol.t[k], h=sol.h[k], row=sol.rows.array[k])
     at = dict(_slices([("t", 1), ("h", 1), *m.layout(s).items()]))
     D = np.concatenate([T[at["q"]], T[at["p"]]])
     J, E = symplectic_form(n), np.eye(n, 2 * n)
-    slopes = [e.diff(x) for row in A for e in row for x in s.q]
-    dA = s._array("dA", slopes, (len(A), n, n), sol.q[k], None, sol.t[k])
+    slopes = [[[e.diff(x) for x in s.q] for e in row] for row in A]
+    dA = s.values(slopes, sol.q[k], None, sol.t[k])
     work = s.A(sol.q[k], sol.t[k]).T @ T[at["lam"]]  # the derivative of lam_a A^a
     work[:, :n] += np.einsum("aij,a->ij", dA, sol.lam[k])
     return D.T @ J @ D - J, work.T @ E - E.T @ work
@@ -200,7 +193,7 @@ def action(system, method, t, q):
 
 def lagrangian(system, q, v, t=0.0):
     """Values of L, shape (...)."""
-    return system._array("L", [system.L], (), q, v, t)
+    return system.values(system.L, q, v, t)
 
 
 # ---------------------------------------------------------------------------- growth

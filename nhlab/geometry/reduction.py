@@ -17,8 +17,12 @@ from functools import cached_property
 import numpy as np
 import sympy as sp
 
-from ..codegen.generate import dummy, evaluator, jacobian
-from ..mechanics.system import Symbolic, System, columns, joined, rank
+from ..codegen.derivatives import jacobian
+from ..codegen.evaluate import Function
+from ..codegen.statement import dummy
+from ..mechanics.checks import rank
+from ..mechanics.symbolic import Symbolic
+from ..mechanics.system import System
 from ..methods import DLA
 from ..run.trajectory import Trajectory
 
@@ -72,7 +76,8 @@ class Reduction(System):
     def _generic(self, rows, columns):
         """The values of a block of a matrix part at generic points, those finite."""
         with np.errstate(all="ignore"):
-            values = self.full._evaluate(rows, *self.full._samples())[..., columns]
+            table = getattr(self.full.symbolic, rows)
+            values = self.full.values(table, *self.full.samples())[..., columns]
         return values[np.isfinite(values).all((1, 2))]
 
     # ------------------------------------------------------------------ construction
@@ -148,7 +153,7 @@ class Reduction(System):
     def curvature(self):
         """B[a, b, c] = d_b A^a_c - d_c A^a_b - [A_b, A_c]^a, shape (m, k, k)."""
         A, m = self.connection, len(self._vs)
-        bracket = _no_bracket if self._group is None else self._group._ad
+        bracket = _no_bracket if self._group is None else self._group.bracket
         table = [[[A[a, c].diff(x) - A[a, b].diff(y) - bracket(A[:, b], A[:, c])[a]
                    for c, y in enumerate(self.q)] for b, x in enumerate(self.q)]
                  for a in range(m)]  # fmt: skip
@@ -180,16 +185,16 @@ class Reduction(System):
         """
         if v is not None:
             return super().project(q, v, t)
-        return self.full._states(q.q if isinstance(q, Trajectory) else q, "q")[..., self._r]
+        return self.full.states(q.q if isinstance(q, Trajectory) else q, "q")[..., self._r]
 
     def lift(self, r, v, t=0.0):
         """The velocity of the full system over (r, v_r), shape (..., n)."""
-        v_s = self._array("v_s", self.fibre_velocity, (len(self._vs),), r, v, t)
+        v_s = self.values(self.fibre_velocity, r, v, t)
         return self._join_v(np.broadcast_to(v, (*v_s.shape[:-1], len(self.v))), v_s)
 
     def start(self, q0, v0, t=0.0):
         """(r0, v_r0) for (q0, v0) of the full system, which must be a motion of this reduction."""
-        q0, v0 = self.full._states(q0, "q"), self.full._states(v0, "v")
+        q0, v0 = self.full.states(q0, "q"), self.full.states(v0, "v")
         r0, v_r0 = q0[..., self._r], v0[..., list(self._vr)]
         gap = np.abs(self.lift(r0, v_r0, t) - v0).max()
         if not gap <= 1e-9 * (1 + np.abs(v0).max()):
@@ -211,40 +216,41 @@ class Reduction(System):
             raise ValueError(f"this is a run of {sol.system!r}, not of {self!r}")
         if sol.every != 1:
             raise ValueError(f"every = {sol.every} left nodes out; integrate with every=1")
-        full, t, h, r, v = self.full, sol.t[:-1], sol.h, sol.q, sol._column("v")
+        full, t, h, r, v = self.full, sol.t[:-1], sol.h, sol.q, sol.rows.v
         v_s = self._fibre_steps(t, r[:-1], v[1:], h, method)
         v = self._join_v(v[1:], v_s)
         q = self._join(r, self._element(s0, "s0"))
         for k in range(len(h)):
             q[k + 1, self._s] = full.move(q[k], v[k], h[k])[self._s]
         p, p_minus = (method.on_step(full, x, t, q[:-1], v, h) for x in ("p_plus", "p_minus"))
-        if sol._q1_given and len(v):
+        if sol.q1_given and len(v):
             v0, p0 = v[:1], p_minus[:1]
         else:
-            v0 = self.lift(r[:1], sol._column("v")[:1], sol.t[:1])
+            v0 = self.lift(r[:1], sol.rows.v[:1], sol.t[:1])
             p0 = full.momentum(q[:1], v0, sol.t[:1])
         v, p = np.concatenate([v0, v]), np.concatenate([p0, p])
         lam = np.zeros((len(q), len(full.symbolic.A)))
         if lam.shape[1]:  # p_minus(k, k+1) = p_plus(k-1, k) - A^T lam
             At = np.swapaxes(full.A(q[:-1], t), -1, -2)
             lam[1:] = (np.linalg.pinv(At) @ (p[:-1] - p_minus)[..., None])[..., 0]
-        columns = {"t": sol.t[:, None], "q": q, "p": p, "v": v, "lam": lam}
+        parts = {"t": sol.t, "q": q, "p": p, "v": v, "lam": lam}
         if method.variable_step:
-            columns |= {x: sol._column(x) for x in ("h", "h_before", "e")}
-        rows = np.concatenate([columns[x] for x in method.layout(full)], -1)
-        return Trajectory(full, method, rows, t0=sol._t0, h=sol._h, message=sol.message,
-                          q1_given=sol._q1_given)  # fmt: skip
+            parts |= {x: getattr(sol.rows, x) for x in ("h", "h_before", "e")}
+        rows = method.layout(full).join(**parts)
+        return Trajectory(full, method, rows, t0=sol.t0, h=sol.h0, message=sol.message,
+                          q1_given=sol.q1_given)  # fmt: skip
 
     def _fibre_steps(self, t, r, v, h, method):
         """v_s of steps (t, r, v, h), shape (N, m)."""
-        key = ("fibre_steps", method.symmetric)
-        if key not in self._shared:
+
+        def make():
             time, h_, alpha = self.t or dummy("t"), dummy("h"), dummy("alpha")
             Ld = self.discretise_reduced(time, self.q, self.v, h_, alpha, method.symmetric)
-            arguments = (time, *self.q, *self.v, h_, alpha, *self.parameters)
-            self._shared[key] = evaluator(arguments, Ld.v_s, Ld.let)
-        values = self._shared[key](t, *r.T, *v.T, h, method.alpha, *self.parameters.values())
-        return joined(values, (len(r),))
+            arguments = (time, self.q, self.v, h_, alpha, *self.parameters)
+            return Function(arguments, Ld.v_s, Ld.let)
+
+        f = self.generated(("fibre_steps", method.symmetric), make)
+        return f(t, r, v, h, method.alpha, *self.parameters.values())
 
     def _join_v(self, v_r, v_s):
         v = np.empty((*v_s.shape[:-1], len(self.full.v)))
@@ -300,33 +306,24 @@ class Reduction(System):
 
     def gyroscopic_force(self, r, v, t=0.0):
         """Values of ``gyroscopic``, shape (..., k)."""
-        return self._array("gyroscopic", list(self.gyroscopic), (len(self.v),), r, v, t)
+        return self.values(list(self.gyroscopic), r, v, t)
 
     def connection_at(self, r, t=0.0):
         """Values of ``connection``, shape (..., m, k)."""
-        return self._array("connection", list(self.connection), self.connection.shape, r, None, t)
+        return self.values(self.connection.tolist(), r, None, t)
 
     def curvature_at(self, r, t=0.0):
         """Values of ``curvature``, shape (..., m, k, k)."""
-        entries = list(sp.flatten(self.curvature))
-        return self._array("curvature", entries, self.curvature.shape, r, None, t)
+        return self.values(self.curvature.tolist(), r, None, t)
 
     def _on_pair(self, what, r0, r1, h, alpha=0.5, symmetric=False, t=0.0):
-        key = ("pair", symmetric, what)
-        if key not in self._shared:
-            arguments, let, parts = self._pair(symmetric)
-            for name, e in parts.items():
-                self._shared["pair", symmetric, name] = evaluator(arguments, e, let)
-        r0, r1 = self._states(r0, "q"), self._states(r1, "q")
-        t, h = np.asarray(t, float), np.asarray(h, float)
-        batch = np.broadcast_shapes(r0.shape[:-1], r1.shape[:-1], t.shape, h.shape)
-        states = (*columns(r0), *columns(r1))
+        f = self.generated(("pair", symmetric), lambda: self._pair(symmetric))[what]
+        r0, r1 = self.states(r0, "q"), self.states(r1, "q")
         with np.errstate(all="ignore"):
-            values = self._shared[key](t, *states, h, alpha, *self.parameters.values())
-        return joined(values, batch)
+            return f(t, r0, r1, h, alpha, *self.parameters.values())
 
     def _pair(self, symmetric):
-        """(arguments, let, expressions) of f, Ld* and the printed forces in (t, r0, r1, h, alpha).
+        """Functions f, Ld* and the printed forces of (t, r0, r1, h, alpha), by name.
 
         Written from the formulas of the papers, not from the momenta that RDLA uses.
         """
@@ -371,7 +368,8 @@ class Reduction(System):
             "F_plus": [sum(J[a] * df1[a][b] + p1[a] * A1[a, b] for a in range(m))
                        for b in range(k)],
         }  # fmt: skip
-        return (t, *r0, *r1, h, alpha, *self.parameters), let, parts
+        arguments = (t, tuple(r0), r1, h, alpha, *self.parameters)
+        return {name: Function(arguments, e, let) for name, e in parts.items()}
 
     def _both(self, v_r, v_s):
         """The velocities of the full system, in its order."""
@@ -405,7 +403,7 @@ class Reduction(System):
 
     def act(self, g, q):
         """g q: the fibre part of q moved by g; (q, act(g, q)) is a vertical element."""
-        q = self.full._states(q, "q")
+        q = self.full.states(q, "q")
         return self._join(q[..., self._r], self._times(self._element(g), q[..., self._s]))
 
     def A_d(self, q0, q1, h, *rule, **options):
@@ -413,7 +411,7 @@ class Reduction(System):
 
         A_d(q0, g q1) = g A_d(q0, q1), DRP.  Shape (..., m).
         """
-        q0, q1 = self.full._states(q0, "q"), self.full._states(q1, "q")
+        q0, q1 = self.full.states(q0, "q"), self.full.states(q1, "q")
         f = self.f(q0[..., self._r], q1[..., self._r], h, *rule, **options)
         return self._times(q1[..., self._s], self._inverse(self._times(q0[..., self._s], f)))
 
@@ -423,7 +421,7 @@ class Reduction(System):
 
     def alpha_Ad_inverse(self, r0, r1, g, h, *rule, s0=None, **options):
         """The pair (q0, q1) over (r0, r1, g) whose first point has the fibre part s0."""
-        r0, r1 = self._states(r0, "q"), self._states(r1, "q")
+        r0, r1 = self.states(r0, "q"), self.states(r1, "q")
         f, s0 = self.f(r0, r1, h, *rule, **options), self._element(s0, "s0")
         if not np.isfinite(f).all():
             raise ValueError(f"no unique horizontal pair lies over r0 = {r0}, r1 = {r1}: Dd is not "

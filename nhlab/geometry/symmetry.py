@@ -15,7 +15,7 @@ import numpy as np
 import sympy as sp
 from sympy.polys.polyerrors import BasePolynomialError
 
-from ..mechanics.system import _dot, _rate
+from ..codegen.derivatives import dot
 from ..methods import DLA, Projector
 
 TOLERANCE = 1e-10  # of what vanishes identically, measured against the terms it is made of
@@ -119,7 +119,7 @@ class Symmetry:
         gap = np.einsum("pmi,psi->psm", A, X)
         size = np.linalg.norm(A, axis=-1)[:, None] * np.linalg.norm(X, axis=-1)[..., None]
         for p, s, m in np.argwhere(np.abs(gap) > TOLERANCE * size)[:1]:
-            value = sp.simplify(_dot(self.sections[s], self._B.row(m)))
+            value = sp.simplify(dot(self.sections[s], self._B.row(m)))
             constraint = (*self.system.constraints, *self.system.holonomic)[m]
             raise ValueError(f"section = {self.sections[s]} does not lie in D: there {constraint} "
                              f"is {value}, for example {gap[p, s, m]:.3g} at q = "
@@ -131,11 +131,11 @@ class Symmetry:
     def _generic(self):
         """Fixed generic states (q, v, t), on g(q) = 0 and where everything is finite."""
         s = self.system
-        q, v, _ = s._samples(24)
+        q, v, _ = s.samples(24)
         v, t = v[:, : len(s.v)], 0.7 + 0.1 * np.arange(len(q))
         with np.errstate(all="ignore"):
             for _ in range(20 if s.holonomic else 0):
-                q = q - np.einsum("pij,pj->pi", np.linalg.pinv(s._evaluate("Dg", q)), s.g(q))
+                q = q - np.einsum("pij,pj->pi", np.linalg.pinv(s.values(s.symbolic.Dg, q)), s.g(q))
             values = [s.energy(q, v, t)[:, None], s.A(q, t), self._fields(q, t)]
             good = np.all([np.isfinite(x.reshape(len(q), -1)).all(1) for x in values], axis=0)
         if good.sum() < 8:
@@ -149,10 +149,7 @@ class Symmetry:
 
     def _array(self, table, q, v=None, t=0.0, system=None):
         """Values of a list of expressions or of rows of them, shape (..., *its shape)."""
-        rows = table if _is_sequence(table[0]) else [table]
-        shape = (len(rows), len(rows[0])) if rows is table else (len(table),)
-        flat = tuple(e for row in rows for e in row)
-        return (system or self.system)._array(("symmetry", flat), flat, shape, q, v, t)
+        return (system or self.system).values(table, q, v, t)
 
     def _fields(self, q, t=0.0, system=None):
         return self._array(self.fields, q, None, t, system)
@@ -171,7 +168,7 @@ class Symmetry:
     def _B(self):
         """A(q) xi_Q(q), an m x k matrix of expressions; g_q is its null space."""
         A = self.system.symbolic.A
-        return sp.Matrix(len(A), len(self.names), lambda m, a: _dot(A[m], self.fields[a][:-1]))
+        return sp.Matrix(len(A), len(self.names), lambda m, a: dot(A[m], self.fields[a][:-1]))
 
     @cached_property
     def _B_values(self):
@@ -232,7 +229,7 @@ class Symmetry:
     @cached_property
     def _J(self):
         S = self.system.symbolic
-        return tuple(_dot((*S.L_v, -S.E), x) for x in self.fields)
+        return tuple(dot((*S.L_v, -S.E), x) for x in self.fields)
 
     def J(self, q, v, t=0.0):
         """The momentum map dL/dv.xi_Q(q), along t minus the energy, shape (..., k)."""
@@ -293,7 +290,7 @@ class Symmetry:
             system, q, v, t = self._of(q), q.q, q.v, q.t
         a = system.acceleration(q, v, t) if a is None else np.asarray(a, float)
         by_v = self._array([[e.diff(u) for u in system.v] for e in self._J], q, v, t, system)
-        dJ = self._array([_rate(system, e) for e in self._J], q, v, t, system)
+        dJ = self._array([system.symbolic.rate(e) for e in self._J], q, v, t, system)
         dJ = dJ + np.einsum("...ai,...i->...a", by_v, a)
         return np.einsum("...sa,...a->...s", self._coefficients(q, t, system, section), dJ)
 
@@ -351,7 +348,7 @@ class Symmetry:
         size = np.abs(self._array([s.L, S.E], *self._generic)).sum(-1)
         for x in self.fields:
             terms = [a * b for a, b in zip((*S.f, S.L_t), x, strict=True)]
-            terms += [a * _rate(s, b) for a, b in zip((*S.L_v, -S.E), x, strict=True)]
+            terms += [a * s.symbolic.rate(b) for a, b in zip((*S.L_v, -S.E), x, strict=True)]
             yield self._rate_in_words(terms, size, *self._generic)
 
     def _changes_of_D(self):
@@ -377,7 +374,8 @@ class Symmetry:
         s = self.system
         X, qdot = s.rate(s.q, x[:-1]), s.rate(s.q, s.v)
         change = [
-            _rate(s, e) - _dot([r.diff(y) for y in s.q], X) for e, r in zip(X, qdot, strict=True)
+            s.symbolic.rate(e) - dot([r.diff(y) for y in s.q], X)
+            for e, r in zip(X, qdot, strict=True)
         ]
         R = sp.Matrix(qdot).jacobian(s.v)
         inverse = (R.T * R).applyfunc(sp.simplify).inv() * R.T

@@ -380,7 +380,7 @@ def ball(I=1.0, c=2.0, rule="cayley"):
     """
     w, g = symbols("w1 w2 w3"), symbols("qw qx qy qz")
     (I, c), values = _parameters(I=I, c=c)
-    third = SO3._matrix(g, None)[2]  # row of R; SO3.matrix would have to load SymPy's matrices
+    third = SO3.entries(g)[2]  # row of R; SO3.matrix would have to load SymPy's matrices
     row = w[2] - c * third[1] * w[0]
     return GroupSystem(SO3, w, I * sum(u**2 for u in w) / 2, [row], g=g, parameters=values,
                        rule=rule, name="ball", source="FIM08 section 4.3", q0=(1, 0, 0, 0),
@@ -397,7 +397,7 @@ def ball_right(I=1.0, rule="cayley"):
     """
     w, g = symbols("w1 w2 w3"), symbols("qw qx qy qz")
     (I,), values = _parameters(I=I)
-    row = sum(x * u for x, u in zip(SO3._matrix(g, None)[2], w, strict=True))
+    row = sum(x * u for x, u in zip(SO3.entries(g)[2], w, strict=True))
     return GroupSystem(SO3, w, I * sum(u**2 for u in w) / 2, [row], g=g, parameters=values,
                        rule=rule, name="ball, right-invariant", q0=(1, 0, 0, 0), v0=(0.8, 0.6, 0),
                        source="Veselov & Veselova 1988; FIM08 section 4.4",

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import sympy as sp
 
-from ..codegen.generate import dummy
+from ..codegen.statement import dummy
 
 
 class DiscreteLagrangian:

@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from ..codegen.generate import dummy
+from ..codegen.statement import dummy
 
 
 class HalfAngle(sp.Function):
@@ -47,9 +47,9 @@ class HalfAngle(sp.Function):
 class Group:
     """What SO3 and SE2 share.  ``coordinates`` names the entries of an element.
 
-    A group states, on components: _product, _inverse, _matrix, _Ad, _rate, _ad, _hat, _flat (the
-    row with theta^2 = flat(xi) xi) and _element, tau(xi) from cos(theta/2) and sin(theta/2)/theta.
-    F is the module of sin and cos, NumPy or SymPy.
+    A group states, on components: _product, _inverse, entries (of its matrix), _Ad, _rate, bracket,
+    _hat, _flat (the row with theta^2 = flat(xi) xi) and _element, tau(xi) from
+    cos(theta/2) and sin(theta/2)/theta.  F is the module of sin and cos, NumPy or SymPy.
     """
 
     dim = 3
@@ -72,8 +72,8 @@ class Group:
     def matrix(self, g):
         """The 3 x 3 matrix of g, shape (..., 3, 3); of symbols, a SymPy matrix."""
         if any(isinstance(x, sp.Basic) for x in np.ravel(np.asarray(g, object))):
-            return sp.Matrix(self._matrix(tuple(g), sp))
-        return _table(self._matrix(self._parts(g), np))
+            return sp.Matrix(self.entries(tuple(g), sp))
+        return _table(self.entries(self._parts(g), np))
 
     def hat(self, xi):
         """The matrix of xi, shape (..., 3, 3)."""
@@ -112,7 +112,7 @@ class Group:
     def ad(self, xi, eta=None):
         """ad_xi eta = [xi, eta]."""
         x = _columns(xi, "xi")
-        matrix = _table([[r + 0 * x[0] for r in row] for row in self._ad_matrix(x)])
+        matrix = _table([[r + 0 * x[0] for r in row] for row in self.ad_rows(x)])
         return _apply(matrix, eta)
 
     def ad_star(self, xi, mu=None):
@@ -149,8 +149,8 @@ class Group:
         """theta^2, the square of the angle."""
         return sum(a * b for a, b in zip(x, self._flat(x), strict=True))
 
-    def _ad_matrix(self, x):
-        columns = [self._ad(x, e) for e in ((1, 0, 0), (0, 1, 0), (0, 0, 1))]
+    def ad_rows(self, x):
+        columns = [self.bracket(x, e) for e in ((1, 0, 0), (0, 1, 0), (0, 0, 1))]
         return [[column[i] for column in columns] for i in range(3)]
 
     # ------------------------------------------------------------------ expressions for step code
@@ -161,7 +161,7 @@ class Group:
 
     def ad_star_of(self, xi, mu):
         """ad*_xi mu, as expressions."""
-        return [sum(a * m for a, m in zip(self._ad(xi, e), mu, strict=True))
+        return [sum(a * m for a, m in zip(self.bracket(xi, e), mu, strict=True))
                 for e in ((1, 0, 0), (0, 1, 0), (0, 0, 1))]  # fmt: skip
 
     def half(self, xi, tau):
@@ -239,7 +239,7 @@ class _SO3(Group):
         w, x, y, z = g
         return w, -x, -y, -z
 
-    def _matrix(self, g, F):
+    def entries(self, g, F=sp):
         w, x, y, z = g
         return (
             (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
@@ -247,18 +247,18 @@ class _SO3(Group):
             (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
         )
 
-    _Ad = _matrix
+    _Ad = entries
 
     def _rate(self, g, xi, F):
         return tuple(x / 2 for x in self._product(g, (0, *xi), F))
 
-    def _ad(self, x, y):
+    def bracket(self, x, y):
         return x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]
 
     def _flat(self, x):
         return tuple(x)
 
-    _hat = Group._ad_matrix
+    _hat = Group.ad_rows
 
     def _vee(self, X):
         return np.stack([X[..., 2, 1], X[..., 0, 2], X[..., 1, 0]], -1)
@@ -338,19 +338,19 @@ class _SE2(Group):
         x, y, theta = g
         return *self._turn(-theta, -x, -y, F), -theta
 
-    def _matrix(self, g, F):
+    def entries(self, g, F=sp):
         x, y, theta = g
         c, s, one = F.cos(theta), F.sin(theta), 1 + 0 * theta
         return (c, -s, x), (s, c, y), (0 * one, 0 * one, one)
 
     def _Ad(self, g, F):
-        (c, s, x), (_, _, y), (o, _, one) = self._matrix(g, F)
+        (c, s, x), (_, _, y), (o, _, one) = self.entries(g, F)
         return (c, s, y), (-s, c, -x), (o, o, one)
 
     def _rate(self, g, xi, F):
         return *self._turn(g[2], xi[0], xi[1], F), xi[2]
 
-    def _ad(self, x, y):
+    def bracket(self, x, y):
         return x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], 0
 
     def _flat(self, x):

@@ -8,10 +8,12 @@ from functools import cached_property
 import numpy as np
 import sympy as sp
 
-from ..codegen.generate import dummy
+from ..codegen.statement import dummy
+from .checks import read_symbols, sequence
 from .discrete import DiscreteLagrangian
 from .groups import Group
-from .system import Symbolic, System, _rebuild, _rows, _symbols, symbols
+from .symbolic import Symbolic
+from .system import System, rebuild, symbols
 
 TAU = {"cayley": "cay", "log": "exp", "trace": "cay"}
 
@@ -47,8 +49,8 @@ class GroupSystem(System):
         if rule not in TAU:
             raise ValueError(f"rule = {rule!r} is unknown; choose one of {tuple(TAU)}")
         self.group, self.rule = group, rule
-        r = _symbols(r, "r") if _rows(r) else ()
-        g = symbols([f"g{s}" for s in group.coordinates]) if g is None else _symbols(g, "g")
+        r = read_symbols(r, "r") if sequence(r) else ()
+        g = symbols([f"g{s}" for s in group.coordinates]) if g is None else read_symbols(g, "g")
         self.k = len(r)
         super().__init__((*r, *g), v, L, constraints, (), parameters, None, metric, name,
                          source=source, q0=q0, v0=v0, exact=exact)  # fmt: skip
@@ -91,8 +93,8 @@ class GroupSystem(System):
                                  f"{self.L} on {self.group.name}; use rule='cayley'")  # fmt: skip
         super()._check()
         if self.group.name == "SO3" and self.constraints:
-            q, v, t = self._samples()
-            A, B = self._evaluate("A", q, v, t), self._evaluate("A", q * self._sheet, v, t)
+            q, v, t = self.samples()
+            A, B = self.A(q), self.A(q * self._sheet)
             gap = np.minimum(np.abs(A - B).max(-1), np.abs(A + B).max(-1))  # rows up to sign
             if (gap > 1e-9 * (1 + np.abs(A).max())).any():
                 raise ValueError(f"the constraints {list(map(str, self.constraints))} differ at q "
@@ -104,7 +106,7 @@ class GroupSystem(System):
         """Signs that lead to the other quaternion of the same rotation."""
         return np.array([1] * self.k + [-1] * (len(self.q) - self.k))
 
-    def _samples(self, count=5):
+    def samples(self, count=5):
         rng = np.random.default_rng(2008)
         q = rng.uniform(0.3, 1.2, (count, len(self.q)))
         if self.group.name == "SO3":
@@ -132,7 +134,7 @@ class GroupSystem(System):
         extra = {k: getattr(self, k) for k in
                  ("parameters", "metric", "rule", "name", "source", "q0", "v0")}  # fmt: skip
         extra |= {"g": self.pose, "r": self.q[: self.k], "exact": self._exact}
-        return _rebuild, (type(self), (self.group, self.v, self.L, self.constraints), extra)
+        return rebuild, (type(self), (self.group, self.v, self.L, self.constraints), extra)
 
     @cached_property
     def key(self):
@@ -148,14 +150,14 @@ class GroupSystem(System):
     def rate(self, q, v):
         return [*v[: self.k], *self.group.rate(q[self.k :], v[self.k :])]
 
-    def _place(self, q, v, h):
+    def place(self, q, v, h):
         """Abbreviations, and in them (r + h r', g tau(h omega))."""
         straight = [x + h * u for x, u in zip(q[: self.k], v[: self.k], strict=True)]
         let, g = self.group.step(q[self.k :], [h * u for u in v[self.k :]], self.tau)
         return let, [*straight, *g]
 
     def moved(self, q, v, h):
-        let, place = self._place(q, v, h)
+        let, place = self.place(q, v, h)
         for s, e in reversed(let):
             place = [x.xreplace({s: e}) for x in place]
         return place
@@ -182,7 +184,7 @@ class GroupSystem(System):
         if not self.k:
             g = self.group.element(q, name, axes)
         else:
-            q = self._states(q, "q")
+            q = self.states(q, "q")
             g = self.group.element(q[..., self.k :], name, axes)
         if near is not None:
             g = self.group.near(g, np.asarray(near, float)[..., self.k :])
@@ -195,15 +197,17 @@ class GroupSystem(System):
 
         def bracket(row, i, j):
             x, y = frame[i][self.k :], frame[j][self.k :]
-            return sum(a * b for a, b in zip(row[self.k :], G._ad(x, y), strict=True))
+            return sum(a * b for a, b in zip(row[self.k :], G.bracket(x, y), strict=True))
 
         def slope(e, i):
             return sum(e.diff(s) * u for s, u in zip(self.q, self.rate(self.q, frame[i]),
                                                      strict=True))  # fmt: skip
 
+        def entry(r, i, j):
+            return slope(r[j], i) - slope(r[i], j) - bracket(r, i, j)
+
         rows = self.symbolic.A
-        return rows, [slope(r[j], i) - slope(r[i], j) - bracket(r, i, j)
-                      for r in rows for i in range(n) for j in range(n)]  # fmt: skip
+        return rows, [[[entry(r, i, j) for j in range(n)] for i in range(n)] for r in rows]
 
 
 class BodySymbolic(Symbolic):
@@ -237,7 +241,7 @@ class GroupLagrangian(DiscreteLagrangian):
         self.let += [*zip(self.mu, mean, strict=True), *let]
 
     def place(self, q, v, ah):
-        return self.system._place(q, v, ah)
+        return self.system.place(q, v, ah)
 
     def _body(self, sign):
         s, turn = self.system, [sign * x for x in self.turn]

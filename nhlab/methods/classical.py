@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import sympy as sp
 
-from ..codegen.generate import Statement, dummy
+from ..codegen.statement import Statement, dummy
+from ..mechanics.motion import motion_stage
 from .method import Frame, Method
 
 
@@ -41,7 +42,7 @@ class RK4(Method):
                          for x, y in zip((*s.q, *v0), (*dq, *dv), strict=True)]  # fmt: skip
                 q, v = [x for x, _ in there[:k_q]], [x for x, _ in there[k_q:]]
                 let += there
-            stage = system.motion_stage(s.t + c * h, q, v, tuple(let))
+            stage = motion_stage(system, s.t + c * h, q, v, tuple(let))
             stages.append(stage)
             slopes.append((system.rate(q, v), stage.unknowns[: s.n]))
         mean = [

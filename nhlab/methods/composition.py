@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ..codegen.generate import Stage, dummy
 from ..codegen.program import Program
+from ..codegen.statement import Stage, dummy
 from .dla import DLA
 from .gradient import DiscreteGradient
 from .method import Method
@@ -104,16 +104,17 @@ class Composition(Method):
         """The text holds one substep and the factors; the long statement is for careful.py."""
         definite = system.is_definite
         key = (*self.code_key(), definite)
-        if key not in system._shared:
-            substep = Program(f"substep{(*self.method.code_key(), definite)}{system.key}",
-                              lambda: replace(self.substep(system), definite=definite))  # fmt: skip
-            widths = len(system.symbolic.A), sum(self.layout(system).values())
-            system._shared[key] = Program(
-                f"{key}{system.key}",
-                lambda: replace(self.statement(system), definite=definite),
-                lambda: composed_text(substep.text, self.factors, *widths),
-            )
-        return system._shared[key]
+        return system.generated(key, lambda: self._composed(system, key, definite))
+
+    def _composed(self, system, key, definite):
+        substep = Program(f"substep{(*self.method.code_key(), definite)}{system.key}",
+                          lambda: replace(self.substep(system), definite=definite))  # fmt: skip
+        widths = len(system.symbolic.A), self.layout(system).width
+        return Program(
+            f"{key}{system.key}",
+            lambda: replace(self.statement(system), definite=definite),
+            lambda: composed_text(substep.text, self.factors, *widths),
+        )
 
 
 def _why(method):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ..codegen.generate import Stage, Statement, dummy
+from ..codegen.statement import Stage, Statement, dummy
 from .dla import DLA, dla_stage
+from .layout import Layout
 from .method import Method
 
 
@@ -42,7 +43,7 @@ class EDLA(Method):
     )
 
     def layout(self, system):
-        return {"t": 1, "h": 1, **super().layout(system), "h_before": 1, "e": 1}
+        return Layout({"t": 1, "h": 1, **super().layout(system), "h_before": 1, "e": 1})
 
     @property
     def first_step(self):

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import sympy as sp
 
-from ..codegen.generate import Stage, Statement, dummy
+from ..codegen.statement import Stage, Statement, dummy
 from .method import Frame, Method
 from .reversible import need_plain
 

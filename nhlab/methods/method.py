@@ -9,9 +9,10 @@ from typing import ClassVar
 import numpy as np
 import sympy as sp
 
-from ..codegen.generate import dummy, evaluator
+from ..codegen.evaluate import Function
 from ..codegen.program import Program
-from ..mechanics.system import columns, joined
+from ..codegen.statement import dummy
+from .layout import Layout
 
 
 class Frame:
@@ -114,10 +115,10 @@ class Method:
         return (type(self).__name__, self.symmetric)
 
     def layout(self, system):
-        """Columns of a stored row: name -> width.  Without a discrete Lagrangian there is no p."""
+        """The parts of a stored row.  Without a discrete Lagrangian there is no p."""
         n, m = len(system.v), len(system.symbolic.A)
         evolved = {"p": n, "v": n} if self.discrete else {"v": n}
-        return {"q": len(system.q), **evolved, "lam": m}
+        return Layout({"q": len(system.q), **evolved, "lam": m})
 
     def arguments(self, system, scale2):
         """Values of the statement's args."""
@@ -136,11 +137,12 @@ class Method:
     def program(self, system):
         definite = system.is_definite
         key = (*self.code_key(), definite)
-        if key not in system._shared:
-            system._shared[key] = Program(
+        return system.generated(
+            key,
+            lambda: Program(
                 f"{key}{system.key}", lambda: replace(self.statement(system), definite=definite)
-            )
-        return system._shared[key]
+            ),
+        )
 
     def on_step(self, system, what, t, q, v, h):
         """Ld, p_minus, p_plus, E_minus, E_plus or constraints of steps (t, q, v, h)."""
@@ -148,18 +150,14 @@ class Method:
         if what == "constraints" and getattr(self, "constraint_alpha", None) is not None:
             alpha = self.constraint_alpha
         key = ("on_step", self.frame, self.symmetric, what)
-        if key not in system._shared:
-            s = self.frame(system)
-            Ld = s.discrete(self.symmetric)
-            value = getattr(Ld, what)
-            arguments = (s.t, *s.q, *s.v1, s.h, s.alpha, *s.parameters)
-            expressions = value if isinstance(value, list) else [value]
-            system._shared[key] = (evaluator(arguments, expressions, Ld.let), value)
-        function, value = system._shared[key]
-        q, v, h, t = (np.asarray(x, float) for x in (q, v, h, t))
-        values = function(t, *columns(q), *columns(v), h, alpha, *system.parameters.values())
-        out = joined(values, q.shape[:-1])
-        return out if isinstance(value, list) else out[..., 0]
+        f = system.generated(key, lambda: self._step_function(system, what))
+        return f(t, q, v, h, alpha, *system.parameters.values())
+
+    def _step_function(self, system, what):
+        s = self.frame(system)
+        Ld = s.discrete(self.symmetric)
+        arguments = (s.t, s.q, s.v1, s.h, s.alpha, *s.parameters)
+        return Function(arguments, getattr(Ld, what), Ld.let)
 
 
 def velocity_scale(v, a, h):

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import sympy as sp
 
-from ..codegen.generate import Stage, Statement, dummy
+from ..codegen.statement import Stage, Statement, dummy
 from .method import Method
 
 

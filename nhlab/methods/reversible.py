@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..codegen.generate import Stage, Statement, dummy
-from ..mechanics.system import Symbolic, System
+from ..codegen.statement import Stage, Statement, dummy
+from ..mechanics.symbolic import Symbolic
+from ..mechanics.system import System
 from .method import Frame, Method
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..codegen.generate import Stage, Statement
+from ..codegen.statement import Stage, Statement
 from .method import Method
 
 

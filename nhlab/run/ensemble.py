@@ -14,8 +14,9 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from ..mechanics.system import joined
+from ..codegen.evaluate import joined
 from ..methods import Reference
+from ..methods.layout import Rows
 from . import loop
 from .errors import EnsembleError, IntegrationError, Interrupted
 from .loop import COMPILE_FROM, Run, Start, begin, compile_state, has_numba, integrate
@@ -180,34 +181,29 @@ class Ensemble:
             raise ValueError("only the summaries of these runs were kept, in .summary; leave "
                              "summary out to have the runs")  # fmt: skip
 
-    def _column(self, name):
+    @property
+    def _parts(self):
         self._need_rows()
-        at = 0
-        for key, width in self.method.layout(self.system).items():
-            if key == name:
-                return self.rows[:, :, at : at + width]
-            at += width
-        return None
+        return Rows(self.method.layout(self.system), self.rows)
 
     @property
     def t(self):
-        t, start = self._column("t"), self.start
-        if t is not None:
-            return t[:, :, 0]
+        parts, start = self._parts, self.start
+        if self.method.variable_step:
+            return parts.t
         times = start.t0 + self.h[:, None] * (start.every * np.arange(self.rows.shape[1]))
         return np.where(np.isnan(self.rows[:, :, 0]), np.nan, times)
 
     @property
     def q(self):
-        return self._column("q")
+        return self._parts.q
 
     @property
     def p(self):
-        p = self._column("p")
-        if p is not None:
-            return p
-        system = _varied(self.system, {k: x[:, None] for k, x in self.parameters.items()}, None)
-        return system.momentum(self.q, self._column("v"), self.t)
+        if self.method.discrete:
+            return self._parts.p
+        system = self.system.varied({k: x[:, None] for k, x in self.parameters.items()}, None)
+        return system.momentum(self.q, self._parts.v, self.t)
 
     def error(self, k):
         """The IntegrationError of run k, or None: the run is repeated to find out."""
@@ -259,7 +255,7 @@ class Starts(Start):
         q0, v0 = given.pop("q0", None), given.pop("v0", None)
         one = h if np.ndim(h) == 0 else h[0].item() if count else 1.0
         try:
-            super().__init__(_varied(system, self.parameters, self.definite), method, q0, v0,
+            super().__init__(system.varied(self.parameters, self.definite), method, q0, v0,
                              h=one, batch=True, **given, **options)  # fmt: skip
             self.h = np.full(count, h, float)
             self.row, self.state, self.done, self.scale2 = begin(self)
@@ -272,7 +268,7 @@ class Starts(Start):
         if not sound:
             self._begin_one_by_one()
         if self.backend is None:
-            program = method.program(_varied(system, {}, self.definite))
+            program = method.program(system.varied({}, self.definite))
             long = count * self.steps >= COMPILE_FROM[compile_state(program)]
             self.backend = "numba" if long and has_numba() else "numpy" if count >= 16 else "python"
 
@@ -384,26 +380,18 @@ def _same(sizes):
     return count
 
 
-def _varied(system, values, definite):
-    """The system with arrays in the place of numbers for parameters, for arrays of states."""
-    new = system.set()
-    new.parameters = {s: values.get(s.name, x) for s, x in system.parameters.items()}
-    new.__dict__["is_definite"] = definite
-    return new
-
-
 def _definite(system, parameters, count):
     """``System.is_definite`` for all members."""
     symbols = {s.name for row in system.symbolic.M for e in row for s in e.free_symbols}
     if symbols.isdisjoint(parameters):
         return system.is_definite
-    q, v, t = system._samples()
+    q, v, t = system.samples()
     for at in range(0, count, 10_000):
         some = {k: x[at : at + 10_000, None] for k, x in parameters.items()}
         shape = np.broadcast_shapes(*(x.shape for x in some.values()), q.shape[:1])
         q_, v_ = (np.broadcast_to(x, (*shape, x.shape[1])) for x in (q, v))
         with np.errstate(all="ignore"):
-            M = _varied(system, some, None)._evaluate("M", q_, v_, t)
+            M = system.varied(some, None).M(q_, v_, t)
         if not (np.isfinite(M).all() and (np.linalg.eigvalsh(M)[..., 0] > 0).all()):
             return False
     return True
@@ -487,7 +475,7 @@ def _as_arrays(part, rows, ends, errors):
             break
         if company is None:  # somebody left
             some = {name: x[alive] for name, x in part.parameters.items()}
-            company = _varied(part.system, some, part.definite)
+            company = part.system.varied(some, part.definite)
             step, fixed = m.program(company).numpy, part.h[alive]
             args = m.arguments(company, part.scale2[alive].T)
         t, h = (state[:, 0], state[:, 1]) if first else (part.t0 + k * fixed, fixed)
@@ -521,7 +509,7 @@ def _message(part, error):
 
 def last(sol):
     """Where a run ended: t, and q and p of shape (n,)."""
-    end = Trajectory(sol.system, sol.method, sol._rows[-1:], t0=sol.t[-1], h=sol._h)
+    end = Trajectory(sol.system, sol.method, sol.rows.array[-1:], t0=sol.t[-1], h=sol.h0)
     return {"t": sol.t[-1], "q": end.q[0], "p": end.p[0]}
 
 

@@ -13,7 +13,9 @@ import warnings
 import numpy as np
 
 from ..codegen.careful import careful_step
-from ..mechanics.system import System, joined, rank
+from ..codegen.evaluate import joined
+from ..mechanics.checks import rank
+from ..mechanics.system import System
 from ..methods import Reference
 from ..methods.method import Method, velocity_scale
 from .errors import IntegrationError, Interrupted
@@ -134,7 +136,7 @@ class Start:
             x = getattr(self, name)
             x = q[:0] if x is None else np.atleast_2d(x)
             g = s.g(x)
-            for k in _first(np.abs(g) > 1e-9 * _size(s._evaluate("Dg", x), x) + 1e-15):
+            for k in _first(np.abs(g) > 1e-9 * _size(s.values(s.symbolic.Dg, x), x) + 1e-15):
                 raise ValueError(f"{name}{self._index(k)} = {_short(x[k])} is off the holonomic "
                                  f"constraints: g = {_short(g[k])}, not 0")  # fmt: skip
         with np.errstate(all="ignore"):
@@ -439,11 +441,13 @@ def _reference(start, progress=None):
     from scipy.integrate import DOP853
 
     s, m = start.system, start.method
-    n, width = len(s.q), sum(m.layout(s).values())
+    n, width = len(s.q), m.layout(s).width
     both = n + len(s.v)
 
+    rates = s.motion
+
     def motion(t, y):
-        return np.array(s.motion(t, y.tolist())[:both])
+        return np.array(rates(t, y.tolist())[:both])
 
     a0 = _first_acceleration(start)
     v_scale = velocity_scale(start.v0, a0, start.h)
@@ -512,8 +516,8 @@ def _warn_of_energy_jumps(sol):
     if not sol.system.is_autonomous or len(sol) < 2:
         return
     pick = slice(None, None, len(sol) // 500 + 1)
-    q, t = sol.q[pick], sol._t0  # the system is autonomous
-    v = sol._column("v")[pick]
+    q, t = sol.q[pick], sol.t0  # the system is autonomous
+    v = sol.rows.v[pick]
     with np.errstate(all="ignore"):  # what overflows has jumped, too
         E, V = sol.system.energy(q, v, t), sol.system.V(q, t)
         scale = np.ptp(np.minimum(V, max(E[0], V[0]))) + np.abs(E[0] - V[0]) + 1e-300
@@ -521,7 +525,7 @@ def _warn_of_energy_jumps(sol):
     if jump.max() > 10 * scale:
         warnings.warn(
             f"the energy changes from {E[0]:.4g} to {E[jump.argmax()]:.4g} during "
-            f"this run: h = {sol._h:g} is too large for {sol.method!r}",
+            f"this run: h = {sol.h0:g} is too large for {sol.method!r}",
             RuntimeWarning,
             stacklevel=3,
         )

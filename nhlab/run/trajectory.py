@@ -10,6 +10,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from ..methods.layout import Rows
 from .files import method_from_json, method_to_json, system_from_json, system_to_json
 
 READINGS = ("nodes", "midpoints", "projected", "average")
@@ -25,17 +26,17 @@ class Trajectory:
     lam : (N, m) impulses of that step, D1Ld + D2Ld = A^T lam; -lam/h approximates the continuous
           multipliers (for RK4 and Reference, lam is -h times them)
 
+    rows : all that is stored, with named parts: ``rows.q``, ``rows.v``, ..., ``rows.array``
+    t0, h0 : the time of the start and the step size that was given;  q1_given : instead of v0
+
     ``v_projected``, ``p_projected`` lie in D.  With ``every=k`` only every k-th node is kept, and
     the step quantities are those of the last step before each kept node.
     """
 
     def __init__(self, system, method, rows, *, t0, h, every=1, message="", q1_given=False):
         self.system, self.method, self.every, self.message = system, method, every, message
-        self._rows, self._t0, self._h, self._q1_given = rows, float(t0), float(h), q1_given
-        self._columns, start = {}, 0
-        for name, width in method.layout(system).items():
-            self._columns[name] = slice(start, start + width)
-            start += width
+        self.t0, self.h0, self.q1_given = float(t0), float(h), q1_given
+        self.rows = Rows(method.layout(system), rows)
 
     def __repr__(self):
         return (f"<Trajectory of {self.system.name or 'a system'} by {self.method!r}: "
@@ -43,55 +44,52 @@ class Trajectory:
                 f"{', ' + self.message if self.message else ''}>")  # fmt: skip
 
     def __len__(self):
-        return len(self._rows)
+        return len(self.rows.array)
 
     @property
     def steps(self):
         """Steps taken to the last stored node."""
-        return (len(self._rows) - 1) * self.every
-
-    def _column(self, name):
-        return self._rows[:, self._columns[name]]
+        return (len(self) - 1) * self.every
 
     # ------------------------------------------------------------------ arrays
 
     @cached_property
     def t(self):
-        if "t" in self._columns:
-            return self._column("t")[:, 0]
-        return self._t0 + self._h * (self.every * np.arange(len(self._rows)))
+        if self.method.variable_step:
+            return self.rows.t
+        return self.t0 + self.h0 * (self.every * np.arange(len(self)))
 
     @cached_property
     def h(self):
-        if "h" in self._columns:
-            return self._column("h")[1:, 0]
-        return np.broadcast_to(self._h, len(self._rows) - 1)
+        if self.method.variable_step:
+            return self.rows.h[1:]
+        return np.broadcast_to(self.h0, len(self) - 1)
 
     @property
     def q(self):
-        return self._column("q")
+        return self.rows.q
 
     @cached_property
     def p(self):
-        if "p" in self._columns:
-            return self._column("p")
+        if self.method.discrete:
+            return self.rows.p
         return self.system.momentum(self.q, self.v, self.t)
 
     @cached_property
     def v(self):
-        if "p" in self._columns:
+        if self.method.discrete:
             return self.system.velocity(self.q, self.p, self.t)
-        return self._column("v")
+        return self.rows.v
 
     @property
     def v_step(self):
         self._need_discrete("v_step")
-        return self._column("v")[1:]
+        return self.rows.v[1:]
 
     @cached_property
     def lam(self):
-        lam = self._column("lam")[1:]
-        if self._q1_given and len(lam):
+        lam = self.rows.lam[1:]
+        if self.q1_given and len(lam):
             lam = lam.copy()
             if self.every == 1:
                 lam[0] = np.nan  # no force belongs to a step that was given
@@ -113,7 +111,7 @@ class Trajectory:
 
     def _on_step(self, what):
         self._need_discrete(what)
-        q, v = self.q[1:], self._column("v")[1:]
+        q, v = self.q[1:], self.rows.v[1:]
         start = (self.t[1:] - self.h, self.system.move(q, v, -self.h))
         return self.method.on_step(self.system, what, *start, v, self.h)
 
@@ -184,10 +182,10 @@ class Trajectory:
             "format": "nhlab trajectory 1",
             "system": system_to_json(self.system),
             "method": method_to_json(self.method),
-            "t0": self._t0, "h": self._h, "every": self.every, "message": self.message,
-            "q1_given": self._q1_given,
+            "t0": self.t0, "h": self.h0, "every": self.every, "message": self.message,
+            "q1_given": self.q1_given,
         }  # fmt: skip
-        np.savez_compressed(path, about=np.array(json.dumps(about)), rows=self._rows)
+        np.savez_compressed(path, about=np.array(json.dumps(about)), rows=self.rows.array)
 
     @classmethod
     def load(cls, path):
@@ -201,7 +199,7 @@ class Trajectory:
             if about["format"] != "nhlab trajectory 1":
                 raise KeyError("format")
             system, method = system_from_json(about["system"]), method_from_json(about["method"])
-            width = sum(method.layout(system).values())
+            width = method.layout(system).width
             if rows.dtype != float or rows.ndim != 2 or rows.shape[1] != width or not len(rows):
                 raise ValueError(f"rows of shape {rows.shape} and type {rows.dtype}")
             keys = ("t0", "h", "every", "message", "q1_given")

@@ -17,9 +17,10 @@ import nhlab as nh
 from nhlab.codegen import generate as stepcode
 from nhlab.codegen import program as running
 from nhlab.codegen.careful import careful_step
-from nhlab.codegen.generate import Stage, Statement, generate
+from nhlab.codegen.generate import generate
 from nhlab.codegen.printing import MATH, NUMPY, PRELUDE, Names
 from nhlab.codegen.printing import python as printed
+from nhlab.codegen.statement import Stage, Statement
 from nhlab.run import loop
 from nhlab.run.loop import Start, begin
 
@@ -74,7 +75,7 @@ COMPILED = [
 
 
 def rows(system, method, q0=None, v0=None, h=0.05, steps=60, **options):
-    return nh.integrate(system, method, q0, v0, h=h, steps=steps, **options)._rows
+    return nh.integrate(system, method, q0, v0, h=h, steps=steps, **options).rows.array
 
 
 def difference(a, b):
@@ -534,7 +535,7 @@ def test_every_function_in_one_system(numba):
     one = nh.integrate(system, nh.DLA(), *start, h=0.05, steps=40, backend="python")
     two = nh.integrate(system, nh.DLA(), *start, h=0.05, steps=40, backend="numba")
     assert one.q[0, 1] > 1 > one.q[-1, 1]  # over the seam of the Piecewise
-    assert difference(one._rows, two._rows) < 1e-13
+    assert difference(one.rows.array, two.rows.array) < 1e-13
     true = nh.integrate(system, nh.Reference(), *start, h=2.0, steps=1).q[-1]
     half = nh.integrate(system, nh.DLA(), *start, h=0.025, steps=80)
     assert np.abs(half.q[-1] - true).max() < 0.3 * np.abs(one.q[-1] - true).max() < 1e-4
@@ -595,7 +596,7 @@ def test_vanishing_parameters(value):
     for method in (nh.DLA(), nh.Projector(), nh.RK4()):
         one = nh.integrate(system, method, *state, h=0.1, steps=10)
         many = nh.ensemble(system, method, *([s] for s in state), h=0.1, steps=10, backend="numpy")
-        assert difference(many.rows[0], one._rows) < 1e-13
+        assert difference(many.rows[0], one.rows.array) < 1e-13
         assert np.abs(one.q - true.q).max() < 1e-2
 
 
@@ -616,7 +617,7 @@ def test_steps_without_a_solution_are_refused(method, backend):
         nh.integrate(system, method, [0.0], [1.0], h=0.05, steps=1000, backend=backend)
     sol = stopped.value.trajectory
     assert 0 < stopped.value.step < 100 and len(sol) == stopped.value.step + 1
-    assert np.all(np.isfinite(sol._rows))
+    assert np.all(np.isfinite(sol.rows.array))
 
 
 @pytest.mark.ledger("C03-R2")
@@ -645,7 +646,7 @@ def test_accepted_steps_satisfy_the_equations(name, h):
             sol = nh.integrate(system, method, h=h, steps=20)
     except nh.IntegrationError as stopped:
         sol = stopped.trajectory
-    assert np.all(np.isfinite(sol._rows))
+    assert np.all(np.isfinite(sol.rows.array))
     if not sol.steps:
         return
     force = np.einsum("kai,ka->ki", system.A(sol.q[:-1], sol.t[:-1]), sol.lam)
@@ -880,7 +881,7 @@ def test_a_row_that_moves_with_its_own_unknown_stays_in_the_elimination():
     row, *_, scale2 = begin(start)
     statement, args = nh.DLA().program(bent).statement, nh.DLA().arguments(bent, scale2.tolist())
     careful = careful_step(statement, 0.0, 0.1, row.tolist(), args)
-    np.testing.assert_allclose(steps._rows[1], careful.carry, rtol=1e-13)
+    np.testing.assert_allclose(steps.rows.array[1], careful.carry, rtol=1e-13)
 
 
 def test_sums_of_angles_are_written_out_where_that_leaves_fewer():
@@ -919,8 +920,8 @@ def test_extrapolating_h_saves_iterations(name):
     sol = nh.integrate(system, method, h=0.02, steps=100)
     args = method.arguments(system, [1.0] * len(system.v))
     iterations = []
-    for before in (sol._column("h_before")[2:-1, 0], sol.h[1:-1]):
-        rows = sol._rows[2:-1].copy()
+    for before in (sol.rows.h_before[2:-1], sol.h[1:-1]):
+        rows = sol.rows.array[2:-1].copy()
         rows[:, -2] = before
         space["count"].clear()
         steps = [space["step"](*row, *args) for row in rows.tolist()]
@@ -937,7 +938,7 @@ def test_a_step_that_fails_from_the_extrapolated_h_is_predicted_with_the_last():
     k = np.argmin(sol.h[1:] / sol.h[:-1]) + 1
     assert sol.h[k] < 0.1 * sol.h[k - 1] and sol.h[k - 1] > 1.3 * sol.h[k - 2]
     args = method.arguments(system, [1.0] * len(system.v))
-    row = sol._rows[k].tolist()
+    row = sol.rows.array[k].tolist()
     assert not method.program(system).one_step(*row, *args)[0]
     row[-2] = row[1]
     done = careful_step(method.program(system).statement, *row[:2], row[2:], args)

@@ -121,7 +121,7 @@ def far(residual, tolerance):
 def same(a, b, digits=12):
     """Two runs, row by row: positions, momenta, velocities, multipliers."""
     assert a.steps == b.steps >= 3
-    gap = np.nanmax(np.abs(a._rows - b._rows)) / (1 + np.abs(b._rows).max())
+    gap = np.nanmax(np.abs(a.rows.array - b.rows.array)) / (1 + np.abs(b.rows.array).max())
     assert gap < 10.0**-digits, gap
 
 
@@ -655,7 +655,7 @@ def test_mu_is_a_parameter():
         red.start(q0, v0)
     other = red.at(q0, v0)
     assert other.mu == pytest.approx(red.full.momentum(q0, v0)[[3]], rel=1e-14)
-    assert other.key == red.key and other != red and other._shared is red._shared
+    assert other.key == red.key and other != red and other.generated is red.generated
     r0, u0 = other.start(q0, v0)
     sol = integrate(other, nh.RDLA(), q0=r0, v0=u0)
     same(other.reconstruct(sol, [0.0]), integrate(red.full, nh.DLA(), q0=q0, v0=v0))

@@ -479,7 +479,7 @@ def test_catalogue(name):
     assert system.name and system.source and ".. math:: L =" in make.__doc__
     assert np.abs(system.A(system.q0) @ np.array(system.v0)).max(initial=0) == 0
     assert pickle.loads(pickle.dumps(system)) == system
-    q, v, _ = system._samples()
+    q, v, _ = system.samples()
     for parameter in system.parameters:
         by_set, by_keyword = system.set(**{parameter.name: 1.7}), make(**{parameter.name: 1.7})
         assert by_set == by_keyword != system

@@ -114,10 +114,10 @@ def test_general_systems():
         exact = isinstance(method, nh.DiscreteGradient)
         assert (np.ptp(sol.energy()) < 1e-13) == exact
         assert exact or np.ptp(sol.energy()) > 1e-5
-        row = sol._rows[-1]  # with b(q).v time is reversed by h -> -h only
+        row = sol.rows.array[-1]  # with b(q).v time is reversed by h -> -h only
         for h in (0.1, -0.1):
             row = _first_step(method, system, 0.0, h, row, np.ones(3))
-        assert np.abs(row[:6] - sol._rows[-1, :6]).max() < 1e-13
+        assert np.abs(row[:6] - sol.rows.array[-1, :6]).max() < 1e-13
         assert away_and_back(system, method) > 1e-3
 
 
@@ -253,7 +253,7 @@ def test_leapfrog_is_symplectic():
 
     def change(method):
         sol = run(system, method, 0.2, 1)
-        D = nh.diagnostics.tangent(system, method, h=0.2, row=sol._rows[0], inputs=("q", "v"))
+        D = nh.diagnostics.tangent(system, method, h=0.2, row=sol.rows.array[0], inputs=("q", "v"))
         M = system.M(sol.q)[:, 0, 0]
         return abs(np.linalg.det(D[2:4]) * M[1] / M[0] - 1)
 
@@ -447,7 +447,7 @@ def test_three_ways_to_run(name, method, numba):
     system = S.catalogue[name]()
     one = run(system, method, steps=40, backend="python")
     compiled = run(system, method, steps=40, backend="numba")
-    assert np.abs(compiled._rows - one._rows).max() < 1e-12
+    assert np.abs(compiled.rows.array - one.rows.array).max() < 1e-12
     many = nh.ensemble(system, method, [system.q0] * 3, [system.v0] * 3, h=0.1, steps=40,
                        backend="numpy")  # fmt: skip
     assert np.abs(many.q[2] - one.q).max() < 1e-12 and many.ok.all()
@@ -459,8 +459,8 @@ def test_with_pivoting(method):
     system = S.particle() if isinstance(method, nh.Composition) else S.robot()
     sol = run(system, method, steps=3)
     args = method.arguments(system, np.ones(len(system.v)))
-    attempt = careful_step(method.program(system).statement, 0.2, 0.1, sol._rows[2], args)
-    assert attempt.ok and np.abs(attempt.carry - sol._rows[3]).max() < 1e-12
+    attempt = careful_step(method.program(system).statement, 0.2, 0.1, sol.rows.array[2], args)
+    assert attempt.ok and np.abs(attempt.carry - sol.rows.array[3]).max() < 1e-12
 
 
 @pytest.mark.parametrize("method", [*ALL, nh.Composition(nh.Variational(0.2, True), 6)], ids=repr)

@@ -180,7 +180,7 @@ def test_arrays_and_scalars_agree(seed, one, two, method):
     many = nh.ensemble(s, method, q0, v0, h=0.05, steps=10, backend="numpy")
     for k, state in enumerate(pairs):
         alone = run(s, method, state, steps=10, backend="python")
-        np.testing.assert_allclose(many.rows[k], alone._rows, atol=1e-14)
+        np.testing.assert_allclose(many.rows[k], alone.rows.array, atol=1e-14)
 
 
 @LAWS
@@ -210,5 +210,5 @@ def test_saved_and_loaded(seed, numbers, method):
     file.seek(0)
     back = nh.load(file)
     assert back.system == s and back.method == sol.method
-    np.testing.assert_array_equal(back._rows, sol._rows)
+    np.testing.assert_array_equal(back.rows.array, sol.rows.array)
     np.testing.assert_array_equal(back.energy(), sol.energy())

@@ -33,7 +33,7 @@ def limit(method):
 def agree(many, system, method, q0, v0, **options):
     for k in range(len(q0)):
         one = nh.integrate(system, method, q0[k], v0[k], backend="python", **options)
-        gap = np.abs(many.rows[k] - one._rows).max()
+        gap = np.abs(many.rows[k] - one.rows.array).max()
         assert gap < limit(method), (k, gap)
         part = many[k]
         for name in ("t", "q", "p", "v", "h", "lam"):

@@ -184,7 +184,7 @@ class Marks:
         self.folder, self.k = folder, k
 
     def __call__(self, sol):
-        k = int(np.argmin(np.abs(VARIED["h"] - sol._h)))
+        k = int(np.argmin(np.abs(VARIED["h"] - sol.h0)))
         first = not any(x == k for x, _ in self.calls())
         (self.folder / f"{k}-{os.getpid()}").touch()
         if k == self.k and first:
@@ -237,8 +237,8 @@ def test_interruption_keeps_what_is_done(threads):
     called, stopped = [], threading.Event()
 
     def summary(sol):
-        called.append(sol._h)
-        if sol._h == VARIED["h"][6]:
+        called.append(sol.h0)
+        if sol.h0 == VARIED["h"][6]:
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
             if threads:
                 stopped.wait(60)

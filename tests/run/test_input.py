@@ -225,7 +225,7 @@ def test_rank_loss_on_the_way(method):
     error = stopped.value
     assert "dependent" in error.reason and "phi = 1.57" in error.reason, error
     assert 18 <= error.step <= 21 and "rank" in error.advice
-    assert np.all(np.isfinite(error.trajectory._rows))
+    assert np.all(np.isfinite(error.trajectory.rows.array))
 
 
 def test_where_L_is_not_finite():

@@ -217,7 +217,7 @@ def test_memory_is_the_rows_kept():
     sol = run(steps=5000, every=2500)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert sol._rows.shape == (3, 10)
+    assert sol.rows.array.shape == (3, 10)
     assert peak < 5000 * 10 * 8 / 2  # all rows would take 400 kB
 
 
@@ -306,7 +306,7 @@ def test_saved_and_loaded(case, tmp_path):
     sol = run(system, method, t0=0.25, steps=6, every=3, h=0.02)
     sol.save(tmp_path / "run.npz")
     back = nh.load(tmp_path / "run.npz")
-    np.testing.assert_array_equal(back._rows, sol._rows)
+    np.testing.assert_array_equal(back.rows.array, sol.rows.array)
     for name in ("t", "q", "v", "p", "h", "lam"):
         np.testing.assert_array_equal(getattr(back, name), getattr(sol, name))
     assert back.method == method and type(back.method) is type(method)
@@ -446,7 +446,7 @@ def test_error_carries_the_computed_part():
     assert f"after {error.step} steps" in str(error) and ".trajectory" in str(error)
     assert f"stopped after {error.step} of 600" in sol.message and sol.message in repr(sol)
     again = run(nh.systems.sleigh(), nh.EDLA(), h=0.1, steps=error.step)
-    np.testing.assert_array_equal(again._rows, sol._rows)
+    np.testing.assert_array_equal(again.rows.array, sol.rows.array)
     assert issubclass(nh.IntegrationError, RuntimeError)
 
 

@@ -52,7 +52,7 @@ def extended_step(s, k):
     """The derivative of the EDLA step at node k in (t, q, p, E), and the matrix W of the form
     dq ^ dp - dt ^ dE."""
     n = len(s.system.q)
-    D = tangent(s.system, s.method, h=s.h[k - 1], row=s._rows[k], inputs=("t", "q", "p", "e"))
+    D = tangent(s.system, s.method, h=s.h[k - 1], row=s.rows.array[k], inputs=("t", "q", "p", "e"))
     W = np.zeros((2 * n + 2, 2 * n + 2))
     W[0, -1], W[1 : n + 1, n + 1 : -1] = -1, np.eye(n)
     return D[[0, *range(2, 2 * n + 2), -1]], W - W.T

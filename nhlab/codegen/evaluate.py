@@ -1,0 +1,60 @@
+"""Expressions as functions of arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import sympy as sp
+
+from .generate import Block
+from .printing import NUMPY, Names, python
+
+
+class Function:
+    """A table of expressions as a function of arrays.
+
+    arguments : symbols, or tuples of them: a tuple is given as an array whose last axis holds them
+    table : an expression or nested sequences of them;  let : abbreviations, as in ``Stage``
+
+    Arguments broadcast; the result has their common shape and behind it that of the table.
+    """
+
+    def __init__(self, arguments, table, let=()):
+        self.vectors = [isinstance(x, tuple) for x in arguments]
+        names, flat = Names(), [sp.sympify(e) for e in flattened(table)]
+        heads = [names[s] for x in arguments for s in (x if isinstance(x, tuple) else (x,))]
+        block = Block(names)
+        values = [python(e, names) for e in block.share(flat, let)]
+        lines = [f"def f({', '.join(heads)}):", *block.before, f"return [{', '.join(values)}]"]
+        space = dict(NUMPY)
+        exec("\n    ".join(lines), space)
+        self.function, self.shape = space["f"], shape(table)
+
+    def __call__(self, *values):
+        values = [np.asarray(x, float) for x in values]
+        parts = [np.moveaxis(x, -1, 0) if many else (x,)
+                 for x, many in zip(values, self.vectors, strict=True)]  # fmt: skip
+        parts = [x for group in parts for x in group]
+        batch = np.broadcast_shapes(*(x.shape for x in parts))
+        return joined(self.function(*parts), batch).reshape((*batch, *self.shape))[()]
+
+
+def joined(values, batch):
+    """Numbers or arrays as one array of shape (*batch, len(values))."""
+    out = np.empty((*batch, len(values)))
+    for k, x in enumerate(values):
+        out[..., k] = x
+    return out
+
+
+def shape(table):
+    if not is_table(table):
+        return ()
+    return (len(table), *shape(table[0])) if len(table) else (0,)
+
+
+def flattened(table):
+    return [e for row in table for e in flattened(row)] if is_table(table) else [table]
+
+
+def is_table(x):
+    return isinstance(x, (tuple, list))

@@ -1,0 +1,54 @@
+"""What a method states of its step, in SymPy: what is carried, what is solved, what is updated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sympy as sp
+
+MAXITER = 8  # more would only help Newton to find a far, wrong root
+TOLERANCE = 1e-8  # on the last correction: the error left after it is its square, round-off
+
+
+def dummy(name):
+    """A symbol of our own, which clashes with none of the reader's; real like theirs."""
+    return sp.Dummy(name, real=True)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Solve ``equations = 0`` for ``unknowns`` by Newton's method, starting from ``guess``.
+
+    ``let`` abbreviates: pairs (symbol, expression), each expression in earlier symbols.
+    Newton stops when each correction d has d**2 <= TOLERANCE**2 (guess**2 + scale2); None leaves
+    out an unknown that enters linearly and is right as soon as the others are.  A ``predictor``
+    is a guess for a later stage, for which one iteration will do.
+    """
+
+    unknowns: tuple
+    equations: tuple
+    guess: tuple
+    let: tuple = ()
+    scale2: tuple = ()
+    predictor: bool = False
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One step of a method: ``stages`` solved in turn, then ``carry`` replaced by ``update``.
+
+    ``t`` and ``h`` are the time and the step size; ``args`` are constant during a run.  A method
+    that chooses its own step gives ``new_h``; a step with ``new_h <= 0`` is never accepted.
+    ``definite`` says that M is positive definite, so that elimination needs no pivoting; if not,
+    linear equations are iterated as well, which detects and repairs a bad pivot.
+    """
+
+    t: sp.Symbol
+    h: sp.Symbol
+    carry: tuple
+    args: tuple
+    stages: tuple
+    update: tuple
+    let: tuple = ()
+    new_h: sp.Expr | None = None
+    definite: bool = True

@@ -1,0 +1,173 @@
+"""What a system is made from, read and checked: symbols, expressions, parameters, ranks."""
+
+from __future__ import annotations
+
+import math
+import numbers
+
+import numpy as np
+import sympy as sp
+
+from ..codegen.careful import balanced
+
+
+def sequence(x):
+    return list(x) if isinstance(x, (list, tuple, sp.MatrixBase)) else [x]
+
+
+def read_symbols(given, name):
+    found = tuple(sequence(given))
+    for s in found:
+        if not isinstance(s, sp.Symbol):
+            raise ValueError(
+                f"{name}: {s!r} is no SymPy symbol; make symbols with nh.symbols, or "
+                "use System.from_mechanics for dynamicsymbols"
+            )
+    if not found:
+        raise ValueError(f"{name} is empty: a system needs at least one coordinate")
+    return found
+
+
+def read_expression(e, name):
+    try:
+        e = sp.sympify(e)
+    except sp.SympifyError:
+        raise ValueError(f"{name} = {e!r} is not a SymPy expression") from None
+    if isinstance(e, sp.Equality):
+        e = e.lhs - e.rhs
+    if not isinstance(e, sp.Expr) or e.is_Matrix:
+        raise ValueError(f"{name} = {e!r} is not a scalar SymPy expression")
+    unknown = e.atoms(sp.core.function.AppliedUndef) | e.atoms(sp.Derivative)
+    if unknown:
+        raise ValueError(
+            f"{name} contains {sorted(map(str, unknown))}: write functions out, and "
+            "use System.from_mechanics for dynamicsymbols"
+        )
+    if e.has(sp.I):
+        raise ValueError(f"{name} = {e} is not real: it contains the imaginary unit")
+    return e
+
+
+def read_matrix(rows, name):
+    try:
+        return sp.ImmutableMatrix(rows)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} = {rows!r} is not a matrix; give its rows as lists") from None
+
+
+def read_number(x, name):
+    try:
+        real = isinstance(x, numbers.Real) or (isinstance(x, sp.Expr) and x.is_real)
+        if real and math.isfinite(float(x)):
+            return float(x)
+    except (OverflowError, TypeError):
+        pass
+    raise ValueError(f"{name} = {x!r} must be a finite number")
+
+
+def read_parameters(given, expressions, own):
+    """Parameters as a dict symbol -> float; every other symbol must be among ``own``: q, v, t."""
+    if not isinstance(given, (dict, type(None))):
+        raise ValueError(f"parameters = {given!r} must map names to numbers: {{'m': 1.0}}")
+    free = set().union(*(e.free_symbols for e in expressions)) - set(own)
+    by_name = {}
+    for s in free:
+        if s.name in by_name:
+            raise ValueError(
+                f"two different symbols are called {s.name!r}; make each once, "
+                "with nh.symbols, and use it everywhere"
+            )
+        by_name[s.name] = s
+    for name in sorted({s.name for s in own} & set(by_name))[:1]:
+        raise ValueError(
+            f"{name} in L or the constraints is not the {name} of q, v or t: the "
+            "two symbols differ in their assumptions; make it once, with "
+            "nh.symbols, and use it everywhere"
+        )
+    bound = {}
+    for key, value in (given or {}).items():
+        name = getattr(key, "name", str(key))
+        if name not in by_name:
+            raise ValueError(
+                f"parameters: {name!r} occurs neither in L nor in the "
+                f"constraints; unbound there: {sorted(by_name)}"
+            )
+        bound[by_name[name]] = read_number(value, f"parameters[{name!r}]")
+    unbound = sorted(s.name for s in free - set(bound))
+    if unbound:
+        remedy = f"add parameters={{{unbound[0]!r}: number}}"
+        timeless = all(s.name != "t" for s in own)
+        remedy += ", or t=t if it is the time" if "t" in unbound and timeless else ""
+        raise ValueError(
+            f"{unbound} occur in L or the constraints but are neither q, v, t nor "
+            f"parameters; {remedy}"
+        )
+    return dict(sorted(bound.items(), key=lambda item: item[0].name))
+
+
+def check_forms(system):
+    """Refuse constraints that the methods cannot treat, naming them."""
+    n, m = len(system.v), len(system.constraints) + len(system.holonomic)
+    zero = dict.fromkeys(system.v, sp.S.Zero)
+    for c in system.constraints:
+        slopes = [c.diff(u) for u in system.v]
+        if any(not a.free_symbols.isdisjoint(system.v) for a in slopes):
+            slopes = [sp.simplify(a) for a in slopes]
+        if any(not a.free_symbols.isdisjoint(system.v) for a in slopes):
+            raise ValueError(
+                f"constraint {c} is not linear in the velocities; nhlab treats "
+                "constraints of the form A(q) v = 0"
+            )
+        rest = c.xreplace(zero)
+        if rest != 0 and sp.simplify(rest) != 0:
+            raise ValueError(
+                f"constraint {c} is affine, not linear: it has the part "
+                f"{rest} without a velocity; if it is g(q) = 0, pass it as holonomic"
+            )
+    for g in system.holonomic:
+        if not g.free_symbols.isdisjoint({*system.v, system.t}):
+            raise ValueError(
+                f"holonomic constraint {g} must depend on q alone; pass "
+                "constraints on velocities as constraints"
+            )
+    if m >= n + 1:
+        raise ValueError(f"{m} constraints on {n} coordinates leave nothing to move")
+    if system.metric is not None and system.metric.shape != (n, n):
+        raise ValueError(f"metric has shape {system.metric.shape}, expected {(n, n)}")
+
+
+def check_values(system):
+    """Refuse what is singular at all generic points: M, the metric, the constraints."""
+    S, (q, v, t) = system.symbolic, system.samples()
+    m = len(S.A)
+    with np.errstate(all="ignore"):
+        M, A = (system.values(table, q, v, t) for table in (S.M, S.A))
+        if system.metric is not None:
+            G = system.values(S.G, q, v, t)
+            if not np.allclose(G, np.swapaxes(G, 1, 2)) or any(map(is_singular, G)):
+                raise ValueError(f"metric = {system.metric} must be symmetric and invertible")
+    M = M[np.isfinite(M).all((1, 2))]
+    if len(M) and all(map(is_singular, M)):
+        raise ValueError(
+            f"L = {system.L} is singular: its Hessian in the velocities has no "
+            "inverse; every velocity needs a kinetic term"
+        )
+    A = A[np.isfinite(A).all((1, 2))] if m else A[:0]
+    if len(A) and all(rank(x) < m for x in A):
+        raise ValueError(
+            f"the constraints {list(map(str, system.constraints))} + "
+            f"{list(map(str, system.holonomic))} are dependent: rank "
+            f"{rank(A[0])} of {m}; drop the redundant ones"
+        )
+
+
+def is_singular(matrix):
+    return np.linalg.cond(balanced(matrix)) > 1e13
+
+
+def rank(A):
+    """The number of independent rows, of one matrix or of each of a batch."""
+    if A.shape[-2] < 2:  # quickly
+        return (A != 0).any(-1).sum(-1)
+    rows = A / np.maximum(np.linalg.norm(A, axis=-1, keepdims=True), 1e-300)
+    return np.linalg.matrix_rank(rows, rtol=1e-10)

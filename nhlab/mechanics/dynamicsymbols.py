@@ -1,0 +1,47 @@
+"""Lagrangians as ``sympy.physics.mechanics`` users write them."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from .checks import sequence
+
+
+def plain(L, q, constraints=(), **others):
+    """Arguments of ``System`` for an L and constraints in dynamicsymbols and their derivatives."""
+    from sympy.physics.mechanics import dynamicsymbols
+
+    time, qs = dynamicsymbols._t, sequence(q)
+    for s in qs:
+        if not isinstance(s, sp.core.function.AppliedUndef):
+            raise ValueError(f"q: {s} is no dynamicsymbol; make it with dynamicsymbols('{s}')")
+    coordinates = [sp.Symbol(s.func.__name__, real=True) for s in qs]
+    taken, velocities = {s.name for s in coordinates}, []
+    for s in coordinates:
+        name = f"v{s.name}"
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        velocities.append(sp.Symbol(name, real=True))
+    t = others.pop("t", sp.Symbol("t", real=True))
+    rates = {s.diff(time): u for s, u in zip(qs, velocities, strict=True)}
+    places = dict(zip(qs, coordinates, strict=True))
+
+    def read(e):
+        e = sp.sympify(e).doit().xreplace(rates).xreplace(places).xreplace({time: t})
+        left = e.atoms(sp.Derivative) | e.atoms(sp.core.function.AppliedUndef)
+        if left:
+            raise ValueError(
+                f"{sorted(map(str, left))} occur in L or the constraints but "
+                "not in q; list every dynamicsymbol in q"
+            )
+        return e
+
+    L, constraints = read(L), [read(c) for c in sequence(constraints)]
+    holonomic = [read(g) for g in sequence(others.pop("holonomic", ()))]
+    if others.get("metric") is not None:
+        others["metric"] = sp.Matrix(others["metric"]).applyfunc(read)
+    if all(t not in e.free_symbols for e in [L, *constraints]):
+        t = None
+    expressions = {"L": L, "constraints": constraints, "holonomic": holonomic}
+    return {"q": coordinates, "v": velocities, **expressions, "t": t, **others}

@@ -1,0 +1,81 @@
+"""The equations of motion, with the multipliers as unknowns."""
+
+from __future__ import annotations
+
+import numpy as np
+import sympy as sp
+
+from ..codegen.careful import careful_step
+from ..codegen.derivatives import dot
+from ..codegen.evaluate import joined
+from ..codegen.program import Program
+from ..codegen.statement import Stage, Statement, dummy
+
+
+def motion_stage(system, t, q, v, let=()):
+    """The linear equations for (a, lambda) at (t, q, v), as a Stage.
+
+    M a + L_vq q' + L_vt - f = A^T lambda and d/dt (A v) = 0.
+    """
+    S, n, m = system.symbolic, len(system.v), len(system.symbolic.A)
+    a, lam = (tuple(dummy(f"{x}{k}") for k in range(count)) for x, count in (("a", n), ("lam", m)))
+    here = dict(zip((*system.q, *system.v), (*q, *v), strict=True))
+    if system.t is not None:
+        here[system.t] = t
+    equations = [
+        dot(S.M[i], a) + S.rate(S.L_v[i]) - S.f[i] - dot([row[i] for row in S.A], lam)
+        for i in range(n)
+    ]
+    equations += [dot(row, a) + dot(map(S.rate, row), system.v) for row in S.A]
+    equations = tuple(e.xreplace(here) for e in equations)
+    return Stage((*a, *lam), equations, (sp.S.Zero,) * (n + m), let)
+
+
+class Motion:
+    """(t, q, v) -> (q', a, lambda): the right-hand side of the equations of motion."""
+
+    def __init__(self, system):
+        self.system, self.parameters = system, system.parameters.values()
+        key = ("motion", system.is_definite)
+        self.program = system.generated(key, lambda: Program(f"{key}{system.key}", self.statement))
+
+    def statement(self):
+        s = self.system
+        time, carry = s.t or dummy("t"), (*s.q, *s.v)
+        stage = motion_stage(s, time, s.q, s.v)
+        update = (*s.rate(s.q, s.v), *stage.unknowns)
+        return Statement(
+            time, dummy("h"), carry, (*s.parameters,), (stage,), update, definite=s.is_definite
+        )
+
+    def __call__(self, t, y):
+        """(q', a, lambda) at one state y = (q, v), of floats; ValueError where there is none."""
+        ok, *values = self.program.one_step(t, 0.0, *y, *self.parameters)
+        return values[1:] if ok else self.carefully(t, y)
+
+    def carefully(self, t, y):
+        """The same with pivoting."""
+        attempt = careful_step(self.program.statement, t, 1.0, y, list(self.parameters))
+        if not attempt.ok:
+            raise ValueError(
+                f"the equations of motion have no solution at q = "
+                f"{np.array(y[: len(self.system.q)])}: they are singular there (dependent "
+                "constraints, M without inverse, or L not finite)"
+            )
+        return attempt.carry
+
+    def values(self, q, v, t):
+        """(a, lambda) over arrays of states, shape (..., n + m)."""
+        s = self.system
+        q, v, t = s.states(q, "q"), s.states(v, "v"), np.asarray(t, float)
+        batch = np.broadcast(q[..., 0], v[..., 0], t).shape
+        if not batch:
+            return np.array(self(float(t), [*q.tolist(), *v.tolist()])[len(s.q) :])
+        y = np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v)], -1)
+        with np.errstate(all="ignore"):
+            states = np.moveaxis(y, -1, 0)
+            ok, _, *values = self.program.numpy(t, 0.0, *states, *self.parameters)
+        out = joined(values, batch)
+        for k in map(tuple, np.argwhere(~np.broadcast_to(ok, batch))):
+            out[k] = self.carefully(np.broadcast_to(t, batch)[k], y[k].tolist())
+        return out[..., len(s.q) :]
