@@ -305,7 +305,7 @@ def test_an_interrupted_start_is_repaired_by_the_next(tmp_path):
 
     slow = tmp_path / ".venv/bin/python"  # stands for a pip in the middle of its work
     slow.parent.mkdir(parents=True)
-    slow.write_text('#!/bin/sh\ncase "$*" in *install*) echo collecting; sleep 60;; esac\n')
+    slow.write_text('#!/bin/sh\ncase "$*" in *install*) echo collecting; exec sleep 60;; esac\n')
     slow.chmod(0o755)
     first = start()
     assert "installing" in first.stdout.readline()
