@@ -29,7 +29,7 @@ def project(tmp_path, monkeypatch):
     monkeypatch.setattr(launcher, "PYTHON", tmp_path / ".venv/bin/python")
     monkeypatch.setattr(launcher, "STAMP", tmp_path / ".venv/nhlab-stamp")
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "active"))
-    launcher.REQUIREMENTS.write_text("probe~=1.2  # why; and more\n-e .\n")
+    launcher.REQUIREMENTS.write_text("a-probe~=1.2  # why; and more\n-e .\nb~=1.0; late\n")
     (tmp_path / "pyproject.toml").touch()
     return tmp_path
 
@@ -62,58 +62,37 @@ def starts_nothing(monkeypatch):
 # The active environment
 
 
-EDITABLE = {"editable": True}
-
-
 @pytest.fixture
 def active(project, monkeypatch):
-    """Put the metadata of packages, and the origin of nhlab, on an otherwise empty path."""
+    """Make an active environment from the names of packages and the origin of nhlab."""
     site = Path(sys.prefix, "site")
     monkeypatch.setattr(sys, "path", [str(project), str(site)])
-
-    def add(*names, **origin):
-        for name in names:
-            info = site / f"{name.replace('-', '_')}-1.3.dist-info"
-            info.mkdir(parents=True)
-            (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.3\n")
-            if name == "nhlab":
-                (info / "direct_url.json").write_text(json.dumps(origin))
-
-    return add
-
-
-def test_an_environment_with_every_package_is_used_as_it_is(active, project):
-    (project / "nhlab.egg-info").mkdir()  # as a build leaves it; hides no installation
+    (project / "nhlab.egg-info").mkdir()  # as a build leaves it; it says nothing
     (project / "nhlab.egg-info/PKG-INFO").write_text("Name: nhlab\nVersion: 0.1.0\n")
-    active("probe", "nhlab", url=project.as_uri(), dir_info=EDITABLE)
-    assert launcher.environment() == sys.executable
-    assert not launcher.VENV.exists()
+
+    def make(names, origin):
+        for name in names:
+            info = site / f"{name}-1.1.dist-info"
+            info.mkdir(parents=True)
+            (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.1\n")
+            (info / "direct_url.json").write_text(json.dumps(origin))
+
+    return make
 
 
-def test_a_missing_package_is_noticed(active, project):
-    active("nhlab", url=project.as_uri(), dir_info=EDITABLE)
-    assert not launcher.complete()
-    active("probe")
-    assert launcher.complete()
-
-
-@pytest.mark.parametrize("other, how", [("", {}), ("2", EDITABLE), (None, EDITABLE)])
-def test_nhlab_must_be_installed_from_this_folder(active, project, other, how):
-    """Not as a copy, which does not follow changes, nor from another folder, nor from nowhere."""
-    active(
-        "probe",
-        "nhlab",
-        **({} if other is None else {"url": project.as_uri() + other, "dir_info": how}),
-    )
-    assert not launcher.complete()
-
-
-def test_what_has_a_condition_is_optional(active, project):
-    launcher.REQUIREMENTS.write_text('py-test~=1.0\nnumba~=1.0; python_version < "3.16"  # late\n')
-    active("nhlab", url=project.as_uri(), dir_info=EDITABLE)
-    assert not launcher.complete()
-    active("py-test")
-    assert launcher.complete()
+@pytest.mark.parametrize(
+    "names, url, dir_info, enough",
+    [
+        (["nhlab", "a_probe"], "", {"editable": True}, True),  # b has a condition: optional
+        (["nhlab"], "", {"editable": True}, False),
+        (["a_probe"], "", {"editable": True}, False),
+        (["nhlab", "a_probe"], "", {}, False),  # a copy does not follow changes
+        (["nhlab", "a_probe"], "2", {"editable": True}, False),  # another folder
+    ],
+)
+def test_an_environment_with_every_package_is_used(active, installed, names, url, dir_info, enough):
+    active(names, {"url": installed.as_uri() + url, "dir_info": dir_info})
+    assert launcher.environment() == (sys.executable if enough else str(launcher.PYTHON))
 
 
 def test_requirements_are_written_so_that_the_launcher_understands_them():
@@ -125,11 +104,11 @@ def test_requirements_are_written_so_that_the_launcher_understands_them():
 
 def test_an_environment_with_a_stamp_follows_it(active, installed, monkeypatch):
     """The .venv itself, activated: changed requirements are installed all the same."""
-    active("probe", "nhlab", url=installed.as_uri(), dir_info=EDITABLE)
+    active(["nhlab", "a_probe"], {"url": installed.as_uri(), "dir_info": {"editable": True}})
     monkeypatch.setattr(sys, "prefix", str(launcher.VENV))
-    launcher.REQUIREMENTS.write_text("probe~=1.9\n")
     monkeypatch.setattr(launcher, "usable", lambda: True)
     monkeypatch.setattr(subprocess, "call", lambda *args, **options: 0)
+    launcher.REQUIREMENTS.write_text("a-probe~=1.9\n")
     assert launcher.environment() == str(launcher.PYTHON)
     assert launcher.ready()
 
