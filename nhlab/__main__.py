@@ -89,8 +89,9 @@ def create():
             stop(f"{sys.executable} lacks the module {module}, needed to make .venv.\n{remedy}")
     import venv  # only now, since not every system has it
 
-    if VENV.exists():
-        shutil.rmtree(str(VENV))
+    for part in PYTHON.parent, VENV:  # in this order: what is half deleted must not look usable
+        if part.exists():
+            shutil.rmtree(str(part))
     VENV.mkdir()
     STAMP.write_text(UNFINISHED)
     try:

@@ -151,6 +151,17 @@ def test_an_environment_without_its_python_is_made_again(installed, left):
     assert not launcher.usable()
 
 
+def test_a_half_deleted_environment_is_made_again(installed, monkeypatch):
+    def interrupted(folder, delete=shutil.rmtree):
+        delete(folder)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shutil, "rmtree", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        launcher.create()
+    assert launcher.VENV.exists() and not launcher.PYTHON.exists()
+
+
 def test_a_second_start_waits_for_the_first(project):
     fcntl = pytest.importorskip("fcntl")
     first = os.open(project, os.O_RDONLY)
