@@ -46,9 +46,11 @@ def wheel(tmp_path_factory):
 
 
 def files(folder):
-    """Every file of a package but what Python has compiled."""
+    """Every file of the package but hidden ones and what Python has compiled."""
     found = (f.relative_to(folder) for f in (folder / "nhlab").rglob("*") if f.is_file())
-    return {f.as_posix() for f in found if not {"__pycache__", ".ipynb_checkpoints"} & {*f.parts}}
+    return {
+        f.as_posix() for f in found if not any(x.startswith((".", "__pycache__")) for x in f.parts)
+    }
 
 
 def test_nothing_is_left_out_and_nothing_else_is_in(wheel):
