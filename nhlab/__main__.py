@@ -1,9 +1,16 @@
-"""Open the workbook with `python3 -m nhlab lab`, run every test with `python3 -m nhlab test`.
+"""usage: python3 -m nhlab COMMAND [ARGUMENTS]
 
-This file needs only the standard library, since it runs before anything is installed, and it
-parses on Python 3.6, so that an old Python gets a message instead of a syntax error.
-"""
+  lab      open the workbook in JupyterLab; the arguments go to JupyterLab
+  test     run every test and every notebook; the arguments go to pytest
+  figures  draw everything in figures/ again
+  run      run the workbook's Python: `run script.py`, `run -m ruff check`
 
+The first start installs requirements.txt into .venv; later ones begin at once."""
+
+# This file needs only the standard library, since it runs before anything is installed, and it
+# parses on Python 3.6, so that an old Python gets a message instead of a syntax error.
+
+import contextlib
 import hashlib
 import importlib.util
 import json
@@ -32,83 +39,45 @@ def stop(text):
     raise SystemExit("nhlab: " + text)
 
 
-# Does an environment have everything?
+def complete():
+    """Tell whether this Python has nhlab from this folder and the packages of requirements.txt.
 
-
-def parse_version(version):
-    """Split "1.17.1rc1" into its numbers (1, 17, 1) and whether it is final or later."""
-    match = re.match(r"(\d+(?:\.\d+)*)(.*)", str(version))
-    if not match:
-        return (), False
-    early = re.match(r"[-_.]?(a|b|c|rc|pre|dev)", match.group(2))
-    return tuple(int(n) for n in match.group(1).split(".")), not early
-
-
-def compatible(version, wanted):
-    """Tell whether a version satisfies ~=wanted; ~=2.4 means at least 2.4 and still 2.something."""
-    (have, final), (want, _) = parse_version(version), parse_version(wanted)
-    series, width = len(want) - 1, max(len(have), len(want))
-    have, want = (numbers + (0,) * (width - len(numbers)) for numbers in (have, want))
-    return have[:series] == want[:series] and (have, final) >= (want, True)
-
-
-def requirements():
-    """Yield the lines of requirements.txt that apply to this Python, without comments."""
-    for line in REQUIREMENTS.read_text(encoding="utf-8").splitlines():
-        requirement, _, marker = re.sub(r"(^|\s)#.*", "", line).partition(";")
-        limit = re.search(r'python_version < "3\.(\d+)"', marker)
-        if requirement.strip() and not (limit and sys.version_info >= (3, int(limit.group(1)))):
-            yield requirement.strip()
-
-
-def satisfied(requirement, path):
-    """Tell whether `name~=version` or `-e .` is installed on the given module search path."""
+    Their versions are pip's business: it saw to what nhlab needs when it put nhlab there.
+    """
     from importlib.metadata import distributions  # not there before Python 3.8
 
-    if requirement == "-e .":
-        # Several may be found: a build leaves its own nhlab.egg-info in the project.
-        found = distributions(name="nhlab", path=path)
-        origins = [json.loads(d.read_text("direct_url.json") or "{}") for d in found]
-        return {"url": ROOT.as_uri(), "dir_info": {"editable": True}} in origins
-    name, _, wanted = requirement.partition("~=")
-    found = next(iter(distributions(name=name, path=path)), None)
-    return bool(found and wanted and compatible(found.version, wanted))
-
-
-def complete(path):
-    """Tell whether everything in requirements.txt is installed on the given search path."""
-    return all(satisfied(line, [str(p) for p in path]) for line in requirements())
-
-
-# The project's own environment
-
-
-def place():
-    """Name what .venv cannot outlive: its folder and the Python behind it."""
-    return ascii([str(VENV), os.path.realpath(str(PYTHON))]) + "\n"
+    # Several may be found: a build leaves its own nhlab.egg-info in the project.
+    found = distributions(name="nhlab")
+    origins = [json.loads(d.read_text("direct_url.json") or "{}") for d in found]
+    if {"url": ROOT.as_uri(), "dir_info": {"editable": True}} not in origins:
+        return False
+    # A line with a condition, `numba~=0.68; python_version < "3.16"`, is optional.
+    lines = REQUIREMENTS.read_text(encoding="utf-8")
+    needed = re.findall(r"^([\w-]+)~=[\d.]+ *(?:#|$)", lines, re.MULTILINE)
+    return all(any(distributions(name=name)) for name in needed)
 
 
 def fingerprint():
-    """Return the stamp of a finished installation of the present requirements."""
-    return place() + hashlib.sha256(REQUIREMENTS.read_bytes()).hexdigest()
+    """Return the stamp of a finished installation: what .venv cannot outlive, its folder and the
+    Python behind it, in one line, and what was installed in another."""
+    place = ascii([str(VENV), os.path.realpath(str(PYTHON))])
+    wanted = REQUIREMENTS.read_bytes() + (ROOT / "pyproject.toml").read_bytes()
+    return place + "\n" + hashlib.sha256(wanted).hexdigest()
 
 
 def ready():
-    """Tell whether .venv was installed to the end, from these requirements, and is still whole."""
-    packages = [*VENV.glob("lib/python*/site-packages"), *VENV.glob("Lib/site-packages")]
-    stamped = STAMP.exists() and STAMP.read_text() == fingerprint()
-    return stamped and PYTHON.exists() and complete(packages)
+    """Tell whether .venv was installed to the end, here and from the present requirements."""
+    return PYTHON.exists() and STAMP.exists() and STAMP.read_text() == fingerprint()
 
 
 def usable():
     """Tell whether .venv can be added to: it is not half made, nor moved, and its pip works."""
-    if STAMP.exists() and not STAMP.read_text().startswith(place()):
+    if STAMP.exists() and STAMP.read_text().split("\n")[0] != fingerprint().split("\n")[0]:
         return False
-    try:
+    with contextlib.suppress(OSError):  # no Python there, or that of another machine
         pip = subprocess.run([str(PYTHON), "-m", "pip", "--version"], capture_output=True)
         return pip.returncode == 0
-    except OSError:
-        return False
+    return False
 
 
 def create():
@@ -120,8 +89,9 @@ def create():
             stop(f"{sys.executable} lacks the module {module}, needed to make .venv.\n{remedy}")
     import venv  # only now, since not every system has it
 
-    if VENV.exists():
-        shutil.rmtree(str(VENV))
+    for part in PYTHON.parent, VENV:  # in this order: what is half deleted must not look usable
+        if part.exists():
+            shutil.rmtree(str(part))
     VENV.mkdir()
     STAMP.write_text(UNFINISHED)
     try:
@@ -149,17 +119,15 @@ def install():
 
 def wait_for_turn():
     """Wait while another start is installing, and lock others out until this process ends."""
-    try:
+    with contextlib.suppress(ImportError, OSError):  # Windows, some network folders have no locks
         import fcntl
 
         fcntl.flock(os.open(str(ROOT), os.O_RDONLY), fcntl.LOCK_EX)
-    except (ImportError, OSError):
-        pass  # Windows and some network folders have no such locks
 
 
 def environment():
     """Return a Python that has everything: this one if it does, else that of .venv."""
-    if complete(sys.path):
+    if not Path(sys.prefix, STAMP.name).exists() and complete():  # where there is one, it decides
         return sys.executable
     if not ready():
         say("installing requirements.txt into .venv; the first time takes a few minutes")
@@ -176,12 +144,10 @@ def environment():
 
 
 def lab(args):
-    """open the workbook in JupyterLab; the arguments go to JupyterLab"""
+    """Start JupyterLab here, on the first notebook unless another is given."""
     options = ["--ServerApp.root_dir=" + str(ROOT), "--ip=localhost"]
     if not any(Path(arg).exists() for arg in args):
-        starts = "/notebooks/00_start_here.ipynb", "/notebooks", ""
-        start = next(start for start in starts if Path(str(ROOT) + start).exists())
-        options.append("--LabApp.default_url=/lab/tree" + start)
+        options.append("--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb")
     if getattr(os, "geteuid", lambda: None)() == 0 and "--allow-root" not in args:
         say("adding --allow-root, without which JupyterLab does not start for root")
         options.append("--allow-root")
@@ -190,7 +156,7 @@ def lab(args):
 
 
 def test(args):
-    """run every test and every notebook; the arguments go to pytest"""
+    """Run pytest on two cores, notebooks included."""
     workers = [] if any(re.match("-n|--numprocesses|--pdb", a) for a in args) else ["-n", "2"]
     # The cells of a notebook share a kernel, so a file must stay with one worker.
     nbval = ["--dist=loadfile", "--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=300"]
@@ -198,27 +164,11 @@ def test(args):
 
 
 def figures(args):
-    """draw everything in figures/ again"""
+    """Draw every figure of the papers."""
     return ["-c", "import sys; from nhlab.course.figures import main; sys.exit(main())", *args]
 
 
-def run(args):
-    """run the workbook's Python: `run script.py`, `run -m ruff check`"""
-    return args
-
-
-def commands():
-    """Return the commands by name; `figures` once the library can draw them."""
-    drawable = (ROOT / "nhlab/course/figures.py").exists()
-    return {f.__name__: f for f in (lab, test, *([figures] if drawable else []), run)}
-
-
-def usage():
-    """Return the help text."""
-    lines = [f"  {name:8} {command.__doc__}" for name, command in commands().items()]
-    head = "usage: python3 -m nhlab COMMAND [ARGUMENTS]\n"
-    tail = "\nThe first start installs requirements.txt into .venv; later ones begin at once."
-    return "\n".join([head, *lines, tail])
+COMMANDS = {"lab": lab, "test": test, "figures": figures, "run": list}
 
 
 def become(python, args):
@@ -240,15 +190,15 @@ def main(argv, version=sys.version_info):
         )
     command, args = "".join(argv[:1]), argv[1:]
     if command in ("", "-h", "--help", "help"):
-        print(usage())
+        print(__doc__)
         return 0
-    if command not in commands():
-        stop(f"there is no command {command!r}.\n\n{usage()}")
+    if command not in COMMANDS:
+        stop(f"there is no command {command!r}.\n\n{__doc__}")
     if not REQUIREMENTS.exists():
         stop(f"{ROOT} is not the project folder (no requirements.txt): start from a clone of it.")
     try:
         os.chdir(str(ROOT))
-        return become(environment(), commands()[command](args))
+        return become(environment(), COMMANDS[command](args))
     except KeyboardInterrupt:
         stop("stopped. The same command starts again.")
 

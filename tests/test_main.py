@@ -20,15 +20,6 @@ launcher = importlib.import_module("nhlab.__main__")
 PROJECT = Path(launcher.__file__).parent.parent
 
 
-def add_package(folder, name, version, origin=None):
-    """Put the metadata of an installed package into a folder."""
-    info = folder / f"{name.replace('-', '_')}-{version}.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-    if origin:
-        (info / "direct_url.json").write_text(json.dumps(origin))
-
-
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     """An empty project folder that the launcher takes for its own."""
@@ -37,7 +28,9 @@ def project(tmp_path, monkeypatch):
     monkeypatch.setattr(launcher, "VENV", tmp_path / ".venv")
     monkeypatch.setattr(launcher, "PYTHON", tmp_path / ".venv/bin/python")
     monkeypatch.setattr(launcher, "STAMP", tmp_path / ".venv/nhlab-stamp")
-    launcher.REQUIREMENTS.write_text("probe~=1.2  # why\n")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "active"))
+    launcher.REQUIREMENTS.write_text("a-probe~=1.2  # why; and more\n-e .\nb~=1.0; late\n")
+    (tmp_path / "pyproject.toml").touch()
     return tmp_path
 
 
@@ -46,7 +39,6 @@ def installed(project):
     """The same, with a .venv that looks as after a successful install."""
     launcher.PYTHON.parent.mkdir(parents=True)
     launcher.PYTHON.touch()
-    add_package(project / ".venv/lib/python3.11/site-packages", "probe", "1.2.5")
     launcher.STAMP.write_text(launcher.fingerprint())
     return project
 
@@ -67,97 +59,58 @@ def starts_nothing(monkeypatch):
     monkeypatch.setattr(launcher, "environment", lambda: pytest.fail("it went on"))
 
 
-# Versions and requirements
+# The active environment
+
+
+@pytest.fixture
+def active(project, monkeypatch):
+    """Make an active environment from the names of packages and the origin of nhlab."""
+    site = Path(sys.prefix, "site")
+    monkeypatch.setattr(sys, "path", [str(project), str(site)])
+    (project / "nhlab.egg-info").mkdir()  # as a build leaves it; it says nothing
+    (project / "nhlab.egg-info/PKG-INFO").write_text("Name: nhlab\nVersion: 0.1.0\n")
+
+    def make(names, origin):
+        for name in names:
+            info = site / f"{name}-1.1.dist-info"
+            info.mkdir(parents=True)
+            (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.1\n")
+            (info / "direct_url.json").write_text(json.dumps(origin))
+
+    return make
 
 
 @pytest.mark.parametrize(
-    "version, wanted, expected",
+    "names, url, dir_info, enough",
     [
-        ("2.4", "2.4", True),
-        ("2.4.6", "2.4", True),
-        ("2.10", "2.4", True),
-        ("2.3.9", "2.4", False),
-        ("3.0", "2.4", False),
-        ("2", "2.0", True),
-        ("0.17.9", "0.17.4", True),
-        ("0.17.3", "0.17.4", False),
-        ("0.18.0", "0.17.4", False),
-        ("0.68.1", "0.68", True),
-        ("1.17.1rc1", "1.17", True),
-        ("1.17rc1", "1.17", False),
-        ("1.17.0rc1", "1.17", False),
-        ("1.17.dev3", "1.17", False),
-        ("1.17.1rc1", "1.17.1", False),
-        ("1.17.post1", "1.17", True),
-        ("1.17.post1.dev2", "1.17", True),
-        ("2.0rc1", "1.17", False),
-        ("2.4.6+local", "2.4", True),
-        ("unknown", "2.4", False),
-        (None, "2.4", False),
+        (["nhlab", "a_probe"], "", {"editable": True}, True),  # b has a condition: optional
+        (["nhlab"], "", {"editable": True}, False),
+        (["a_probe"], "", {"editable": True}, False),
+        (["nhlab", "a_probe"], "", {}, False),  # a copy does not follow changes
+        (["nhlab", "a_probe"], "2", {"editable": True}, False),  # another folder
     ],
 )
-def test_compatible_release(version, wanted, expected):
-    assert launcher.compatible(version, wanted) is expected
-
-
-def test_compatible_agrees_with_packaging():
-    specifiers = pytest.importorskip("packaging.specifiers")
-    versions = ["1", "1.17", "1.17.0", "1.17.1rc1", "1.17a1", "1.18.dev0", "1.17.2.post1", "2.0b2"]
-    for wanted in "1.0", "1.17", "1.17.0", "1.17.1":
-        specifier = specifiers.SpecifierSet("~=" + wanted, prereleases=True)
-        for version in versions:
-            assert launcher.compatible(version, wanted) == (version in specifier), (version, wanted)
+def test_an_environment_with_every_package_is_used(active, installed, names, url, dir_info, enough):
+    active(names, {"url": installed.as_uri() + url, "dir_info": dir_info})
+    assert launcher.environment() == (sys.executable if enough else str(launcher.PYTHON))
 
 
 def test_requirements_are_written_so_that_the_launcher_understands_them():
-    lines = list(launcher.requirements())
+    lines = re.sub(r"(?m)(^|\s+)#.*", "", launcher.REQUIREMENTS.read_text()).splitlines()
+    form = r'-e \.|[\w-]+~=\d+(\.\d+)+(; python_version < "3\.\d+")?'
     assert "-e ." in lines
-    assert [x for x in lines if not re.fullmatch(r"-e \.|[\w-]+~=\d+(\.\d+)+", x)] == []
+    assert [x for x in lines if x and not re.fullmatch(form, x)] == []
 
 
-def test_requirements_for_older_pythons_are_left_out(project):
-    launcher.REQUIREMENTS.write_text(
-        'a~=1.0; python_version < "3.99"  # now\nb~=1.0; python_version < "3.11"\n\n# c~=1.0\n'
-    )
-    assert list(launcher.requirements()) == ["a~=1.0"]
-
-
-@pytest.mark.parametrize("version, expected", [("1.2", True), ("1.1", False), ("2.0", False)])
-def test_environment_has_the_wanted_version(project, version, expected):
-    add_package(project / "site", "probe", version)
-    assert launcher.complete([project / "site"]) is expected
-
-
-def test_environment_lacks_a_package(project):
-    assert not launcher.complete([project])
-
-
-def test_nhlab_must_be_installed_from_this_folder(project):
-    def installed_as(folder, **origin):
-        add_package(project / folder, "nhlab", "0.1.0", origin)
-        return launcher.satisfied("-e .", [str(project / folder)])
-
-    here, editable = project.as_uri(), {"editable": True}
-    assert installed_as("a", url=here, dir_info=editable)
-    assert not installed_as("b", url=here, dir_info={})  # a copy does not follow changes
-    assert not installed_as("c", url=here + "2", dir_info=editable)
-    assert not installed_as("d")
-
-
-def test_metadata_left_by_a_build_does_not_hide_the_installation(project):
-    (project / "nhlab.egg-info").mkdir()
-    (project / "nhlab.egg-info/PKG-INFO").write_text("Name: nhlab\nVersion: 0.1.0\n")
-    origin = {"url": project.as_uri(), "dir_info": {"editable": True}}
-    add_package(project / "site", "nhlab", "0.1.0", origin)
-    assert not launcher.satisfied("-e .", [str(project)])
-    assert launcher.satisfied("-e .", [str(project), str(project / "site")])
-
-
-def test_a_sufficient_environment_is_used_as_it_is(project, monkeypatch):
-    add_package(project / "site", "probe", "1.3")
-    monkeypatch.setattr(sys, "path", [str(project / "site")])
-    assert launcher.environment() == sys.executable
-    assert not launcher.VENV.exists()
+def test_an_environment_with_a_stamp_follows_it(active, installed, monkeypatch):
+    """The .venv itself, activated: changed requirements are installed all the same."""
+    active(["nhlab", "a_probe"], {"url": installed.as_uri(), "dir_info": {"editable": True}})
+    monkeypatch.setattr(sys, "prefix", str(launcher.VENV))
+    monkeypatch.setattr(launcher, "usable", lambda: True)
+    monkeypatch.setattr(subprocess, "call", lambda *args, **options: 0)
+    launcher.REQUIREMENTS.write_text("a-probe~=1.9\n")
+    assert launcher.environment() == str(launcher.PYTHON)
+    assert launcher.ready()
 
 
 # The stamp
@@ -168,49 +121,45 @@ def test_an_installed_environment_is_ready(installed, monkeypatch):
     assert launcher.environment() == str(launcher.PYTHON)
 
 
-def test_changed_requirements_are_installed_into_the_same_environment(installed, pip_answers):
-    launcher.REQUIREMENTS.write_text("probe~=1.1\n")
+@pytest.mark.parametrize(
+    "happened, added_to",
+    [
+        (lambda: launcher.REQUIREMENTS.write_text("probe~=1.1\n"), True),
+        (lambda: (launcher.ROOT / "pyproject.toml").write_text("[project]\n"), True),
+        (lambda: launcher.STAMP.unlink(), True),  # made by hand
+        (lambda: launcher.STAMP.write_text(launcher.UNFINISHED), False),
+        (lambda: launcher.STAMP.write_text(launcher.fingerprint().replace(".venv", "v")), False),
+    ],
+    ids=["requirements", "pyproject", "by hand", "interrupted", "moved"],
+)
+def test_an_environment_is_added_to_or_made_again(installed, pip_answers, happened, added_to):
+    happened()
     pip_answers(0)
     assert not launcher.ready()
-    assert launcher.usable()
-
-
-def test_an_environment_made_by_hand_is_completed_not_replaced(installed, pip_answers):
-    launcher.STAMP.unlink()
-    pip_answers(0)
-    assert not launcher.ready()
-    assert launcher.usable()
-
-
-def test_an_environment_without_pip_is_made_again(installed, pip_answers):
+    assert launcher.usable() is added_to
     pip_answers(1)
     assert not launcher.usable()
 
 
-def test_an_interrupted_install_is_made_again(installed, pip_answers):
-    launcher.STAMP.write_text(launcher.UNFINISHED)
-    pip_answers(0)
-    assert not launcher.ready()
-    assert not launcher.usable()
-
-
-def test_a_moved_environment_is_made_again(installed, monkeypatch, pip_answers):
-    monkeypatch.setattr(launcher, "VENV", installed / "moved")
-    pip_answers(0)
-    assert not launcher.ready()
-    assert not launcher.usable()
-
-
-def test_an_environment_without_its_python_is_made_again(installed):
+@pytest.mark.parametrize("left", [None, "#!/no/such/python\n"])
+def test_an_environment_without_its_python_is_made_again(installed, left):
     launcher.PYTHON.unlink()
-    launcher.STAMP.write_text(launcher.fingerprint())
-    assert not launcher.ready()
+    if left:
+        launcher.PYTHON.write_text(left)
+        launcher.PYTHON.chmod(0o755)
+    assert launcher.ready() is bool(left)
     assert not launcher.usable()
 
 
-def test_a_removed_package_is_noticed(installed):
-    shutil.rmtree(launcher.VENV / "lib")
-    assert not launcher.ready()
+def test_a_half_deleted_environment_is_made_again(installed, monkeypatch):
+    def interrupted(folder, delete=shutil.rmtree):
+        delete(folder)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shutil, "rmtree", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        launcher.create()
+    assert launcher.VENV.exists() and not launcher.PYTHON.exists()
 
 
 def test_a_second_start_waits_for_the_first(project):
@@ -252,19 +201,12 @@ def test_old_python(starts_nothing):
 def test_usage_needs_no_package():
     bare = [sys.executable, "-S", "-m", "nhlab", "--help"]
     shown = subprocess.run(bare, cwd=PROJECT, capture_output=True, text=True, check=True).stdout
-    assert all(f"\n  {command} " in shown for command in ("lab", "test", "run"))
+    assert all(f"\n  {command:8} " in shown for command in launcher.COMMANDS)
 
 
 def test_unknown_command(starts_nothing):
     text = message(launcher.main, ["labb"])
     assert "'labb'" in text and "usage:" in text
-
-
-def test_figures_is_offered_once_it_exists(project):
-    assert "figures" not in launcher.usage()
-    (project / "nhlab/course").mkdir(parents=True)
-    (project / "nhlab/course/figures.py").touch()
-    assert "figures" in launcher.usage()
 
 
 def test_not_a_clone(project, starts_nothing):
@@ -336,6 +278,7 @@ def test_an_interrupted_start_is_repaired_by_the_next(tmp_path):
     (tmp_path / "nhlab/__init__.py").touch()
     shutil.copy(launcher.__file__, tmp_path / "nhlab")
     (tmp_path / "requirements.txt").write_text("probe~=1.2\n")
+    (tmp_path / "pyproject.toml").touch()
     stamp = tmp_path / ".venv/nhlab-stamp"
     command = [sys.executable, "-m", "nhlab", "run", "-c", "import probe; raise SystemExit(7)"]
 
@@ -352,7 +295,7 @@ def test_an_interrupted_start_is_repaired_by_the_next(tmp_path):
 
     slow = tmp_path / ".venv/bin/python"  # stands for a pip in the middle of its work
     slow.parent.mkdir(parents=True)
-    slow.write_text('#!/bin/sh\ncase "$*" in *install*) echo collecting; sleep 60;; esac\n')
+    slow.write_text('#!/bin/sh\ncase "$*" in *install*) echo collecting; exec sleep 60;; esac\n')
     slow.chmod(0o755)
     first = start()
     assert "installing" in first.stdout.readline()
@@ -402,14 +345,13 @@ def test_lab_as_root_says_what_it_adds(project, user, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_lab_opens_the_first_page_there_is(project, user):
+def test_lab_opens_the_first_notebook_or_the_one_it_is_given(project, user):
     user(1000)
-    page = "--LabApp.default_url=/lab/tree"
-    assert page in launcher.lab([])
-    (project / "notebooks").mkdir()
-    assert page + "/notebooks" in launcher.lab([])
-    (project / "notebooks/00_start_here.ipynb").touch()
-    assert page + "/notebooks/00_start_here.ipynb" in launcher.lab([])
+    page = "--LabApp.default_url=/lab/tree/"
+    (first,) = (arg[len(page) :] for arg in launcher.lab([]) if arg.startswith(page))
+    assert (PROJECT / first).exists()
+    (project / "mine.ipynb").touch()
+    assert not any(page in arg for arg in launcher.lab([str(project / "mine.ipynb")]))
 
 
 def test_lab_passes_arguments_on(project, user):
@@ -419,23 +361,14 @@ def test_lab_passes_arguments_on(project, user):
     assert "--ip=localhost" not in args  # JupyterLab refuses an option given twice
 
 
-def test_lab_opens_the_notebook_it_is_given(project, user):
-    user(1000)
-    (project / "mine.ipynb").touch()
-    args = launcher.lab([str(project / "mine.ipynb")])
-    assert not any("default_url" in arg for arg in args)
-
-
 def test_test_uses_two_workers_unless_told_otherwise():
-    assert launcher.test(["-k", "dla"])[:4] == ["-m", "pytest", "-n", "2"]
-    assert launcher.test(["-k", "dla"])[-2:] == ["-k", "dla"]
+    args = launcher.test(["-k", "dla"])
+    assert args[:4] == ["-m", "pytest", "-n", "2"] and args[-2:] == ["-k", "dla"]
+    # A notebook stays with one worker.
+    assert {"--dist=loadfile", "--nbval-lax", "--nbval-current-env"} <= set(args)
     for given in ["-n4"], ["-n", "0"], ["--numprocesses=1"], ["--pdb"]:
         assert launcher.test(given).count("-n") == given.count("-n")
 
 
-def test_test_keeps_a_notebook_with_one_worker():
-    assert {"--dist=loadfile", "--nbval-lax", "--nbval-current-env"} <= set(launcher.test([]))
-
-
 def test_run_is_plain_python():
-    assert launcher.run(["-m", "ruff", "check"]) == ["-m", "ruff", "check"]
+    assert launcher.COMMANDS["run"](["-m", "ruff", "check"]) == ["-m", "ruff", "check"]
