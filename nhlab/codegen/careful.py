@@ -30,15 +30,18 @@ class Attempt:
 def careful_step(statement, t, h, carry, args):
     """Newton with partial pivoting on the statement's own equations."""
     result = Attempt()
-    known = dict(zip((statement.t, statement.h), (t, h), strict=True))
-    known |= dict(zip(statement.carry, carry, strict=True))
-    known |= dict(zip(statement.args, args, strict=True))
-    with np.errstate(all="ignore"):
-        for stage in statement.stages:
-            if not _solve(stage, known, result):
+    result.carry = np.asarray(carry, float)
+    for part in statement.factors or (1.0,):
+        known = {statement.t: t, statement.h: part * h}
+        known |= dict(zip(statement.carry, result.carry.tolist(), strict=True))
+        known |= dict(zip(statement.args, args, strict=True))
+        if statement.part is not None:
+            known[statement.part] = part
+        with np.errstate(all="ignore"):
+            if not all(_solve(stage, known, result) for stage in statement.stages):
                 return result
-        update = _update(statement, tuple(known))(*known.values())
-    result.carry = update
+            result.carry = _update(statement, tuple(known))(*known.values())
+        t = t + part * h
     result.h = h if statement.new_h is None else known[statement.new_h]
     if not np.all(np.isfinite(result.carry)):
         result.reason = "the step leads to values that are not finite"
@@ -59,12 +62,11 @@ def _update(statement, symbols):
 @lru_cache(256)
 def _prepared(stage, symbols):
     """Functions for the start (guess, scales) and for the equations with their Jacobian."""
-    J = jacobian(stage.equations, stage.unknowns, stage.let)
+    J, let = jacobian(stage.equations, stage.unknowns, stage.let)
     entries = [e for row in J for e in row]
-    scale2 = stage.scale2 or (1,) * len(stage.unknowns)
-    scale2 = [sp.oo if e is None else e for e in scale2]  # infinite: any correction will do
+    scale2 = [sp.oo if e is None else e for e in stage.scale2]  # infinite: any correction will do
     start = Function(symbols, [*stage.guess, *scale2], stage.let)
-    return start, Function((*symbols, *stage.unknowns), [*stage.equations, *entries], stage.let)
+    return start, Function((*symbols, *stage.unknowns), [*stage.equations, *entries], let)
 
 
 def balanced(x):

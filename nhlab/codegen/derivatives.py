@@ -1,8 +1,15 @@
-"""Exact derivatives of expressions, through the abbreviations they are written in."""
+"""Exact derivatives of expressions, through the abbreviations they are written in.
+
+An abbreviation is a pair (symbol, expression), each expression in earlier symbols: a short program.
+Its derivatives are again a short program, where the derivatives of abbreviations get names of their
+own; written out they would double with every level.
+"""
 
 from __future__ import annotations
 
 import sympy as sp
+
+from .statement import dummy
 
 
 def needed(let, expressions):
@@ -20,6 +27,8 @@ def derivative(e, x):
     """e.diff(x), without the questions SymPy asks on the way, which take most of its time."""
     if x not in e.free_symbols:
         return sp.S.Zero
+    if e.is_Symbol:
+        return sp.S.One
     if e.is_Add:
         return sp.Add(*(derivative(a, x) for a in e.args))
     if e.is_Mul:
@@ -30,18 +39,56 @@ def derivative(e, x):
     return e.diff(x)
 
 
-def jacobian(equations, unknowns, let):
-    """Exact derivatives of the equations by the unknowns, through the abbreviations."""
-    rows = {u: [sp.Integer(u is w) for w in unknowns] for u in unknowns}  # of all that moves
+def pushed(expressions, seeds, let):
+    """Forwards: the derivatives of the expressions, given those of some symbols.
+
+    ``seeds`` : symbol -> its derivatives along one or more directions, a list.  Returns a list of
+    such lists, and ``let`` with the names they need.
+    """
+    slopes, let_, count = dict(seeds), [], len(next(iter(seeds.values())))
 
     def row(e):
-        terms = [(derivative(e, x), rows[x]) for x in e.free_symbols & rows.keys()]
-        return [total(d * by[k] for d, by in terms if by[k] != 0) for k in range(len(unknowns))]
+        terms = [(derivative(e, x), slopes[x]) for x in e.free_symbols & slopes.keys()]
+        return [total(d * by[k] for d, by in terms if by[k] != 0) for k in range(count)]
 
-    for s, e in needed(let, equations):
-        if not rows.keys().isdisjoint(e.free_symbols):
-            rows[s] = row(e)
-    return [row(e) for e in equations]
+    for s, e in needed(let, expressions):
+        let_.append((s, e))
+        if not slopes.keys().isdisjoint(e.free_symbols):
+            slopes[s] = [_named(d, f"{s.name}_{k}", let_) for k, d in enumerate(row(e))]
+    return [row(e) for e in expressions], let_
+
+
+def jacobian(expressions, variables, let):
+    """Their derivatives by the variables, and ``let`` with the names these need."""
+    unit = {u: [sp.Integer(u is w) for w in variables] for u in variables}
+    return pushed(expressions, unit, let) if unit else ([[] for _ in expressions], list(let))
+
+
+def gradient(e, variables, let):
+    """The same for one expression, backwards: the price does not grow with the variables."""
+    let_ = needed(let, [e])
+    order = [*variables, *(s for s, _ in let_)]
+    weights = {}
+
+    def weigh(e, weight):
+        symbols = e.free_symbols
+        for x in order:
+            if x in symbols:
+                weights[x] = weights.get(x, sp.S.Zero) + weight * derivative(e, x)
+
+    weigh(e, sp.S.One)
+    for s, inner in reversed(let_[:]):
+        if weights.get(s, 0) != 0:
+            weigh(inner, _named(weights[s], f"{s.name}_bar", let_))
+    return [weights.get(x, sp.S.Zero) for x in variables], let_
+
+
+def _named(e, hint, let):
+    """e, or a name for it where it is long."""
+    if e.is_Atom or (len(e.args) < 3 and all(x.is_Atom for x in e.args)):
+        return e
+    let.append((dummy(hint), e))
+    return let[-1][0]
 
 
 def total(terms):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from .generate import Block
+from .block import Block
 from .printing import NUMPY, Names, python
 
 
@@ -22,9 +22,11 @@ class Function:
         self.vectors = [isinstance(x, tuple) for x in arguments]
         names, flat = Names(), [sp.sympify(e) for e in flattened(table)]
         heads = [names[s] for x in arguments for s in (x if isinstance(x, tuple) else (x,))]
-        block = Block(names)
-        values = [python(e, names) for e in block.share(flat, let)]
-        lines = [f"def f({', '.join(heads)}):", *block.before, f"return [{', '.join(values)}]"]
+        block = Block()
+        left = block.share(flat, let)
+        lines = [f"{names[s]} = {python(e, names)}" for s, e in block.before]
+        values = ", ".join(python(e, names) for e in left)
+        lines = [f"def f({', '.join(heads)}):", *lines, f"return [{values}]"]
         space = dict(NUMPY)
         exec("\n    ".join(lines), space)
         self.function, self.shape = space["f"], shape(table)

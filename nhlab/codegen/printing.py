@@ -43,15 +43,25 @@ def half_angle(n, z):
 """
 exec(HALF_ANGLE, NUMPY)
 RESERVED = set(keyword.kwlist) | set(MATH) | set(NUMPY) | set(dir(builtins))
-RESERVED |= set("t t0 h step run new out state n stop every left row _".split())
+RESERVED |= set("t t0 h step run loop substep new out state n stop every left row _".split())
 
 
 class Names(dict):
-    """Symbols to identifiers: the reader's own names where possible, always distinct."""
+    """Symbols to identifiers: the reader's own names where possible, always distinct.
 
-    def __init__(self):
-        super().__init__()
-        self.taken = set(RESERVED)
+    ``scalar`` : for numbers alone, for which Python looks at one branch and stops at one False.
+    """
+
+    def __init__(self, scalar=False, same=()):
+        super().__init__(same)
+        self.scalar, self.taken = scalar, set(RESERVED)
+
+    def choice(self, condition, a, b):
+        return f"({a} if {condition} else {b})" if self.scalar else f"where({condition}, {a}, {b})"
+
+    def junction(self, both, texts):
+        word = ("and" if both else "or") if self.scalar else ("&" if both else "|")
+        return f" {word} ".join(f"({x})" for x in texts)
 
     def fix(self, symbol, name):
         self[symbol] = name
@@ -82,7 +92,8 @@ def _power(base, exponent, names):
         return f"{_atom(b)}*sqrt({b})"
     if exponent.is_Integer and 2 <= exponent <= 4:
         return "*".join([_atom(b)] * int(exponent))
-    return f"pow({b}, {python(exponent, names)})"
+    whole = exponent.is_Integer and abs(exponent) < 2**53
+    return f"pow({b}, {exponent if whole else python(exponent, names)})"
 
 
 def _product(e, names):
@@ -91,7 +102,7 @@ def _product(e, names):
         base, exponent = f.as_base_exp()
         negative = exponent.is_number and exponent.is_negative and not f.is_Number
         if f.is_Rational and f.q > 1 and f.q & (f.q - 1) == 0 and f.p == 1:
-            under.append(str(f.q))  # x/2 is exact and reads better than 0.5*x
+            under.append(repr(float(f.q)))  # x/2 is exact and reads better than 0.5*x
         elif negative and exponent == -1:
             under.append(_atom(python(base, names)))
         elif negative:
@@ -101,7 +112,7 @@ def _product(e, names):
             over.append(text if "(" not in text else _atom(text))
         else:
             over.append(_atom(python(f, names)))
-    top = "*".join(over) or "1"
+    top = "*".join(over) or "1.0"
     if not under:
         return top
     bottom = under[0] if len(under) == 1 else f"({'*'.join(under)})"
@@ -112,8 +123,6 @@ def python(e, names):
     """The text of a SymPy expression; operators, ``FUNCTIONS``, Piecewise and nothing else."""
     if e.is_Symbol:
         return names[e]
-    if e.is_Integer and abs(e) < 2**53:
-        return str(e)
     if e is sp.oo:
         return "inf"
     if e.is_Number or e.is_NumberSymbol:
@@ -133,15 +142,14 @@ def python(e, names):
         text = "nan" if e.args[-1].cond != True else None  # noqa: E712 (SymPy's true)
         for value, condition in reversed(e.args):
             v = python(value, names)
-            text = v if text is None else f"where({python(condition, names)}, {v}, {text})"
+            text = v if text is None else names.choice(python(condition, names), v, text)
         return text
     if e.is_Relational:
         return f"{python(e.lhs, names)} {e.rel_op} {python(e.rhs, names)}"
     if isinstance(e, sp.ITE):
-        return f"where({', '.join(python(a, names) for a in e.args)})"
+        return names.choice(*(python(a, names) for a in e.args))
     if isinstance(e, (sp.And, sp.Or)):
-        sep = " & " if isinstance(e, sp.And) else " | "
-        return sep.join(f"({python(a, names)})" for a in e.args)
+        return names.junction(isinstance(e, sp.And), [python(a, names) for a in e.args])
     if isinstance(e, sp.DiracDelta):
         return "0"  # the derivative of sign(x), zero wherever a motion spends time
     name = type(e).__name__

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import importlib.util
 import linecache
 import os
 import sys
-from collections import Counter
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import sympy as sp
 
-from .generate import generate
 from .printing import NUMPY
+from .writing import generate
 
 
 def cache_dir():
@@ -53,11 +51,10 @@ class Cache:
 class Program:
     """The generated text of one statement and the three ways to run it."""
 
-    def __init__(self, key, make_statement, make_text=None):
+    def __init__(self, key, make_statement):
         digest = hashlib.sha256(key.encode() + _fingerprint()).hexdigest()[:24]
         self.name = f"nhlab_step_{digest}"
         self._make_statement = make_statement
-        self._make_text = make_text or (lambda: generate(self.statement))
 
     @cached_property
     def statement(self):
@@ -73,7 +70,7 @@ class Program:
     def text(self):
         if self.path is not None and self.path.exists():
             return self.path.read_text()
-        text = self._make_text()
+        text = generate(self.statement)
         if self.path is not None:
             draft = self.path.with_suffix(f".{os.getpid()}.tmp")
             try:
@@ -83,11 +80,11 @@ class Program:
                 self.path = None
         return text
 
-    def _execute(self, code=None):
+    def _execute(self):
         space = {"__name__": self.name}
         file = f"<{self.name}>"
         linecache.cache[file] = (len(self.text), None, self.text.splitlines(True), file)
-        exec(compile(code or self.text, file, "exec"), space)
+        exec(compile(self.text, file, "exec"), space)
         return space
 
     @cached_property
@@ -105,8 +102,8 @@ class Program:
 
     @cached_property
     def python(self):
-        """``run`` as a CPython function of floats and lists."""
-        return self._execute(_for_cpython(self.text))["run"]
+        """``loop`` as a CPython function of floats and lists."""
+        return self._execute()["loop"]
 
     @cached_property
     def numpy(self):
@@ -143,91 +140,3 @@ class Program:
         """True if an earlier process left compiled code."""
         folder = self.path and self.path.parent / "__pycache__"
         return bool(folder) and any(folder.glob(f"{self.name}.run-*.nbi"))
-
-
-class _Scalar(ast.NodeTransformer):
-    """What serves arrays as well, written for floats: ``and`` for ``&``, ``a if c else b``, 2.0 for
-    2, for CPython has fast paths for two floats only, and a constant tuple for a range."""
-
-    def visit_BinOp(self, node):
-        self.generic_visit(node)
-        junction = {ast.BitAnd: ast.And, ast.BitOr: ast.Or}.get(type(node.op))
-        if junction:
-            return ast.BoolOp(junction(), [node.left, node.right])
-        for side in (node.left, node.right):
-            number = getattr(side, "operand", side)  # of -2
-            if isinstance(number, ast.Constant):
-                number.value = float(number.value)
-        return node
-
-    def visit_Call(self, node):
-        self.generic_visit(node)
-        if node.func.id == "all_":
-            return node.args[0]
-        if node.func.id == "range" and isinstance(node.args[0], ast.Constant):
-            return ast.Constant(tuple(range(*(x.value for x in node.args))))
-        return ast.IfExp(*node.args) if node.func.id == "where" else node
-
-
-def _for_cpython(text):
-    """``run`` as CPython likes it: for numbers, with the body of ``step`` in the place of its call,
-    what is constant before the loop, and a list ``out`` that is extended by rows.
-
-    ``generate`` lets the two functions share no other names.
-    """
-    module = _Scalar().visit(ast.parse(text))
-    step, run = (f for f in module.body if getattr(f, "name", "") in ("step", "run"))
-    loop = next(x for x in run.body if isinstance(x, ast.While))
-    call = next(k for k, x in enumerate(loop.body) if "new" in _names(x, ast.Store))
-    *lines, result = step.body
-    ok, *new = result.value.elts
-    stop, unpack = loop.body[call + 1 : call + 3]
-    stop.test = ast.UnaryOp(ast.Not(), ok)
-    update = _in_turn(zip(unpack.targets[0].elts[1:], new, strict=True))
-    loop.body[call : call + 3] = [*lines, stop, *update]
-
-    store = loop.body[-1].body  # left = every; row += 1; out[row, 0] = ...; ...
-    row = ast.Tuple([x.value for x in store[2:]], ast.Load())
-    store[1:] = [ast.AugAssign(ast.Name("out", ast.Store()), ast.Add(), row)]
-
-    assigned = Counter(_names(loop, ast.Store))
-    constant = [x for x in lines if isinstance(x, ast.Assign) and _is_constant(x, assigned)]
-    loop.body = [x for x in loop.body if x not in constant]
-    if "t" not in _names(loop, ast.Load):
-        del loop.body[0]  # t = t0 + n*h
-    where = run.body.index(loop)
-    run.body[where:where] = constant
-    module.body.remove(step)
-    return ast.fix_missing_locations(module)
-
-
-def _in_turn(pairs):
-    """Assignments that do what assigning all at once would do, one after the other if possible."""
-    pairs = [(x, e, {*_names(e, ast.Load)}) for x, e in pairs if getattr(e, "id", None) != x.id]
-    uses = Counter(name for *_, used in pairs for name in used)
-    while pairs:
-        free = (k for k, (x, _, used) in enumerate(pairs) if uses[x.id] == (x.id in used))
-        k = next(free, None)
-        if k is None:  # each is needed by another
-            names, values, _ = zip(*pairs, strict=True)
-            yield ast.Assign([ast.Tuple([*names], ast.Store())], ast.Tuple([*values], ast.Load()))
-            return
-        x, e, used = pairs.pop(k)
-        uses.subtract(used)
-        yield ast.Assign([x], e)
-
-
-def _names(tree, context):
-    return [x.id for x in ast.walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, context)]
-
-
-def _is_constant(line, assigned):
-    """True if the line alone assigns its name and needs no name that is assigned; then its own no
-    longer counts as such."""
-    target = line.targets[0]
-    if not isinstance(target, ast.Name) or assigned[target.id] > 1:
-        return False
-    if any(assigned[x] for x in _names(line.value, ast.Load)):
-        return False
-    del assigned[target.id]
-    return True

@@ -32,6 +32,11 @@ class Stage:
     scale2: tuple = ()
     predictor: bool = False
 
+    def __post_init__(self):
+        scale2 = self.scale2 or (1,) * len(self.unknowns)
+        scale2 = tuple(x if x is None else sp.sympify(x) for x in scale2)
+        object.__setattr__(self, "scale2", scale2)
+
 
 @dataclass(frozen=True)
 class Statement:
@@ -39,6 +44,8 @@ class Statement:
 
     ``t`` and ``h`` are the time and the step size; ``args`` are constant during a run.  A method
     that chooses its own step gives ``new_h``; a step with ``new_h <= 0`` is never accepted.
+    With ``factors`` a step is made of substeps of size ``part * h``, part being each factor in
+    turn; then stages, update and let are those of a substep, written in t, h, carry and ``part``.
     ``definite`` says that M is positive definite, so that elimination needs no pivoting; if not,
     linear equations are iterated as well, which detects and repairs a bad pivot.
     """
@@ -52,3 +59,5 @@ class Statement:
     let: tuple = ()
     new_h: sp.Expr | None = None
     definite: bool = True
+    factors: tuple = ()
+    part: sp.Symbol | None = None

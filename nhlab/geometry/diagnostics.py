@@ -82,7 +82,7 @@ def regularity(sol):
     given = () if own is None else (dummy("constraint_alpha"),)
     stage, _ = dla_stage(s, sol.method.symmetric, *given)
     k = s.n + s.m
-    J = jacobian(stage.equations, stage.unknowns, stage.let)
+    J, let = jacobian(stage.equations, stage.unknowns, stage.let)
     velocity_rows = s.n + len(sol.system.constraints)  # g is solved as g/h, the others as they are
     factor = [-1 / s.h if i < s.n else 1 / s.h if i < velocity_rows else 1 for i in range(k)]
     J = [[e * factor[i] if j < s.n else e for j, e in enumerate(row)] for i, row in enumerate(J)]
@@ -90,7 +90,7 @@ def regularity(sol):
     v, m = sol.v_step, sol.method
     q = sol.system.move(sol.q[1:], v, -sol.h)
     alphas = (m.alpha, own) if given else (m.alpha,)
-    matrix = Function(arguments, J, stage.let)
+    matrix = Function(arguments, J, let)
     return np.linalg.det(
         matrix(sol.t[1:] - sol.h, sol.h, q, v, *alphas, *sol.system.parameters.values())
     )
@@ -140,7 +140,7 @@ def _derivative(expressions, variables, let, point):
 
 @lru_cache(64)
 def _derivative_function(expressions, variables, let, symbols):
-    return Function(symbols, jacobian(expressions, variables, let), let)
+    return Function(symbols, *jacobian(expressions, variables, let))
 
 
 def _slices(items):

@@ -356,7 +356,7 @@ class Reduction(System):
         there = dict(zip(r0, r1, strict=True)) | ({} if self.t is None else {self.t: t + h})
         A0, A1 = self.connection, self.connection.xreplace(there)
         f = [h * x for x in w]
-        df0, df1 = jacobian(f, r0, let), jacobian(f, r1, let)
+        df0, df1 = (jacobian(f, r, let)[0] for r in (r0, r1))
         k, m = len(r0), len(w)
         parts = {
             "f": f,

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ..codegen.program import Program
-from ..codegen.statement import Stage, dummy
+from ..codegen.statement import dummy
 from .dla import DLA
 from .gradient import DiscreteGradient
 from .method import Method
@@ -93,28 +91,16 @@ class Composition(Method):
         return self.method.arguments(system, scale2)
 
     def statement(self, system):
-        return composed(self.substep(system), self.factors, len(system.symbolic.A))
-
-    def substep(self, system):
-        """One step of the base as a map of (q, v, lam)."""
         base = self.method.statement(system)
-        return base if not self.method.discrete else at_nodes(base, system)
-
-    def program(self, system):
-        """The text holds one substep and the factors; the long statement is for careful.py."""
-        definite = system.is_definite
-        key = (*self.code_key(), definite)
-        return system.generated(key, lambda: self._composed(system, key, definite))
-
-    def _composed(self, system, key, definite):
-        substep = Program(f"substep{(*self.method.code_key(), definite)}{system.key}",
-                          lambda: replace(self.substep(system), definite=definite))  # fmt: skip
-        widths = len(system.symbolic.A), self.layout(system).width
-        return Program(
-            f"{key}{system.key}",
-            lambda: replace(self.statement(system), definite=definite),
-            lambda: composed_text(substep.text, self.factors, *widths),
-        )
+        base = base if not self.method.discrete else at_nodes(base, system)
+        m, part = len(system.symbolic.A), dummy("part")
+        lam = base.carry[len(base.carry) - m :]  # of a whole step; a substep has a part of it
+        update = [*base.update[: len(base.update) - m]]
+        update += [x / part for x in base.update[len(base.update) - m :]]
+        scaled = {x: part * x for x in lam}
+        stages = tuple(_renamed(stage, scaled) for stage in base.stages)
+        update = tuple(x.xreplace(scaled) for x in update)
+        return replace(base, stages=stages, update=update, factors=self.factors, part=part)
 
 
 def _why(method):
@@ -156,49 +142,3 @@ def _renamed(stage, new):
     let = tuple((new.get(x, x), e.xreplace(new)) for x, e in stage.let)
     return replace(stage, unknowns=each(stage.unknowns), equations=each(stage.equations),
                    guess=each(stage.guess), let=let, scale2=each(stage.scale2))  # fmt: skip
-
-
-def composed(base, factors, m):
-    """One Statement: the base's stages for each substep, with unknowns of their own."""
-    carry, stages, before = base.carry, [], 0
-    scaled = [x * factors[0] for x in carry[len(carry) - m :]]
-    values = [*carry[: len(carry) - m], *scaled]
-    for factor in factors:
-        old = [x for stage in base.stages for x in (*stage.unknowns, *(s for s, _ in stage.let))]
-        new = {x: dummy(x.name) for x in (*old, *(s for s, _ in base.let))}
-        new |= dict(zip(carry, values, strict=True))
-        new |= {base.h: factor * base.h, base.t: base.t + before * base.h}
-        stages += [_renamed(stage, new) for stage in base.stages]
-        values = tuple(dummy(x.name) for x in carry)
-        reached = Stage(  # the new state, so that no substep is written in terms of the first
-            unknowns=values,
-            equations=tuple(x - e.xreplace(new) for x, e in zip(values, base.update, strict=True)),
-            guess=tuple(new[x] for x in carry),
-            let=tuple((new[x], e.xreplace(new)) for x, e in base.let),
-        )
-        stages.append(reached)
-        before += factor
-    lam = [x / factors[-1] for x in values[len(values) - m :]]
-    return replace(base, stages=tuple(stages), update=(*values[: len(values) - m], *lam), let=())
-
-
-def composed_text(text, factors, m, width):
-    """The base's text with its step as ``substep``, and a ``step`` that calls it in turn."""
-    head = re.search(r"^def step\((.*)\):$", text, re.M)
-    names = head[1].split(", ")
-    carry, args = names[2 : 2 + width], names[2 + width :]
-    result, call = ", ".join(["_done", "_", *carry]), ", ".join(["_t", "_h", *carry, *args])
-    step = [
-        f"def step({head[1]}):",
-        "_ok, _t = True, t",
-        *(f"{x} = {x}*{factors[0]!r}" for x in carry[width - m :]),
-        f"for _factor in ({', '.join(map(repr, factors))}):",
-        "    _h = _factor*h",
-        f"    {result} = substep({call})",
-        "    _ok = _ok & _done",
-        "    _t = _t + _h",
-        f"return {', '.join(['_ok', 'h', *carry[: width - m]])}"
-        + "".join(f", {x}/{factors[-1]!r}" for x in carry[width - m :]),
-    ]
-    text = text.replace("def step(", "def substep(", 1)
-    return text.replace("def run(", "\n    ".join(step) + "\n\n\ndef run(", 1)

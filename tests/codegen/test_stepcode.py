@@ -17,10 +17,10 @@ import nhlab as nh
 from nhlab.codegen import generate as stepcode
 from nhlab.codegen import program as running
 from nhlab.codegen.careful import careful_step
-from nhlab.codegen.generate import generate
 from nhlab.codegen.printing import MATH, NUMPY, PRELUDE, Names
 from nhlab.codegen.printing import python as printed
-from nhlab.codegen.statement import Stage, Statement
+from nhlab.codegen.statement import Stage, Statement, dummy
+from nhlab.codegen.writing import generate, in_turn
 from nhlab.run import loop
 from nhlab.run.loop import Start, begin
 
@@ -292,7 +292,7 @@ def full_disk(*_):
 
 DIGESTS = """
 import json, hashlib, nhlab as nh
-from nhlab.codegen.generate import generate
+from nhlab.codegen.writing import generate
 out = {}
 for name in ("particle", "driven", "snakeboard", "spherical_pendulum"):
     s = getattr(nh.systems, name)()
@@ -775,15 +775,15 @@ def test_linear_rows_leave_the_elimination_before_the_loop():
     one division."""
     text = nh.source(nh.systems.snakeboard(), nh.DLA())
     loop = text.split("for _ in range(8):")[1].split("if all_(ok)")[0]
-    assert loop.count(" = 1/") == 1
+    assert loop.count(" = 1.0/") == 1
     assert unknowns_of_loops(nh.systems.snakeboard(), nh.DLA()) == [
         {"vx", "vy", "vtheta", "lam0", "lam1"}
     ]
 
 
 def test_split_keeps_what_depends_on_each_other():
-    a, b, c, d = (stepcode.dummy(n) for n in "abcd")
-    both = stepcode.dummy("both")
+    a, b, c, d = (dummy(n) for n in "abcd")
+    both = dummy("both")
     stage = Stage((a, b, c, d), (a + both, b - 2 * a, c - 1, d + c * a), (a * 0,) * 4,
                   let=((both, b * c),), scale2=(1, 2, 3, 4))  # fmt: skip
     parts = list(stepcode.split(stage))
@@ -818,9 +818,9 @@ def test_run_for_cpython_equals_the_text(system, method):
 
 def loops_of(function):
     """The while loop of a run, and all loops in it."""
-    tree = running._for_cpython(function.text)
-    run = next(f for f in tree.body if getattr(f, "name", "") == "run")
-    return [x for x in ast.walk(run) if isinstance(x, (ast.While, ast.For))]
+    tree = ast.parse(function.text)
+    loop = next(f for f in tree.body if getattr(f, "name", "") == "loop")
+    return [x for x in ast.walk(loop) if isinstance(x, (ast.While, ast.For))]
 
 
 def constants_in(loop):
@@ -842,23 +842,18 @@ def test_nothing_constant_is_computed_in_a_newton_loop(name, method):
 def test_what_depends_on_the_arguments_alone_is_computed_once_in_a_run():
     whole = loops_of(nh.Projector().program(nh.systems.sleigh()))[0]
     text = ast.unparse(whole)
-    for done in ("1 / m", "alpha * h", "2 * a", "t0"):
+    for done in ("1.0 / m", "alpha * h", "2.0 * a", "t0"):
         assert done not in text
 
 
 def test_new_values_are_assigned_in_turn_where_that_makes_no_difference():
-    def lines(text):
-        """The assignments made for ``names = values``."""
-        target, value = ast.parse(text).body[0].targets[0], ast.parse(text).body[0].value
-        made = running._in_turn(zip(target.elts, value.elts, strict=True))
-        return [ast.unparse(ast.fix_missing_locations(ast.Module([x], []))) for x in made]
-
-    assert lines("h, x, before, y = new, x + new*v, h, y") == [
-        "x = x + new * v",
-        "before = h",
-        "h = new",
+    h, new, v, before = (dummy(n) for n in ("h", "new", "v", "before"))
+    assert list(in_turn([(h, new), (x, x + new * v), (before, h), (y, y)])) == [
+        [(x, x + new * v)],
+        [(before, h)],
+        [(h, new)],
     ]
-    assert lines("a, b, c = b, a, a + b") == ["c = a + b", "a, b = (b, a)"]
+    assert list(in_turn([(x, y), (y, x), (z, x + y)])) == [[(z, x + y)], [(x, y), (y, x)]]
 
 
 def test_time_is_kept_where_the_system_depends_on_it():
@@ -869,7 +864,7 @@ def test_equations_that_give_their_own_unknown_leave_the_elimination():
     """m vx = ... and m vy = ... of the sleigh: Newton is left with theta, one division."""
     text = nh.source(nh.systems.sleigh(), nh.Projector())
     newton = text.split("for _ in range(8):")[1].split("if all_(ok)")[0]
-    assert newton.count(" = 1/") == 1
+    assert newton.count(" = 1.0/") == 1
     assert newton.index(" vx = ") < newton.index("j_")  # before all that uses it
 
 
@@ -885,7 +880,7 @@ def test_a_row_that_moves_with_its_own_unknown_stays_in_the_elimination():
 
 
 def test_sums_of_angles_are_written_out_where_that_leaves_fewer():
-    a, b, u = (stepcode.dummy(n) for n in "abu")
+    a, b, u = (dummy(n) for n in "abu")
     many = u - sp.sin(a + b) - sp.cos(a - b) * sp.sin(a)
     (found,) = stepcode.fewer_angles(Stage((u,), (many,), (u * 0,))).equations
     assert {f.args[0] for f in found.atoms(sp.sin, sp.cos)} == {a, b}
@@ -897,13 +892,13 @@ def test_sums_of_angles_are_written_out_where_that_leaves_fewer():
 
 def test_two_unknowns_need_one_division_and_no_pivot():
     """Cramer's rule for the last two: [[0-ish, 1], [1, 0-ish]] is no trouble."""
-    a, b, c, d, small = (stepcode.dummy(n) for n in "abcds")
+    a, b, c, d, small = (dummy(n) for n in "abcds")
     stage = Stage((a, b), (small * a + b - c, a + small * b - d), (a * 0, b * 0))
-    t, h = stepcode.dummy("t"), stepcode.dummy("h")
+    t, h = dummy("t"), dummy("h")
     text = generate(Statement(t, h, (c, d), (small,), (stage,), (a, b)))
     space = {}
     exec(text, space)
-    assert text.split("def run")[0].count(" = 1/") == 1
+    assert text.split("def run")[0].count(" = 1.0/") == 1
     ok, _, x, y = space["step"](0.0, 0.1, 2.0, 3.0, 1e-30)
     assert ok and (x, y) == (3.0, 2.0)
 

@@ -1,0 +1,163 @@
+"""Assignments in order: common subexpressions shared, a loop kept free of what does not move."""
+
+from __future__ import annotations
+
+import itertools
+
+import sympy as sp
+
+from .derivatives import needed
+from .statement import dummy
+
+
+class Block:
+    """Pairs (symbol, expression): ``before`` a loop or, if they move with its unknowns, ``inside``.
+
+    Each value is assigned once.  ``current`` are the abbreviations whose values hold.
+    """
+
+    def __init__(self):
+        self.before, self.inside = [], []
+        self.moving, self.current = set(), set()
+        self._known, self._known_inside, self._still = {}, {}, {}
+
+    def enter(self, unknowns):
+        """Begin a loop, in which these and all that depends on them move."""
+        self.before, self.inside, self.moving = [], [], set(unknowns)
+        self._known_inside, self._still = {}, {}
+
+    def leave(self):
+        """End it: what moved has to be computed anew from the last values of the unknowns."""
+        self.current -= self.moving
+        self.enter(())
+
+    def add(self, symbol, e):
+        if self._fixed(e):
+            self.before.append((symbol, e))
+        else:
+            self.inside.append((symbol, e))
+            self.moving.add(symbol)
+
+    def atom(self, e, hint):
+        """A number, a symbol or its negative that stands for ``e``."""
+        if e.is_Number or e.is_Symbol or (-e).is_Symbol:
+            return e
+        if all(x.could_extract_minus_sign() for x in (e.args if e.is_Add else (e,))):
+            return -self.atom(-e, hint)
+        known = self._known if self._fixed(e) else self._known_inside
+        if e not in known:
+            known[e] = dummy(hint)
+            self.add(known[e], e)
+        return known[e]
+
+    def share(self, expressions, let=()):
+        """Assign what is needed of ``let`` and all common subexpressions; return what is left."""
+        let = [(s, e) for s, e in needed(let, expressions) if s not in self.current]
+        fixed, moving = [], []
+        for s, e in let:
+            if not self._fixed(e):
+                self.moving.add(s)
+            (moving if s in self.moving else fixed).append((s, e))
+        self.current |= {s for s, _ in let}
+        self._shared(*(zip(*fixed, strict=True) if fixed else ((), ())))
+        wanted = self._hoisted([*(e for _, e in moving), *expressions])
+        return self._shared([s for s, _ in moving], wanted)
+
+    def _shared(self, symbols, expressions):
+        """The first expressions are the symbols' values, which later ones may contain."""
+        shared, left = sp.cse(list(expressions), symbols=_dummies("c"), order="none")
+        order = {s: k for k, (s, _) in enumerate(shared)}
+        shared, found = dict(shared), {}
+
+        def replaced(e):
+            for s in sorted(e.free_symbols & shared.keys(), key=order.get):
+                if s in shared:  # still, for the one before may have needed it
+                    inner = replaced(shared.pop(s))
+                    found[s] = self.atom(inner, "c") if isinstance(inner, sp.Expr) else inner
+            return e.xreplace(found)
+
+        for s, e in zip(symbols, left, strict=False):
+            self.add(s, replaced(e))
+        return [replaced(e) for e in left[len(symbols) :]]
+
+    def _hoisted(self, expressions):
+        """The expressions with symbols for what does not move, assigned before the loop."""
+        if not self.moving:
+            return expressions
+        constants = {}
+        expressions = [self._taken_out(e, constants) for e in expressions]
+        values = zip(constants.values(), self._shared((), list(constants)), strict=True)
+        found = {s: self.atom(e, "k") for s, e in values}
+        return [e.xreplace(found) for e in expressions]
+
+    def _taken_out(self, e, constants):
+        """e with symbols for what does not move in it; these are collected in ``constants``."""
+        if e.is_Atom:
+            return e
+        if e.is_Mul and e.could_extract_minus_sign():
+            return -self._taken_out(-e, constants)
+        if self._fixed(e):
+            return constants.setdefault(e, dummy("k"))
+        if not all(isinstance(x, sp.Expr) for x in e.args):  # conditions, as in a Piecewise
+            return e
+        args = e.args
+        if e.is_Add or e.is_Mul:
+            moving = [x for x in args if not self._fixed(x)]
+            args = [*moving, e.func(*(x for x in args if self._fixed(x)))]
+        return e.func(*(self._taken_out(x, constants) for x in args))
+
+    def _fixed(self, e):
+        """True if e does not move.  Remembered: a symbol is used only after it was assigned."""
+        if e not in self._still:
+            self._still[e] = e not in self.moving and all(map(self._fixed, e.args))
+        return self._still[e]
+
+    def solve(self, J, r, strong):
+        """Gaussian elimination of J d = r, written out for the entries that are not 0; return d.
+
+        The pivots are chosen here, once: the diagonal where it survives h -> 0 (``strong``), as
+        it does for a positive definite M, otherwise another row.  Should such a pivot vanish on
+        the way, the step does not converge and is taken again with pivoting (careful.py).
+        """
+        n, inverse = len(r), []
+        J, r, strong = [list(row) for row in J], list(r), [list(row) for row in strong]
+        for k in range(n):
+            if k == n - 2 and all(J[i][j] != 0 for i in (k, k + 1) for j in (k, k + 1)):
+                break
+            rows = [i for i in range(k, n) if strong[i][k]] or [i for i in range(k, n) if J[i][k]]
+            if not rows:
+                raise ValueError("the step's equations do not determine its unknowns")
+            i = k if k in rows else rows[0]
+            for table in (J, r, strong):
+                table[k], table[i] = table[i], table[k]
+            inverse.append(self.atom(1 / J[k][k], "w"))
+            for i in range(k + 1, n):
+                if J[i][k] == 0:
+                    continue
+                factor = self.atom(J[i][k] * inverse[k], "f")
+                for j in range(k + 1, n):
+                    if J[k][j] != 0:
+                        J[i][j] = self.atom(J[i][j] - factor * J[k][j], "j")
+                        strong[i][j] |= strong[i][k] and strong[k][j]
+                r[i] = self.atom(r[i] - factor * r[k], "r")
+        d, done = [None] * n, len(inverse)
+        if done < n:
+            d[done:] = self._cramer([row[done:] for row in J[done:]], r[done:])
+        for k in reversed(range(done)):
+            rest = r[k] - sum(J[k][j] * d[j] for j in range(k + 1, n))
+            d[k] = self.atom(rest * inverse[k], "d")
+        return d
+
+    def _cramer(self, J, r):
+        """The last two unknowns: one division, not two in turn."""
+        (a, b), (c, e) = J
+        w = self.atom(1 / self.atom(a * e - b * c, "j"), "w")
+        return [
+            self.atom((r[0] * e - r[1] * b) * w, "d"),
+            self.atom((r[1] * a - r[0] * c) * w, "d"),
+        ]
+
+
+def _dummies(hint):
+    """Distinct names too: SymPy's cse skips a symbol whose name occurs in the expressions."""
+    return (dummy(f"{hint}{k}") for k in itertools.count(1))

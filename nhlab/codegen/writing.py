@@ -1,0 +1,183 @@
+"""The plan of a step as Python text: ``step`` for numbers and arrays, and two loops over it.
+
+``run`` calls ``step`` and is what numba compiles.  ``loop`` is what CPython runs, several times
+faster than ``run``: the step stands in the loop itself, for floats, without what only arrays need,
+and what depends on the arguments alone is computed once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from .generate import Newton, plan
+from .printing import HALF_ANGLE, MATH, PRELUDE, Names, python
+from .statement import MAXITER, dummy
+
+
+def generate(statement):
+    """The text of ``step``, ``run`` and ``loop`` for a statement.
+
+    ``step(t, h, *carry, *args)`` returns ``(ok, h, *carry)``.  ``run`` repeats it from ``state``
+    until ``stop`` steps are done, writes every ``every``-th result into a row of ``out``, leaves
+    the last good values in ``state`` and returns the number of steps done.  ``loop`` does the same
+    with lists, ``out`` being extended by rows.
+    """
+    text = Text(statement)
+    functions = [text.step()]
+    if len(statement.update) == len(statement.carry):  # it can be repeated
+        functions += [text.run(), text.loop()]
+    head = [f"from math import {', '.join(sorted(MATH))}", PRELUDE.strip()]
+    if any("half_angle(" in x for x in functions):
+        head.append(HALF_ANGLE.strip())
+    return "\n\n\n".join([*head, *functions]) + "\n"
+
+
+class Text:
+    """What the functions of one text share: the plan, and the names."""
+
+    def __init__(self, statement):
+        self.statement, self.plan, self.names = statement, plan(statement), Names()
+        self.names.fix(statement.t, "t")
+        self.names.fix(statement.h, "h")
+        if statement.part is not None:
+            self.names.fix(statement.part, "part")
+        self.carry = [self.names[s] for s in statement.carry]
+        self.args = [self.names[s] for s in statement.args]
+        self.variable = statement.new_h is not None
+        self.stored = ["t", "h", *self.carry] if self.variable else self.carry
+        self.call = ", ".join(["t", "h", *self.carry, *self.args])
+
+    # ---- for numbers and arrays
+
+    def step(self):
+        p, names = self.plan, self.names
+        lines = [line for x in p.lines for line in self._lines(x, names)]
+        update = [python(e, names) for e in p.update]
+        ok = names.junction(True, [python(c, names) for c in p.conditions]) or "True"
+        if not self.statement.factors:
+            values = ", ".join([ok, python(p.new_h, names), *update])
+            return _function("step", self.call, [*lines, f"return {values}"])
+        call = self.call.replace("h", "h, part", 1)
+        substep = _function("substep", call, [*lines, f"return {', '.join([ok, *update])}"])
+        good, done, now = (names[dummy(x)] for x in ("ok", "done", "now"))
+        then = ", ".join([now, "part*h", "part", *self.carry, *self.args])
+        lines = [
+            f"{good}, {now} = True, t",
+            f"for part in ({', '.join(map(repr, self.statement.factors))}):",
+            f"    {', '.join([done, *self.carry])} = substep({then})",
+            f"    {good} = {good} & {done}",
+            f"    {now} = {now} + part*h",
+            f"return {', '.join([good, 'h', *self.carry])}",
+        ]
+        return "\n\n\n".join([substep, _function("step", self.call, lines)])
+
+    def _lines(self, item, names):
+        """An assignment or a Newton loop."""
+        if not isinstance(item, Newton):
+            return [f"{names[item[0]]} = {python(item[1], names)}"]
+        ok = names[item.ok]
+        tests = names.junction(True, [python(x, names) for x in item.tests])
+        turns = tuple(range(MAXITER)) if names.scalar else f"range({MAXITER})"
+        body = [line for x in item.body for line in self._lines(x, names)]
+        body += [f"{ok} = {tests}", f"if {ok}:" if names.scalar else f"if all_({ok}):", "    break"]
+        return [f"for _ in {turns}:", *(f"    {line}" for line in body)]
+
+    def _called(self):
+        new = f"{', '.join(['_', 'h', *self.carry])} = new"
+        return [f"new = step({self.call})", "if not new[0]:", "    break", new]
+
+    def run(self):
+        store = ["row += 1", *(f"out[row, {k}] = {s}" for k, s in enumerate(self.stored))]
+        before = [f"{s} = state[{k}]" for k, s in enumerate(self.stored)]
+        after = [f"state[{k}] = {s}" for k, s in enumerate(self.stored)]
+        before.append("row = n // every")
+        return self._repeated("run", before, self._called(), store, after)
+
+    def _repeated(self, name, before, repeat, store, after):
+        """The function that takes steps until ``stop``, and stores some."""
+        body = [
+            *(["t = t0 + n*h"] if not self.variable and _uses_time(repeat) else []),
+            *repeat,
+            *(["t = t + h"] if self.variable else []),
+            "n += 1",
+            "left -= 1",
+            "if left == 0:",
+            "    left = every",
+            *(f"    {line}" for line in store),
+        ]
+        lines = [
+            *before,
+            "left = every - n % every",
+            "while n < stop:",
+            *(f"    {line}" for line in body),
+            *after,
+            "return n",
+        ]
+        arguments = ["state", "out", "n", "stop", "every", "t0", "h", *self.args]
+        return _function(name, ", ".join(arguments), lines)
+
+    # ---- for CPython
+
+    def loop(self):
+        row = f"({', '.join(self.stored)},)"
+        constant, repeat = ([], self._called()) if self.statement.factors else self._inlined()
+        before = [f"{row} = state", *constant]
+        return self._repeated("loop", before, repeat, [f"out += {row}"], [f"state[:] = {row}"])
+
+    def _inlined(self):
+        """The lines that depend on the arguments alone, and the others with the end of a step."""
+        p, names = self.plan, Names(scalar=True, same=self.names)
+        constant, repeat = self._constants()
+        lines = [line for x in repeat for line in self._lines(x, names)]
+        ok = names.junction(True, [python(c, names) for c in p.conditions])
+        if ok:
+            lines += [f"if not ({ok}):", "    break"]
+        pairs = list(zip(self.statement.carry, p.update, strict=True))
+        if self.variable:
+            pairs.append((self.statement.h, p.new_h))
+        for group in in_turn(pairs):
+            left, right = zip(*group, strict=True)
+            values = ", ".join(python(e, names) for e in right)
+            lines.append(f"{', '.join(names[s] for s in left)} = {values}")
+        return [line for x in constant for line in self._lines(x, names)], lines
+
+    def _constants(self):
+        """The plan's lines that need only the arguments, and all others."""
+        known = {*self.statement.args, *(() if self.variable else (self.statement.h,))}
+        body = [x for line in self.plan.lines if isinstance(line, Newton) for x in line.body]
+        pairs = [x for x in self.plan.lines if not isinstance(x, Newton)]
+        times = Counter(s for s, _ in [*pairs, *body])
+        constant, others = [], []
+        for line in self.plan.lines:
+            fixed = not isinstance(line, Newton) and times[line[0]] == 1
+            if fixed and line[1].free_symbols <= known:
+                known.add(line[0])
+                constant.append(line)
+            else:
+                others.append(line)
+        return constant, others
+
+
+def in_turn(pairs):
+    """Assignments that do what assigning all at once would do, one after the other if possible:
+    groups of pairs (symbol, expression)."""
+    pairs = [(x, e, e.free_symbols) for x, e in pairs if e != x]
+    uses = Counter(s for *_, used in pairs for s in used)
+    while pairs:
+        free = (k for k, (x, _, used) in enumerate(pairs) if uses[x] == (x in used))
+        k = next(free, None)
+        if k is None:  # each is needed by another
+            yield [(x, e) for x, e, _ in pairs]
+            return
+        x, e, used = pairs.pop(k)
+        uses.subtract(used)
+        yield [(x, e)]
+
+
+def _uses_time(lines):
+    return any(re.search(r"\bt\b", line) for line in lines)
+
+
+def _function(name, arguments, lines):
+    return "\n    ".join([f"def {name}({arguments}):", *lines])
