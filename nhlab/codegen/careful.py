@@ -38,7 +38,7 @@ def careful_step(statement, t, h, carry, args):
         if statement.part is not None:
             known[statement.part] = part
         with np.errstate(all="ignore"):
-            if not all(_solve(stage, known, result) for stage in statement.stages):
+            if not all(_solve(x, statement.let, known, result) for x in statement.stages):
                 return result
             result.carry = _update(statement, tuple(known))(*known.values())
         t = t + part * h
@@ -60,13 +60,13 @@ def _update(statement, symbols):
 
 
 @lru_cache(256)
-def _prepared(stage, symbols):
+def _prepared(stage, let, symbols):
     """Functions for the start (guess, scales) and for the equations with their Jacobian."""
-    J, let = jacobian(stage.equations, stage.unknowns, stage.let)
+    J, more = jacobian(stage.equations, stage.unknowns, let)
     entries = [e for row in J for e in row]
     scale2 = [sp.oo if e is None else e for e in stage.scale2]  # infinite: any correction will do
-    start = Function(symbols, [*stage.guess, *scale2], stage.let)
-    return start, Function((*symbols, *stage.unknowns), [*stage.equations, *entries], let)
+    start = Function(symbols, [*stage.guess, *scale2], let)
+    return start, Function((*symbols, *stage.unknowns), [*stage.equations, *entries], more)
 
 
 def balanced(x):
@@ -83,10 +83,10 @@ def _solution(J, r):
     return None
 
 
-def _solve(stage, known, result):
+def _solve(stage, let, known, result):
     """Solve one stage; add its unknowns to ``known`` and return True, or say what failed."""
     n = len(stage.unknowns)
-    start, system = _prepared(stage, tuple(known))
+    start, system = _prepared(stage, let, tuple(known))
     values = start(*known.values())
     x = values[:n]
     tolerance = 0.3 if stage.predictor else TOLERANCE  # a guess need not be better

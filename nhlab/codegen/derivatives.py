@@ -7,6 +7,8 @@ own; written out they would double with every level.
 
 from __future__ import annotations
 
+import itertools
+
 import sympy as sp
 
 from .statement import dummy
@@ -81,6 +83,27 @@ def gradient(e, variables, let):
         if weights.get(s, 0) != 0:
             weigh(inner, _named(weights[s], f"{s.name}_bar", let_))
     return [weights.get(x, sp.S.Zero) for x in variables], let_
+
+
+def shared(expressions):
+    """The expressions in abbreviations of what they have in common and of their inner sums: sums
+    of products, whose derivatives are short.  Returns (expressions, let)."""
+    names = (dummy(f"s{k}") for k in itertools.count())
+    pairs, left = sp.cse(expressions, symbols=names, order="none")
+    let = []
+    for s, e in pairs:
+        e = _flat(e, let)
+        let.append((s, e))
+    return [_flat(e, let) for e in left], let
+
+
+def _flat(e, let):
+    if e.is_Atom or not all(isinstance(x, sp.Expr) for x in e.args):
+        return e
+    args = [_flat(x, let) for x in e.args]
+    if not e.is_Add:
+        args = [_named(x, "sum", let) if x.is_Add else x for x in args]
+    return e.func(*args)
 
 
 def _named(e, hint, let):

@@ -32,11 +32,12 @@ class Function:
         self.function, self.shape = space["f"], shape(table)
 
     def __call__(self, *values):
-        values = [np.asarray(x, float) for x in values]
-        parts = [np.moveaxis(x, -1, 0) if many else (x,)
-                 for x, many in zip(values, self.vectors, strict=True)]  # fmt: skip
-        parts = [x for group in parts for x in group]
-        batch = np.broadcast_shapes(*(x.shape for x in parts))
+        parts = []
+        for x, many in zip(values, self.vectors, strict=True):
+            x = np.asarray(x, float)
+            parts += list(np.moveaxis(x, -1, 0) if x.ndim > 1 else x) if many else [x[()]]
+        alone = all(x.ndim == 0 for x in parts)
+        batch = () if alone else np.broadcast_shapes(*(x.shape for x in parts))
         return joined(self.function(*parts), batch).reshape((*batch, *self.shape))[()]
 
 

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field, replace
 import sympy as sp
 
 from .block import Block
-from .derivatives import dot, jacobian, total
+from .derivatives import dot, jacobian, needed, total
 from .statement import TOLERANCE, dummy
 
+NEAR = sp.Float(f"{TOLERANCE**2:.3g}")
 FINITE = sp.Float(1e300)  # a sum of squares below it is neither infinite nor NaN
 
 
@@ -44,9 +45,9 @@ def plan(statement):
     block, lines, conditions = Block(), [], []
     stages = [fewer_angles(stage) for stage in statement.stages]
     if statement.definite:
-        stages = [part for stage in stages for part in split(stage)]
+        stages = [part for stage in stages for part in split(stage, statement.let)]
     for stage in stages:
-        solved, tests = _solved(block, stage, statement.h, statement.definite)
+        solved, tests = _solved(block, stage, statement)
         lines += solved
         conditions += tests
         block.leave()
@@ -61,14 +62,14 @@ def plan(statement):
 # ---------------------------------------------------------------------------- preparing a stage
 
 
-def split(stage):
+def split(stage, let):
     """The stage as stages solved in turn, where some equations need no others' unknowns.
 
     Equation i belongs to unknown i and needs the unknowns in it, and what those need.  Equations
     that need each other stay together: the result is block triangular, often mostly linear.
     """
     everything = range(len(stage.unknowns))
-    moving = list(_moving(stage.unknowns, stage.let).values())
+    moving = list(_moving(stage.unknowns, needed(let, stage.equations)).values())
     needs = [
         {i} | {j for j in everything if not moving[j].isdisjoint(e.free_symbols)}
         for i, e in enumerate(stage.equations)
@@ -121,8 +122,8 @@ class Equations:
     depends: dict
 
     @classmethod
-    def of(cls, stage, h):
-        J, let = jacobian(stage.equations, stage.unknowns, stage.let)
+    def of(cls, stage, h, let):
+        J, let = jacobian(stage.equations, stage.unknowns, let)
         small = {h: sp.S.Zero}
         for s, e in let:
             if _at(e, small) == 0:
@@ -144,19 +145,20 @@ def _at(e, small):
         return sp.nan
 
 
-def _solved(block, stage, h, definite):
+def _solved(block, stage, statement):
     """The lines that solve one stage, and the conditions that it was solved.
 
     With a positive definite M linear equations are solved once; else they are iterated as well,
     which detects and repairs a bad pivot.
     """
-    system = Equations.of(stage, h)
+    definite = statement.definite
+    system = Equations.of(stage, statement.h, statement.let)
     curved = system.curved if definite else [True] * len(stage.unknowns)
     if not any(curved):
         return _linear(block, system)
     block.enter(stage.unknowns)
     own, anew = _own_rows(system) if definite else ([], False)
-    guess, d = _newton_step(block, system, own, anew)
+    guess, d = _newton_step(block, system, statement.let, own, anew)
     start = [(stage.unknowns[k], e) for k, e in guess.items()]
     correct = [(u, u - d[k]) for k, u in enumerate(stage.unknowns)]
     if stage.predictor:
@@ -165,7 +167,7 @@ def _solved(block, stage, h, definite):
     for k, (u, scale2) in enumerate(zip(stage.unknowns, stage.scale2, strict=True)):
         if curved[k] and scale2 is not None:
             near[k] = dummy("near")
-            start.append((near[k], sp.Float(TOLERANCE**2) * (scale2 + u**2)))
+            start.append((near[k], sp.Mul(NEAR, scale2 + u**2, evaluate=False)))
     tests = [sp.Le(d[k] ** 2, limit, evaluate=False) for k, limit in near.items()]
     loop = Newton([*block.inside, *correct], tests)
     finite = sp.Lt(total(near.values()), FINITE, evaluate=False)  # or any correction would pass
@@ -190,13 +192,14 @@ def _linear(block, system):
     return lines, [] if stage.predictor else [sp.Lt(size, FINITE, evaluate=False)]
 
 
-def _newton_step(block, system, own, anew):
+def _newton_step(block, system, let, own, anew):
     """The first values of the unknowns and, at any others, Newton's corrections.
 
     The rows in ``own`` give x_own = c + C x_rest, once and for all or in each iteration ``anew``;
     Newton is left with the rest.
     """
-    stage, J, strong, let = system.stage, system.J, system.strong, system.let
+    stage, J, strong = system.stage, system.J, system.strong
+    let = [*let, *(pair for pair in system.let if pair not in let)]
     x, strong_own = stage.unknowns, _part(strong, own, own)
     rest = [i for i in range(len(x)) if i not in own]
     zero = dict.fromkeys([x[i] for i in own] if anew else x, sp.S.Zero)

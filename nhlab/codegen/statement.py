@@ -19,7 +19,6 @@ def dummy(name):
 class Stage:
     """Solve ``equations = 0`` for ``unknowns`` by Newton's method, starting from ``guess``.
 
-    ``let`` abbreviates: pairs (symbol, expression), each expression in earlier symbols.
     Newton stops when each correction d has d**2 <= TOLERANCE**2 (guess**2 + scale2); None leaves
     out an unknown that enters linearly and is right as soon as the others are.  A ``predictor``
     is a guess for a later stage, for which one iteration will do.
@@ -28,7 +27,6 @@ class Stage:
     unknowns: tuple
     equations: tuple
     guess: tuple
-    let: tuple = ()
     scale2: tuple = ()
     predictor: bool = False
 
@@ -42,6 +40,7 @@ class Stage:
 class Statement:
     """One step of a method: ``stages`` solved in turn, then ``carry`` replaced by ``update``.
 
+    ``let`` abbreviates: pairs (symbol, expression), each expression in earlier symbols.
     ``t`` and ``h`` are the time and the step size; ``args`` are constant during a run.  A method
     that chooses its own step gives ``new_h``; a step with ``new_h <= 0`` is never accepted.
     With ``factors`` a step is made of substeps of size ``part * h``, part being each factor in

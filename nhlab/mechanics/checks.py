@@ -138,8 +138,7 @@ def check_forms(system):
 
 def check_values(system):
     """Refuse what is singular at all generic points: M, the metric, the constraints."""
-    S, (q, v, t) = system.symbolic, system.samples()
-    m = len(S.A)
+    S, m, (q, v, t) = system.short, system.m, system.samples()
     with np.errstate(all="ignore"):
         M, A = (system.values(table, q, v, t) for table in (S.M, S.A))
         if system.metric is not None:

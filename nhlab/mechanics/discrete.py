@@ -12,6 +12,7 @@ from functools import cached_property
 import sympy as sp
 
 from ..codegen.statement import dummy
+from .symbolic import Place
 
 
 class DiscreteLagrangian:
@@ -24,7 +25,7 @@ class DiscreteLagrangian:
 
     def __init__(self, system, t, q, v, h, alpha, symmetric=False):
         self.system, self.v, self.h = system, v, h
-        self.points = []  # (alpha h, (1-alpha) h, how to evaluate a function of (t, q, v) there)
+        self.points = []  # (alpha h, (1-alpha) h, the Place)
         self.let = []
         for k, a in enumerate((alpha, 1 - alpha) if symmetric else (alpha,)):
             mark = "ab"[k]
@@ -34,9 +35,8 @@ class DiscreteLagrangian:
             more, place = self.place(q, v, ah)
             self.let += [*more, *zip(qa, place, strict=True)]
             here = dict(zip((*system.q, *system.v), (*qa, *v), strict=True))
-            if system.t is not None:
-                here[system.t] = ta
-            self.points.append((ah, bh, here))
+            here |= {} if system.t is None else {system.t: ta}
+            self.points.append((ah, bh, Place(system.short, here, self.let)))
 
     def place(self, q, v, ah):
         """Abbreviations, and q_alpha written with them."""
@@ -44,15 +44,15 @@ class DiscreteLagrangian:
 
     def mean(self, f):
         """The mean over the one or two points of f(alpha h, (1-alpha) h, evaluate)."""
-        values = [f(ah, bh, lambda e, here=here: e.xreplace(here)) for ah, bh, here in self.points]
+        values = [f(*point) for point in self.points]
         return sum(values, sp.S.Zero) / len(values)
 
     @cached_property
     def Ld(self):
-        return self.h * self.mean(lambda ah, bh, at: at(self.system.L))
+        return self.h * self.mean(lambda ah, bh, at: at(self.system.short.L))
 
     def _momenta(self, combine):
-        S = self.system.symbolic
+        S = self.system.short
         return [
             self.mean(lambda ah, bh, at, i=i: combine(at(S.L_v[i]), at(S.f[i]), ah, bh))
             for i in range(len(self.v))
@@ -71,16 +71,16 @@ class DiscreteLagrangian:
     @cached_property
     def E_minus(self):
         """The derivative of Ld by t0 (C03 section 2): the discrete energy that leaves t0."""
-        S = self.system.symbolic
+        S = self.system.short
         return self.mean(lambda ah, bh, at: at(S.E) + bh * at(S.L_t))
 
     @cached_property
     def E_plus(self):
         """Minus the derivative of Ld by t1: the discrete energy that arrives at t1."""
-        S = self.system.symbolic
+        S = self.system.short
         return self.mean(lambda ah, bh, at: at(S.E) - ah * at(S.L_t))
 
     @cached_property
     def constraints(self):
         """wd = A(q_alpha) v for each velocity constraint, CM01 (13), (14)."""
-        return [self.mean(lambda ah, bh, at, c=c: at(c)) for c in self.system.constraints]
+        return [self.mean(lambda ah, bh, at, c=c: at(c)) for c in self.system.short.constraints]

@@ -10,25 +10,26 @@ from ..codegen.derivatives import dot
 from ..codegen.evaluate import joined
 from ..codegen.program import Program
 from ..codegen.statement import Stage, Statement, dummy
+from .symbolic import Place
 
 
-def motion_stage(system, t, q, v, let=()):
-    """The linear equations for (a, lambda) at (t, q, v), as a Stage.
+def motion_stage(system, t, q, v, let):
+    """The linear equations for (a, lambda) at (t, q, v), as a Stage; ``let`` grows.
 
     M a + L_vq q' + L_vt - f = A^T lambda and d/dt (A v) = 0.
     """
-    S, n, m = system.symbolic, len(system.v), len(system.symbolic.A)
+    S, n, m = system.short, len(system.v), system.m
     a, lam = (tuple(dummy(f"{x}{k}") for k in range(count)) for x, count in (("a", n), ("lam", m)))
     here = dict(zip((*system.q, *system.v), (*q, *v), strict=True))
-    if system.t is not None:
-        here[system.t] = t
+    here |= {} if system.t is None else {system.t: t}
     equations = [
         dot(S.M[i], a) + S.rate(S.L_v[i]) - S.f[i] - dot([row[i] for row in S.A], lam)
         for i in range(n)
     ]
-    equations += [dot(row, a) + dot(map(S.rate, row), system.v) for row in S.A]
-    equations = tuple(e.xreplace(here) for e in equations)
-    return Stage((*a, *lam), equations, (sp.S.Zero,) * (n + m), let)
+    along = [S.rate(c) for c in S.constraints] + [S.rate(S.rate(g)) for g in S.holonomic]
+    equations += [dot(row, a) + e for row, e in zip(S.A, along, strict=True)]
+    equations = tuple(map(Place(S, here, let), equations))
+    return Stage((*a, *lam), equations, (sp.S.Zero,) * (n + m))
 
 
 class Motion:
@@ -41,11 +42,17 @@ class Motion:
 
     def statement(self):
         s = self.system
-        time, carry = s.t or dummy("t"), (*s.q, *s.v)
-        stage = motion_stage(s, time, s.q, s.v)
-        update = (*s.rate(s.q, s.v), *stage.unknowns)
+        time, let = s.t or dummy("t"), []
+        stage = motion_stage(s, time, s.q, s.v, let)
         return Statement(
-            time, dummy("h"), carry, (*s.parameters,), (stage,), update, definite=s.is_definite
+            t=time,
+            h=dummy("h"),
+            carry=(*s.q, *s.v),
+            args=(*s.parameters,),
+            stages=(stage,),
+            update=(*s.rate(s.q, s.v), *stage.unknowns),
+            let=tuple(let),
+            definite=s.is_definite,
         )
 
     def __call__(self, t, y):

@@ -6,18 +6,61 @@ from functools import cached_property
 
 import sympy as sp
 
-from ..codegen.derivatives import dot
+from ..codegen.derivatives import dot, gradient, jacobian, needed, pushed, shared
+from ..codegen.statement import dummy
 
 
 class Symbolic:
-    """L_q, L_v, L_t, M, V, E, A, Dg of a System, as nested tuples of expressions."""
+    """L_q, L_v, L_t, M, V, E, A, Dg of a System, as nested tuples of expressions.
 
-    def __init__(self, system):
-        self.system = system
+    With ``share`` they are short: written in abbreviations, collected in ``let``, of what L and
+    the constraints have in common, and of the derivatives of these.  Written out, the derivatives
+    of a long L swell.
+    """
+
+    def __init__(self, system, share=False):
+        self.system, self.let = system, []
+        forms = [system.L, *system.constraints, *system.holonomic]
+        if share:
+            forms, self.let = shared(forms)
+        self.L, (m, forms) = forms[0], (len(system.constraints), forms[1:])
+        self.constraints, self.holonomic = tuple(forms[:m]), tuple(forms[m:])
+
+    def _kept(self, table, let):
+        """The table, whose abbreviations are kept."""
+        mine = {s for s, _ in self.let}
+        self.let += [(s, e) for s, e in let if s not in mine]
+        return tuple(map(tuple, table))
+
+    def gradient(self, e, variables):
+        row, let = gradient(e, variables, self.let)
+        return self._kept([row], let)[0]
+
+    def jacobian(self, expressions, variables):
+        return self._kept(*jacobian(expressions, variables, self.let))
+
+    def rate(self, e):
+        """The part of de/dt that does not contain accelerations: e_q q' + e_t."""
+        s = self.system
+        rates = {x: [r] for x, r in zip(s.q, s.rate(s.q, s.v), strict=True)}
+        rates |= {} if s.t is None else {s.t: [sp.S.One]}
+        return self._kept(*pushed([e], rates, self.let))[0][0]
+
+    def depends(self, table, symbols):
+        """True if one of the entries contains one of the symbols, maybe in an abbreviation."""
+        entries = [e for row in table for e in row]
+        used = [e for _, e in needed(self.let, entries)] if entries else []
+        return any(not e.free_symbols.isdisjoint(symbols) for e in [*entries, *used])
+
+    @cached_property
+    def _slopes(self):
+        s = self.system
+        variables = (*s.q, *s.v, *(() if s.t is None else (s.t,)))
+        return dict(zip(variables, self.gradient(self.L, variables), strict=True))
 
     @cached_property
     def L_q(self):
-        return tuple(self.system.L.diff(s) for s in self.system.q)
+        return tuple(self._slopes[s] for s in self.system.q)
 
     @cached_property
     def f(self):
@@ -27,55 +70,61 @@ class Symbolic:
     @cached_property
     def L_v(self):
         """dL/dv; as M v + b where it is linear in v, for then most of it is known already."""
-        v = self.system.v
-        momenta = [self.system.L.diff(u) for u in v]
-        if self.system.is_mechanical:
-            rest = dict.fromkeys(v, sp.S.Zero)
-            shift = [e.xreplace(rest) for e in momenta]
-            momenta = [dot(row, v) + b for row, b in zip(self.M, shift, strict=True)]
-        return tuple(momenta)
+        v, momenta = self.system.v, tuple(self._slopes[u] for u in self.system.v)
+        if self.let or not self.system.is_mechanical:
+            return momenta
+        rest = dict.fromkeys(v, sp.S.Zero)
+        return tuple(dot(row, v) + p.xreplace(rest) for row, p in zip(self.M, momenta, strict=True))
 
     @cached_property
     def L_t(self):
-        return sp.S.Zero if self.system.t is None else self.system.L.diff(self.system.t)
+        return sp.S.Zero if self.system.t is None else self._slopes[self.system.t]
 
     @cached_property
     def M(self):
-        v = self.system.v
-        return tuple(tuple(self.system.L.diff(u).diff(w) for w in v) for u in v)
-
-    @cached_property
-    def V(self):
-        return -self.system.L.xreplace(dict.fromkeys(self.system.v, sp.S.Zero))
+        return self.jacobian([self._slopes[u] for u in self.system.v], self.system.v)
 
     @cached_property
     def E(self):
         """v.L_v - L, which is v.M.v/2 + V where L_v is linear in v."""
         v, M = self.system.v, self.M
-        if not self.system.is_mechanical:
-            return dot(v, self.L_v) - self.system.L
+        if self.let or not self.system.is_mechanical:
+            return dot(v, self.L_v) - self.L
         pairs = ((i, j) for i in range(len(v)) for j in range(i + 1))
-        return sum((M[i][j] * v[i] * v[j] / (1 + (i == j)) for i, j in pairs), self.V)
+        V = -self.L.xreplace(dict.fromkeys(v, sp.S.Zero))
+        return sum((M[i][j] * v[i] * v[j] / (1 + (i == j)) for i, j in pairs), V)
 
     @cached_property
     def Dg(self):
-        return tuple(tuple(g.diff(s) for s in self.system.q) for g in self.system.holonomic)
+        return self.jacobian(self.holonomic, self.system.q)
 
     @cached_property
     def A(self):
         """The rows of the velocity constraints, then those of the holonomic ones."""
-        rows = tuple(tuple(c.diff(u) for u in self.system.v) for c in self.system.constraints)
-        return rows + self.Dg
+        return self.jacobian(self.constraints, self.system.v) + self.Dg
 
     @cached_property
     def G(self):
         """The metric of the projectors: ``metric`` if one was given, else M."""
-        if self.system.metric is None:
-            return self.M
-        return tuple(map(tuple, self.system.metric.tolist()))
+        metric = self.system.metric
+        return self.M if metric is None else tuple(map(tuple, metric.tolist()))
 
-    def rate(self, e):
-        """The part of de/dt that does not contain accelerations: e_q q' + e_t."""
-        s = self.system
-        rate = dot([e.diff(x) for x in s.q], s.rate(s.q, s.v))
-        return rate if s.t is None else rate + e.diff(s.t)
+
+class Place:
+    """Expressions taken at another point: ``here`` says what replaces which symbol.
+
+    The abbreviations they need are added to ``let``, for this point.
+    """
+
+    def __init__(self, symbolic, here, let):
+        self.symbolic, self.here, self.let = symbolic, dict(here), let
+
+    def __call__(self, e):
+        for s, inner in needed(self.symbolic.let, [e]) if self.symbolic.let else ():
+            if s not in self.here:
+                self.here[s] = dummy(s.name)
+                self.let.append((self.here[s], inner.xreplace(self.here)))
+        return e.xreplace(self.here)
+
+    def table(self, rows):
+        return [[self(e) for e in row] for row in rows]

@@ -25,6 +25,8 @@ from .discrete import DiscreteLagrangian
 from .motion import Motion
 from .symbolic import Symbolic
 
+LONG = 500  # operations from which on derivatives are shorter in abbreviations (measured)
+
 
 def symbols(names, **assumptions):
     """Real symbols, so that derivatives of ``Abs`` and roots come out simple."""
@@ -184,6 +186,19 @@ class System:
         """The derived expressions: L_q, L_v, L_t, M, V, A, Dg, E, as nested tuples."""
         return Symbolic(self)
 
+    @cached_property
+    def short(self):
+        """The same for generated code: in abbreviations, if L and the constraints are long."""
+        forms = (self.L, *self.constraints, *self.holonomic)
+        if type(self).symbolic is not System.symbolic or sp.count_ops(forms) < LONG:
+            return self.symbolic
+        return Symbolic(self, share=True)
+
+    @property
+    def m(self):
+        """The number of constraints, holonomic ones included."""
+        return len(self.constraints) + len(self.holonomic)
+
     @property
     def degrees(self):
         """Names of the degrees of freedom: the coordinates', or the velocities' if they differ."""
@@ -208,8 +223,7 @@ class System:
     @cached_property
     def is_mechanical(self):
         """True if L = v.M(q).v/2 + b(q).v - V(q)."""
-        entries = [e for row in self.symbolic.M for e in row]
-        return all(e.free_symbols.isdisjoint(self.v) for e in entries)
+        return not self.short.depends(self.short.M, self.v)
 
     @cached_property
     def is_definite(self):
@@ -249,11 +263,13 @@ class System:
     def values(self, table, q, v=None, t=0.0):
         """Values of expressions in (t, q, v) over arrays of states: the shape of the states, then
         that of the nested table."""
-        key = _frozen(table)
-        arguments = (self.t or sp.Dummy("t"), self.q, self.v, *self.parameters)
-        f = self.generated(("values", key), lambda: Function(arguments, key))
+        f = self.generated(("values", _frozen(table)), lambda: self._function(table))
         v = np.zeros(len(self.v)) if v is None else self.states(v, "v")
         return f(t, self.states(q, "q"), v, *self.parameters.values())
+
+    def _function(self, table):
+        arguments = (self.t or sp.Dummy("t"), self.q, self.v, *self.parameters)
+        return Function(arguments, table, self.short.let)
 
     def states(self, x, name):
         """x as an array of positions (name "q") or of velocities or momenta ("v", "p")."""
@@ -279,16 +295,16 @@ class System:
 
     def M(self, q, v=None, t=0.0):
         """The mass matrix d2L/dv2, shape (..., n, n); v matters only if L is not mechanical."""
-        return self.values(self.symbolic.M, q, v, t)
+        return self.values(self.short.M, q, v, t)
 
     def V(self, q, t=0.0):
         """The potential, -L at v = 0."""
-        return self.values(self.symbolic.V, q, None, t)
+        return -self.values(self.short.L, q, None, t)
 
     def A(self, q, t=0.0):
         """The rows of all constraint one-forms, holonomic ones last, shape (..., m, n)."""
-        A = self.values(self.symbolic.A, q, None, t)
-        return A if len(self.symbolic.A) else A.reshape(*A.shape, len(self.v))
+        A = self.values(self.short.A, q, None, t)
+        return A if self.m else A.reshape(*A.shape, len(self.v))
 
     def g(self, q):
         """The holonomic constraint functions, shape (..., l)."""
@@ -296,11 +312,11 @@ class System:
 
     def energy(self, q, v, t=0.0):
         """v.dL/dv - L, shape (...)."""
-        return self.values(self.symbolic.E, q, v, t)
+        return self.values(self.short.E, q, v, t)
 
     def momentum(self, q, v, t=0.0):
         """The Legendre map p = dL/dv, shape (..., n)."""
-        return self.values(self.symbolic.L_v, q, v, t)
+        return self.values(self.short.L_v, q, v, t)
 
     def velocity(self, q, p, t=0.0):
         """The inverse Legendre map: v with dL/dv(q, v) = p."""
@@ -325,7 +341,7 @@ class System:
     def G(self, q, t=0.0):
         """The metric of the projectors: ``metric`` if one was given, else M."""
         if self.metric is not None:
-            return self.values(self.symbolic.G, q, None, t)
+            return self.values(self.short.G, q, None, t)
         if not self.is_mechanical:
             raise ValueError("M depends on the velocities, so it defines no projectors; give the "
                              "system a metric")  # fmt: skip

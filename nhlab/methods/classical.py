@@ -42,7 +42,7 @@ class RK4(Method):
                          for x, y in zip((*s.q, *v0), (*dq, *dv), strict=True)]  # fmt: skip
                 q, v = [x for x, _ in there[:k_q]], [x for x, _ in there[k_q:]]
                 let += there
-            stage = motion_stage(system, s.t + c * h, q, v, tuple(let))
+            stage = motion_stage(system, s.t + c * h, q, v, let)
             stages.append(stage)
             slopes.append((system.rate(q, v), stage.unknowns[: s.n]))
         mean = [

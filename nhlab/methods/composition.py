@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..codegen.statement import dummy
+from ..mechanics.symbolic import Place
 from .dla import DLA
 from .gradient import DiscreteGradient
-from .method import Method
+from .method import Frame, Method
 from .reversible import Reversible, arrival
 from .variational import Variational
 
@@ -91,15 +92,12 @@ class Composition(Method):
         return self.method.arguments(system, scale2)
 
     def statement(self, system):
+        """The base's for (q, v, lam), where lam is that of a whole step: a substep has a part."""
         base = self.method.statement(system)
-        base = base if not self.method.discrete else at_nodes(base, system)
-        m, part = len(system.symbolic.A), dummy("part")
-        lam = base.carry[len(base.carry) - m :]  # of a whole step; a substep has a part of it
-        update = [*base.update[: len(base.update) - m]]
-        update += [x / part for x in base.update[len(base.update) - m :]]
-        scaled = {x: part * x for x in lam}
-        stages = tuple(_renamed(stage, scaled) for stage in base.stages)
-        update = tuple(x.xreplace(scaled) for x in update)
+        base = at_nodes(base, system) if self.method.discrete else base
+        part, k = dummy("part"), len(base.carry) - system.m
+        stages, (update,) = _replaced({x: part * x for x in base.carry[k:]}, base)
+        update = (*update[:k], *(x / part for x in update[k:]))
         return replace(base, stages=stages, update=update, factors=self.factors, part=part)
 
 
@@ -115,30 +113,32 @@ def _why(method):
 
 def at_nodes(base, system):
     """DLA's or Variational's statement for (q, v, lam): p = L_v(q, v) before, v in D after."""
-    k, n, L_v = len(system.q), len(system.v), system.symbolic.L_v
+    s, k, n = Frame(system), len(system.q), len(system.v)
     p, v0, lam = base.carry[k : k + n], base.carry[k + n : k + 2 * n], base.carry[k + 2 * n :]
-    new = {x: dummy(f"{x.name}_step") for x in system.v}  # DLA's unknowns are called system.v
-    before = dict(zip(system.v, v0, strict=True))
-    new |= {x: e.xreplace(before) for x, e in zip(p, L_v, strict=True)}
+    s.t, s.scale2 = base.t, base.args[len(base.args) - n :]
+    before = Place(system.short, dict(zip(system.v, v0, strict=True)), s.let)
+    new = dict(zip(p, map(before, system.short.L_v), strict=True))
+    new |= {x: dummy(f"{x.name}_step") for x in system.v}  # DLA's unknowns are called system.v
     new |= {x: x / 2 for x in lam}  # half of the impulse before the node, half after
-    update = [e.xreplace(new) for e in base.update]
+    stages, (update,) = _replaced(new, base)
     q1 = [dummy(f"{x.name}_1") for x in system.q]
-    let = [*((x, e.xreplace(new)) for x, e in base.let), *zip(q1, update[:k], strict=True)]
-    kick, v1, mu = arrival(system, base.t, base.t + base.h, q1, update[k : k + n], let,
-                           update[k + n :], base.args[len(base.args) - n :])  # fmt: skip
+    s.let += [*((x, e.xreplace(new)) for x, e in base.let), *zip(q1, update[:k], strict=True)]
+    kick, v1, mu = arrival(s, base.t + base.h, q1, update[k : k + n], update[k + n :])
     return replace(
         base,
         carry=(*system.q, *v0, *lam),
-        stages=(*(_renamed(stage, new) for stage in base.stages), kick),
+        stages=(*stages, kick),
         update=(*q1, *v1, *(x + y for x, y in zip(update[k + 2 * n :], mu, strict=True))),
-        let=tuple(let),
+        let=s.lets(),
     )
 
 
-def _renamed(stage, new):
+def _replaced(new, base):
+    """The stages of a statement, and its update, with some symbols replaced."""
+
     def each(expressions):
         return tuple(e if e is None else e.xreplace(new) for e in expressions)
 
-    let = tuple((new.get(x, x), e.xreplace(new)) for x, e in stage.let)
-    return replace(stage, unknowns=each(stage.unknowns), equations=each(stage.equations),
-                   guess=each(stage.guess), let=let, scale2=each(stage.scale2))  # fmt: skip
+    names = ("unknowns", "equations", "guess", "scale2")
+    stages = (replace(x, **{k: each(getattr(x, k)) for k in names}) for x in base.stages)
+    return tuple(stages), [each(base.update)]

@@ -50,7 +50,13 @@ class DLA(Method):
     def statement(self, system):
         s = self.frame(system)
         own = () if self.constraint_alpha is None else (dummy("constraint_alpha"),)
-        stage, Ld = dla_stage(s, self.symmetric, *own)
+        equations, Ld, let = dla_equations(s, self.symmetric, *own)
+        stage = Stage(
+            unknowns=(*s.v1, *s.lam1),
+            equations=equations,
+            guess=(*s.guess(), *s.lam),
+            scale2=(*s.scale2, *(None,) * s.m),
+        )
         return Statement(
             t=s.t,
             h=s.h,
@@ -58,25 +64,19 @@ class DLA(Method):
             args=(*own, s.alpha, *s.parameters, *s.scale2),
             stages=(stage,),
             update=(*s.q1(s.h), *Ld.p_plus, *s.v1, *s.lam1),
-            let=stage.let,
+            let=let,
         )
 
 
-def dla_stage(s, symmetric, constraint_alpha=None):
-    """The equations of one DLA step for (v1, lam1), and the discrete Lagrangian they use."""
-    Ld = s.discrete(symmetric)
-    wd = Ld
+def dla_equations(s, symmetric, constraint_alpha=None):
+    """The equations of one DLA step for (v1, lam1), the discrete Lagrangian they use, and the
+    abbreviations of both."""
+    Ld = wd = s.discrete(symmetric)
     if constraint_alpha is not None:
         wd = s.discrete(symmetric, constraint_alpha)
     there, g = s.arrived(s.h)
     momentum = [  # (6): -p_minus(q1, q2) + p_plus(q0, q1) = A^T lam
         p_minus - p + f for p_minus, p, f in zip(Ld.p_minus, s.p, s.force(s.lam1), strict=True)
     ]
-    let = [*Ld.let, *(wd.let if wd is not Ld else ()), *there]
-    return Stage(
-        unknowns=(*s.v1, *s.lam1),
-        equations=(*momentum, *wd.constraints, *g),
-        guess=(*s.guess(), *s.lam),
-        let=tuple(let),
-        scale2=(*s.scale2, *(None,) * s.m),
-    ), Ld
+    equations = (*momentum, *wd.constraints, *g)
+    return equations, Ld, s.lets(Ld, wd, there)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from ..codegen.statement import Stage, Statement, dummy
-from .dla import DLA, dla_stage
+from .dla import DLA, dla_equations
 from .layout import Layout
 from .method import Method
 
@@ -54,20 +54,24 @@ class EDLA(Method):
         s = self.frame(system)
         h, before, e = s.h, dummy("h_before"), dummy("e")
         s.h = dummy("h_guess")
-        predict, _ = dla_stage(s, self.symmetric)
-        predict = replace(predict, let=((s.h, h**2 / before), *predict.let), predictor=True)
+        equations, _, let = dla_equations(s, self.symmetric)
+        predict = Stage(
+            unknowns=(*s.v1, *s.lam1),
+            equations=equations,
+            guess=(*s.guess(), *s.lam),
+            scale2=(*s.scale2, *(None,) * s.m),
+            predictor=True,
+        )
         # The same equations once more, for unknowns of their own and with h among them.
-        v2 = tuple(dummy(f"{u.name}_new") for u in s.v1)
-        lam2 = tuple(dummy(f"{x.name}_new") for x in s.lam1)
-        h2 = dummy("h_new")
         f = self.frame(system)
-        f.h, f.v1, f.lam1, f.p, f.alpha = h2, v2, lam2, s.p, s.alpha
-        solve, Ld = dla_stage(f, self.symmetric)
+        f.h, f.p, f.alpha = dummy("h_new"), s.p, s.alpha
+        f.v1 = tuple(dummy(f"{u.name}_new") for u in s.v1)
+        f.lam1 = tuple(dummy(f"{x.name}_new") for x in s.lam1)
+        equations, Ld, more = dla_equations(f, self.symmetric)
         solve = Stage(
-            unknowns=(*v2, *lam2, h2),
-            equations=(*solve.equations, Ld.E_minus - e),
+            unknowns=(*f.v1, *f.lam1, f.h),
+            equations=(*equations, Ld.E_minus - e),
             guess=(*s.v1, *s.lam1, s.h),
-            let=(predict.let[0], *solve.let),
             scale2=(*s.scale2, *(None,) * s.m, 100 * h**2),
         )
         new_e = e if system.is_autonomous else Ld.E_plus
@@ -77,7 +81,7 @@ class EDLA(Method):
             carry=(*s.q, *s.p, *s.v, *s.lam, before, e),
             args=(s.alpha, *s.parameters, *s.scale2),
             stages=(predict, solve),
-            update=(*f.q1(h2), *Ld.p_plus, *v2, *lam2, h, new_e),
-            let=solve.let,
-            new_h=h2,
+            update=(*f.q1(f.h), *Ld.p_plus, *f.v1, *f.lam1, h, new_e),
+            let=((s.h, h**2 / before), *let, *more),
+            new_h=f.h,
         )

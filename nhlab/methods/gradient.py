@@ -7,7 +7,9 @@ from typing import ClassVar
 
 import sympy as sp
 
+from ..codegen.derivatives import dot, total
 from ..codegen.statement import Stage, Statement, dummy
+from ..mechanics.symbolic import Place
 from .method import Frame, Method
 from .reversible import need_plain
 
@@ -79,88 +81,114 @@ class DiscreteGradient(Method):
         return (*system.parameters.values(), *scale2)
 
     def statement(self, system):
-        s, S, let = Frame(system), system.symbolic, Abbreviations()
-        h, q0, v0, n, m = s.h, s.q, system.v, range(s.n), range(s.m)
-        d = tuple(dummy(f"d_{x.name}") for x in v0)  # small, so that its round-off is
-        u = let.all([x + y for x, y in zip(v0, d, strict=True)], "{}_step", v0)
-        kappa = tuple(dummy(f"kappa{k}") for k in m)
-        q1, qm = (let.all([x + part * y for x, y in zip(q0, u, strict=True)], f"{{}}_{k}", q0)
-                  for k, part in (("1", h), ("m", h / 2)))  # fmt: skip
-
-        def at(e, q, v=v0):
-            return e.xreplace(dict(zip((*q0, *v0), (*q, *v), strict=True)))
-
-        M = [[let((S.M[i][j] + at(S.M[i][j], q1)) / 2, "M") for j in n] for i in n]
-        root = let.cholesky(M)
-
-        def orthonormal(A):
-            """A with rows orthonormal in M^-1, and the triangle that makes them so."""
-            Y = [let.forward(root, row) for row in A]
-            R = let.cholesky([[_dot(x, y) for y in Y] for x in Y])
-            columns = [let.forward(R, [row[i] for row in A]) for i in n]
-            return [[column[k] for column in columns] for k in m], R
-
-        A0, R0 = orthonormal(S.A)
-        A1, R1 = orthonormal([[at(e, q1) for e in row] for row in S.A])
-        A = [[let((x + y) / 2, "A") for x, y in zip(*rows, strict=True)]
-             for rows in zip(A0, A1, strict=True)]  # fmt: skip
-        N = [let.backward(root, let.forward(root, row)) for row in A]  # M^-1 A^T
-        half = let.all([d[i] + _dot([N[k][i] for k in m], kappa) for i in n], "half_{}", v0)
-        mean = let.all([v0[i] + half[i] for i in n], "{}_mean", v0)
-        v1 = let.all([v0[i] + 2 * half[i] for i in n], "{}_1", v0)
-
-        def U(e, q):
-            return (at(e, q) + at(e, q, v1)) / 2
-
-        g = [U(S.E.diff(x), qm) for x in q0]
-        if not _is_quadratic(S.E, q0):  # of a quadratic the midpoint gives the difference exactly
-            g = let.all(g, "g_{}", q0)
-            Mu = [M[i][i] * u[i] if S.E.has(q0[i]) else sp.S.Zero for i in n]
-            speed2, slow = let(_dot(u, Mu), "uMu"), SLOW * _energy_scale(s, lambda x: S.E.has(x))
-            below = let(sp.Piecewise((speed2, speed2 > slow), (sp.oo, True)), "below")
-            tau = let((U(S.E, q1) - U(S.E, q0) - h * _dot(g, u)) / (h * below), "tau")
-            g = [x + tau * y for x, y in zip(g, Mu, strict=True)]
-        curl = [[at(S.L_v[j].diff(q0[i]) - S.L_v[i].diff(q0[j]), qm, mean) for j in n] for i in n]
+        s = Ends(system)
+        n, m, h, let = range(s.n), range(s.m), s.h, s.short
         force = [
-            h * (g[i] - _dot(curl[i], u))
-            + _dot([A[k][i] for k in m], s.lam1)
-            - _dot([A1[k][i] - A0[k][i] for k in m], kappa)
-            for i in n
+            h * (g - dot(row, s.u))
+            + dot([A[i] for A in s.A], s.lam1)
+            - dot([A1[i] - A0[i] for A0, A1 in zip(s.A0, s.A1, strict=True)], s.kappa)
+            for i, g, row in zip(n, s.gradient(), s.curl(), strict=True)
         ]
         stage = Stage(
-            unknowns=(*d, *kappa, *s.lam1),
+            unknowns=(*s.d, *s.kappa, *s.lam1),
             equations=(
-                *(2 * _dot(row, half) + f for row, f in zip(M, force, strict=True)),
-                *(_dot(row, u) for row in A),
-                *(_dot(row, v1) for row in A1),
+                *(2 * dot(row, s.half) + f for row, f in zip(s.M, force, strict=True)),
+                *(dot(row, s.u) for row in s.A),
+                *(dot(row, s.v1) for row in s.A1),
             ),
             guess=(sp.S.Zero,) * (s.n + 2 * s.m),
-            let=tuple(let.pairs),
             scale2=(
-                *(x**2 + y for x, y in zip(v0, s.scale2, strict=True)),
-                *(_energy_scale(s) for _ in (*kappa, *m)),
+                *(x**2 + y for x, y in zip(system.v, s.scale2, strict=True)),
+                *(s.energy_scale(s.q) for _ in (*s.kappa, *m)),
             ),
         )
-        given = [let.backward(R, s.lam1) for R in (R0, R1)]  # A^T lam in the rows as given
+        given = [let.backward(R, s.lam1) for R in (s.R0, s.R1)]  # A^T lam in the rows as given
         return Statement(
             t=s.t,
             h=h,
-            carry=(*q0, *v0, *s.lam),
+            carry=(*s.q, *system.v, *s.lam),
             args=(*s.parameters, *s.scale2),
             stages=(stage,),
-            update=(*q1, *v1, *((x + y) / 2 for x, y in zip(*given, strict=True))),
-            let=tuple(let.pairs),
+            update=(*s.q_1, *s.v1, *((x + y) / 2 for x, y in zip(*given, strict=True))),
+            let=s.lets(),
         )
 
 
-def _dot(a, b):
-    return sum((x * y for x, y in zip(a, b, strict=True)), sp.S.Zero)
+class Ends(Frame):
+    """The two ends of a step and what lies between: u, mean and half difference of v, M and A."""
 
+    def __init__(self, system):
+        super().__init__(system)
+        S, let, n, m = system.short, Abbreviations(self.let), range(self.n), range(self.m)
+        self.short, v0 = let, system.v
+        self.d = tuple(dummy(f"d_{x.name}") for x in v0)  # small, so that its round-off is
+        self.kappa = tuple(dummy(f"kappa{k}") for k in m)
+        self.u = let.all([x + y for x, y in zip(v0, self.d, strict=True)], "{}_step", v0)
+        self.q_1, self.q_m = (
+            let.all(
+                [x + part * y for x, y in zip(self.q, self.u, strict=True)], f"{{}}_{k}", self.q
+            )
+            for k, part in (("1", self.h), ("m", self.h / 2))
+        )
+        at1 = self.place(self.q_1, v0)
+        self.M = [[let((self.at(e) + at1(e)) / 2, "M") for e in row] for row in S.M]
+        self.root = let.cholesky(self.M)
+        self.A0, self.R0 = self.orthonormal(self.at.table(S.A))
+        self.A1, self.R1 = self.orthonormal(at1.table(S.A))
+        self.A = [
+            [let((x + y) / 2, "A") for x, y in zip(*rows, strict=True)]
+            for rows in zip(self.A0, self.A1, strict=True)
+        ]
+        N = [let.backward(self.root, let.forward(self.root, row)) for row in self.A]  # M^-1 A^T
+        normal = [dot([row[i] for row in N], self.kappa) for i in n]
+        self.half = let.all([x + y for x, y in zip(self.d, normal, strict=True)], "half_{}", v0)
+        self.mean = let.all([x + y for x, y in zip(v0, self.half, strict=True)], "{}_mean", v0)
+        self.v1 = let.all([x + 2 * y for x, y in zip(v0, self.half, strict=True)], "{}_1", v0)
 
-def _energy_scale(s, use=lambda x: True):
-    """v.M v for the velocities that Newton's corrections are measured against."""
-    M = s.system.symbolic.M
-    return sum(M[i][i] * y for i, (x, y) in enumerate(zip(s.q, s.scale2, strict=True)) if use(x))
+    def place(self, q, v):
+        """How to take an expression at (q, v)."""
+        here = zip((*self.q, *self.system.v), (*q, *v), strict=True)
+        return Place(self.system.short, {x: y for x, y in here if x is not y}, self.let)
+
+    def orthonormal(self, A):
+        """A with rows orthonormal in M^-1, and the triangle that makes them so."""
+        let = self.short
+        Y = [let.forward(self.root, row) for row in A]
+        R = let.cholesky([[dot(x, y) for y in Y] for x in Y])
+        columns = [let.forward(R, [row[i] for row in A]) for i in range(self.n)]
+        return [[column[k] for column in columns] for k in range(self.m)], R
+
+    def gradient(self):
+        """Gonzalez' discrete gradient of U(q) = (E(q, v0) + E(q, v1))/2."""
+        S, let, v0, h, u = self.system.short, self.short, self.system.v, self.h, self.u
+
+        def U(q):
+            before, after = self.place(q, v0), self.place(q, self.v1)
+            return lambda e: (before(e) + after(e)) / 2
+
+        g = list(map(U(self.q_m), S.gradient(S.E, self.q)))
+        if not S.let and _is_quadratic(S.E, self.q):
+            return g  # of a quadratic the midpoint gives the difference exactly
+        g = let.all(g, "g_{}", self.q)
+        moving = [x for x in self.q if S.depends([[S.E]], {x})]
+        diagonal = (self.M[i][i] * y for i, y in enumerate(u))
+        Mu = [e if x in moving else sp.S.Zero for x, e in zip(self.q, diagonal, strict=True)]
+        speed2, slow = let(dot(u, Mu), "uMu"), SLOW * self.energy_scale(moving)
+        below = let(sp.Piecewise((speed2, speed2 > slow), (sp.oo, True)), "below")
+        tau = let((U(self.q_1)(S.E) - U(self.q)(S.E) - h * dot(g, u)) / (h * below), "tau")
+        return [x + tau * y for x, y in zip(g, Mu, strict=True)]
+
+    def curl(self):
+        """S_ij = d_i p_j - d_j p_i at the midpoint."""
+        S, n = self.system.short, range(self.n)
+        slopes, at = S.jacobian(S.L_v, self.q), self.place(self.q_m, self.mean)
+        return [[at(slopes[j][i] - slopes[i][j]) for j in n] for i in n]
+
+    def energy_scale(self, coordinates):
+        """v.M v for the velocities that Newton's corrections are measured against."""
+        M = self.at.table(self.system.short.M)
+        terms = enumerate(zip(self.q, self.scale2, strict=True))
+        return total(M[i][i] * y for i, (x, y) in terms if x in coordinates)
 
 
 def _is_quadratic(E, q):
@@ -168,10 +196,10 @@ def _is_quadratic(E, q):
 
 
 class Abbreviations:
-    """Collects pairs (symbol, expression); linear algebra in which every entry gets a name."""
+    """Adds to pairs (symbol, expression); linear algebra in which every entry gets a name."""
 
-    def __init__(self):
-        self.pairs = []
+    def __init__(self, pairs):
+        self.pairs = pairs
 
     def __call__(self, e, hint):
         if e.is_Atom:
@@ -188,21 +216,21 @@ class Abbreviations:
         for i, row in enumerate(S):
             R.append([])
             for j in range(i):
-                R[i].append(self((row[j] - _dot(R[i], R[j][:j])) / R[j][j], "R"))
-            R[i].append(self(sp.sqrt(row[i] - _dot(R[i], R[i])), "R"))
+                R[i].append(self((row[j] - dot(R[i], R[j][:j])) / R[j][j], "R"))
+            R[i].append(self(sp.sqrt(row[i] - dot(R[i], R[i])), "R"))
         return R
 
     def forward(self, R, b):
         """R^-1 b."""
         x = []
         for row, e in zip(R, b, strict=True):
-            x.append(self((e - _dot(row[: len(x)], x)) / row[len(x)], "x"))
+            x.append(self((e - dot(row[: len(x)], x)) / row[len(x)], "x"))
         return x
 
     def backward(self, R, b):
         """R^-T b."""
         x = list(b)
         for k in reversed(range(len(b))):
-            rest = _dot([R[j][k] for j in range(k + 1, len(b))], x[k + 1 :])
+            rest = dot([R[j][k] for j in range(k + 1, len(b))], x[k + 1 :])
             x[k] = self((b[k] - rest) / R[k][k], "x")
         return x

@@ -7,11 +7,12 @@ from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
 import numpy as np
-import sympy as sp
 
+from ..codegen.derivatives import dot
 from ..codegen.evaluate import Function
 from ..codegen.program import Program
 from ..codegen.statement import dummy
+from ..mechanics.symbolic import Place
 from .layout import Layout
 
 
@@ -19,9 +20,9 @@ class Frame:
     """The symbols of one step: t, h, and per coordinate q, p, the last v, the unknown v1."""
 
     def __init__(self, system):
-        S = system.symbolic
-        self.system = system
-        self.n, self.m = len(system.v), len(S.A)
+        self.system, self.n, self.m = system, len(system.v), system.m
+        self.let = []
+        self.at = Place(system.short, {}, self.let)
         self.t = system.t or dummy("t")
         self.h = dummy("h")
         self.q = system.q
@@ -36,8 +37,8 @@ class Frame:
 
     def force(self, lam):
         """A(q)^T lam, holonomic rows included."""
-        A = self.system.symbolic.A
-        return [sum((A[k][i] * lam[k] for k in range(self.m)), sp.S.Zero) for i in range(self.n)]
+        A = self.at.table(self.system.short.A)
+        return [dot([row[i] for row in A], lam) for i in range(self.n)]
 
     def guess(self):
         """A first guess of the next v: the last one, pushed on once more by the last step's forces.
@@ -45,7 +46,7 @@ class Frame:
         p - M v_last is half the impulse of the last step's L_q; taken twice, with the last
         lam, it saves Newton an iteration.  Done where M is constant and diagonal, hence cheap.
         """
-        M, L_v = self.system.symbolic.M, self.system.symbolic.L_v
+        M, L_v = self.system.short.M, self.system.short.L_v
         plain = all(
             (M[i][j].free_symbols <= {*self.parameters} if i == j else M[i][j] == 0)
             for i in range(self.n)
@@ -61,6 +62,11 @@ class Frame:
         alpha = self.alpha if alpha is None else alpha
         return self.system.discretise(self.t, self.q, self.v1, self.h, alpha, symmetric)
 
+    def lets(self, *others):
+        """All abbreviations: our own, and those of discrete Lagrangians or in lists."""
+        lists = [self.let, *(getattr(x, "let", x) for x in others)]
+        return tuple(dict.fromkeys(pair for let in lists for pair in let))
+
     def q1(self, h):
         """Where the step arrives, q + h v1."""
         return self.system.moved(self.q, self.v1, h)
@@ -69,7 +75,8 @@ class Frame:
         """Abbreviations for the new position and g there, over h to compare with velocities."""
         let = [(dummy(f"{s.name}_1"), e) for s, e in zip(self.q, self.q1(h), strict=True)]
         there = dict(zip(self.q, [x for x, _ in let], strict=True))
-        return let, [g.xreplace(there) / h for g in self.system.holonomic]
+        place = Place(self.system.short, there, let)
+        return let, [place(g) / h for g in self.system.short.holonomic]
 
 
 @dataclass(frozen=True)
@@ -116,7 +123,7 @@ class Method:
 
     def layout(self, system):
         """The parts of a stored row.  Without a discrete Lagrangian there is no p."""
-        n, m = len(system.v), len(system.symbolic.A)
+        n, m = len(system.v), system.m
         evolved = {"p": n, "v": n} if self.discrete else {"v": n}
         return Layout({"q": len(system.q), **evolved, "lam": m})
 
@@ -156,8 +163,8 @@ class Method:
     def _step_function(self, system, what):
         s = self.frame(system)
         Ld = s.discrete(self.symmetric)
-        arguments = (s.t, s.q, s.v1, s.h, s.alpha, *s.parameters)
-        return Function(arguments, getattr(Ld, what), Ld.let)
+        arguments, table = (s.t, s.q, s.v1, s.h, s.alpha, *s.parameters), getattr(Ld, what)
+        return Function(arguments, table, Ld.let)
 
 
 def velocity_scale(v, a, h):

@@ -8,7 +8,9 @@ from typing import ClassVar
 import numpy as np
 import sympy as sp
 
+from ..codegen.derivatives import dot
 from ..codegen.statement import Stage, Statement, dummy
+from ..mechanics.symbolic import Place
 from .method import Method
 
 
@@ -51,31 +53,27 @@ class Projector(Method):
             )
 
     def statement(self, system):
-        s = self.frame(system)
-        S, n, m = system.symbolic, s.n, s.m
+        s, S = self.frame(system), system.short
         w = tuple(dummy(f"w_{name}") for name in system.degrees)
-        mu = tuple(dummy(f"mu{k}") for k in range(m))
+        mu = tuple(dummy(f"mu{k}") for k in range(s.m))
         # momenta are measured from b = dL/dv at v = 0, which is zero for L = T - V
-        b = [e.xreplace(dict.fromkeys(system.v, sp.S.Zero)) for e in S.L_v]
+        b = map(Place(S, dict.fromkeys(system.v, sp.S.Zero), s.let), S.L_v)
+        G, A = s.at.table(S.G), s.at.table(S.A)
+        parts = zip(G, s.force(mu), s.p, b, strict=True)
         split = Stage(  # p - b = G w + A^T mu with A w = 0: G w = P^T (p - b), A^T mu = Q^T (p - b)
             unknowns=(*w, *mu),
             equations=(
-                *(
-                    sum(S.G[i][j] * w[j] for j in range(n)) + f - s.p[i] + b[i]
-                    for i, f in enumerate(s.force(mu))
-                ),
-                *(sum(S.A[k][j] * w[j] for j in range(n)) for k in range(m)),
+                *(dot(row, w) + f - p + shift for row, f, p, shift in parts),
+                *(dot(row, w) for row in A),
             ),
-            guess=(sp.S.Zero,) * (n + m),
+            guess=(sp.S.Zero,) * (s.n + s.m),
         )
         Ld = s.discrete(self.symmetric)
+        momenta = zip(Ld.p_minus, s.p, s.force(mu), strict=True)
         jump = Stage(  # (6): p_minus = (P - Q)^T p = p - 2 A^T mu
             unknowns=s.v1,
-            equations=tuple(
-                pm - p + 2 * f for pm, p, f in zip(Ld.p_minus, s.p, s.force(mu), strict=True)
-            ),
-            guess=tuple(2 * x - u for x, u in zip(w, s.v, strict=True)) if m else s.v,  # (P - Q) v
-            let=tuple(Ld.let),
+            equations=tuple(p_minus - p + 2 * f for p_minus, p, f in momenta),
+            guess=tuple(2 * x - u for x, u in zip(w, s.v, strict=True)) if s.m else s.v,
             scale2=s.scale2,
         )
         return Statement(
@@ -83,9 +81,9 @@ class Projector(Method):
             h=s.h,
             carry=(*s.q, *s.p, *s.v, *s.lam),
             args=(s.alpha, *s.parameters, *s.scale2),
-            stages=(split, jump) if m else (jump,),
+            stages=(split, jump) if s.m else (jump,),
             update=(*s.q1(s.h), *Ld.p_plus, *s.v1, *(2 * x for x in mu)),
-            let=jump.let,
+            let=s.lets(Ld),
         )
 
     def start_momentum(self, system, t, q, v, h):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..codegen.derivatives import dot
 from ..codegen.statement import Stage, Statement, dummy
-from ..mechanics.symbolic import Symbolic
+from ..mechanics.symbolic import Place, Symbolic
 from ..mechanics.system import System
 from .method import Frame, Method
 
@@ -65,69 +66,57 @@ class Reversible(Method):
         return (*system.parameters.values(), *scale2)
 
     def statement(self, system):
-        s, S = Frame(system), system.symbolic
-        h, v0, none = s.h, system.v, (None,) * s.m
+        s, S = Frame(system), system.short
+        h, v0, lam = s.h, system.v, s.lam1
         va, vb = (tuple(dummy(f"{u.name}_{k}") for u in v0) for k in "ab")
-        if all(e.free_symbols.isdisjoint({s.t, *s.q}) for e in S.L_v):
+        if not S.depends([S.L_v], (s.t, *s.q)):
             vb = va  # constant M
-        second = () if vb is va else vb
         t1, q1 = dummy("t_1"), tuple(dummy(f"{x.name}_1") for x in s.q)
-        let = ((t1, s.t + h), *((x1, x + h * (a + b) / 2)
-                                for x1, x, a, b in zip(q1, s.q, va, vb, strict=True)))  # fmt: skip
+        means = [x + h * (a + b) / 2 for x, a, b in zip(s.q, va, vb, strict=True)]
+        s.let += [(t1, s.t + h), *zip(q1, means, strict=True)]
+        start = Place(S, dict(zip(v0, va, strict=True)), s.let)
+        end = Place(S, dict(zip((s.t, *s.q, *v0), (t1, *q1, *vb), strict=True)), s.let)
 
-        def at0(expressions, v):
-            here = dict(zip(v0, v, strict=True))
-            return [e.xreplace(here) for e in expressions]
-
-        def at1(expressions, v):
-            here = dict(zip((s.t, *s.q, *v0), (t1, *q1, *v), strict=True))
-            return [e.xreplace(here) for e in expressions]
-
-        p, p_b = at0(S.L_v, va), at1(S.L_v, vb)
-        first = zip(p, S.L_v, at0(S.L_q, va), s.force(s.lam1), strict=True)
+        p0, p, p_b = map(s.at, S.L_v), list(map(start, S.L_v)), list(map(end, S.L_v))
+        kick = zip(p, p0, map(start, S.L_q), s.force(lam), strict=True)
         drift = Stage(
-            unknowns=(*va, *second, *s.lam1),
+            unknowns=(*va, *(vb if vb is not va else ()), *lam),
             equations=(
-                *(x - p0 - h / 2 * f + a for x, p0, f, a in first),
-                *(x - y for x, y in zip(p_b, p, strict=True) if second),
-                *((x + y) / 2 for x, y in zip(at0(system.constraints, va),
-                                              at1(system.constraints, vb), strict=True)),
-                *(e / h for e in at1(system.holonomic, vb)),  # to compare with velocities
+                *(x - y - h / 2 * f + a for x, y, f, a in kick),
+                *(x - y for x, y in zip(p_b, p, strict=True) if vb is not va),
+                *((start(c) + end(c)) / 2 for c in S.constraints),
+                *(end(g) / h for g in S.holonomic),  # to compare with velocities
             ),
-            guess=(*v0, *(v0 if second else ()), *(x / 2 for x in s.lam)),
-            let=let,
-            scale2=(*s.scale2, *(s.scale2 if second else ()), *none),
-        )  # fmt: skip
-        p_plus = [x + h / 2 * f for x, f in zip(p_b, at1(S.L_q, vb), strict=True)]
-        kick, v1, mu = arrival(system, s.t, t1, q1, p_plus, let, (*vb, *s.lam1), s.scale2)
+            guess=(*v0, *(v0 if vb is not va else ()), *(x / 2 for x in s.lam)),
+            scale2=(*s.scale2, *(s.scale2 if vb is not va else ()), *(None,) * s.m),
+        )
+        p_plus = [x + h / 2 * f for x, f in zip(p_b, map(end, S.L_q), strict=True)]
+        last, v1, mu = arrival(s, t1, q1, p_plus, (*vb, *lam))
         return Statement(
             t=s.t,
             h=h,
             carry=(*s.q, *v0, *s.lam),
             args=(*s.parameters, *s.scale2),
-            stages=(drift, kick),
-            update=(*q1, *v1, *(x + y for x, y in zip(s.lam1, mu, strict=True))),
-            let=let,
+            stages=(drift, last),
+            update=(*q1, *v1, *(x + y for x, y in zip(lam, mu, strict=True))),
+            let=s.lets(),
         )
 
 
-def arrival(system, t, t1, q1, p, let, guess, scale2):
+def arrival(s, t1, q1, p, guess):
     """The momentum p put into D: L_v(q1, v1) + A(q1)^T mu = p, A(q1) v1 = 0; and v1, mu."""
-    S = system.symbolic
+    system, S = s.system, s.system.short
     v1 = tuple(dummy(f"{u.name}_1") for u in system.v)
-    mu = tuple(dummy(f"mu{k}") for k in range(len(S.A)))
-    there = dict(zip((t, *system.q, *system.v), (t1, *q1, *v1), strict=True))
-    A = [[e.xreplace(there) for e in row] for row in S.A]
-    rows = zip(S.L_v, p, *A, strict=True)
+    mu = tuple(dummy(f"mu{k}") for k in range(s.m))
+    there = Place(S, dict(zip((s.t, *system.q, *system.v), (t1, *q1, *v1), strict=True)), s.let)
+    A = there.table(S.A)
+    momentum = [
+        L_v + dot([row[i] for row in A], mu) - p[i] for i, L_v in enumerate(map(there, S.L_v))
+    ]
     stage = Stage(
         unknowns=(*v1, *mu),
-        equations=(
-            *(L_v.xreplace(there) - x + sum(a * y for a, y in zip(column, mu, strict=True))
-              for L_v, x, *column in rows),
-            *(sum(a * u for a, u in zip(row, v1, strict=True)) for row in A),
-        ),
+        equations=(*momentum, *(dot(row, v1) for row in A)),
         guess=tuple(guess),
-        let=tuple(let),
-        scale2=(*scale2, *(None,) * len(mu)),
-    )  # fmt: skip
+        scale2=(*s.scale2, *(None,) * s.m),
+    )
     return stage, v1, mu

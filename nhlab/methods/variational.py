@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..codegen.statement import Stage, Statement
+from .dla import DLA
 from .method import Method
 
 
@@ -33,25 +33,4 @@ class Variational(Method):
             )
 
     def statement(self, system):
-        s = self.frame(system)
-        Ld = s.discrete(self.symmetric)
-        there, g = s.arrived(s.h)
-        stage = Stage(
-            unknowns=(*s.v1, *s.lam1),
-            equations=(
-                *(pm - p + f for pm, p, f in zip(Ld.p_minus, s.p, s.force(s.lam1), strict=True)),
-                *g,
-            ),
-            guess=(*s.guess(), *s.lam),
-            let=(*Ld.let, *there),
-            scale2=(*s.scale2, *(None,) * s.m),
-        )
-        return Statement(
-            t=s.t,
-            h=s.h,
-            carry=(*s.q, *s.p, *s.v, *s.lam),
-            args=(s.alpha, *s.parameters, *s.scale2),
-            stages=(stage,),
-            update=(*s.q1(s.h), *Ld.p_plus, *s.v1, *s.lam1),
-            let=stage.let,
-        )
+        return DLA(self.alpha, self.symmetric).statement(system)  # without velocity constraints
