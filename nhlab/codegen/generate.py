@@ -91,8 +91,9 @@ def _moving(unknowns, let):
     """unknown -> all symbols that move with it, through the abbreviations."""
     moving = {u: {u} for u in unknowns}
     for s, e in let:
+        used = e.free_symbols
         for symbols in moving.values():
-            if not symbols.isdisjoint(e.free_symbols):
+            if not symbols.isdisjoint(used):
                 symbols.add(s)
     return moving
 
@@ -199,7 +200,7 @@ def _newton_step(block, system, let, own, anew):
     Newton is left with the rest.
     """
     stage, J, strong = system.stage, system.J, system.strong
-    let = [*let, *(pair for pair in system.let if pair not in let)]
+    let = list(dict([*let, *system.let]).items())
     x, strong_own = stage.unknowns, _part(strong, own, own)
     rest = [i for i in range(len(x)) if i not in own]
     zero = dict.fromkeys([x[i] for i in own] if anew else x, sp.S.Zero)

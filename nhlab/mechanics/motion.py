@@ -22,12 +22,12 @@ def motion_stage(system, t, q, v, let):
     a, lam = (tuple(dummy(f"{x}{k}") for k in range(count)) for x, count in (("a", n), ("lam", m)))
     here = dict(zip((*system.q, *system.v), (*q, *v), strict=True))
     here |= {} if system.t is None else {system.t: t}
+    rates = S.rates([*S.L_v, *S.constraints, *S.holonomic])
+    rates[len(rates) - len(S.holonomic) :] = S.rates(rates[len(rates) - len(S.holonomic) :])
     equations = [
-        dot(S.M[i], a) + S.rate(S.L_v[i]) - S.f[i] - dot([row[i] for row in S.A], lam)
-        for i in range(n)
+        dot(S.M[i], a) + rates[i] - S.f[i] - dot([row[i] for row in S.A], lam) for i in range(n)
     ]
-    along = [S.rate(c) for c in S.constraints] + [S.rate(S.rate(g)) for g in S.holonomic]
-    equations += [dot(row, a) + e for row, e in zip(S.A, along, strict=True)]
+    equations += [dot(row, a) + e for row, e in zip(S.A, rates[n:], strict=True)]
     equations = tuple(map(Place(S, here, let), equations))
     return Stage((*a, *lam), equations, (sp.S.Zero,) * (n + m))
 

@@ -39,12 +39,15 @@ class Symbolic:
     def jacobian(self, expressions, variables):
         return self._kept(*jacobian(expressions, variables, self.let))
 
-    def rate(self, e):
-        """The part of de/dt that does not contain accelerations: e_q q' + e_t."""
+    def rates(self, expressions):
+        """The parts of de/dt that do not contain accelerations: e_q q' + e_t."""
         s = self.system
         rates = {x: [r] for x, r in zip(s.q, s.rate(s.q, s.v), strict=True)}
         rates |= {} if s.t is None else {s.t: [sp.S.One]}
-        return self._kept(*pushed([e], rates, self.let))[0][0]
+        return [e for (e,) in self._kept(*pushed(expressions, rates, self.let))]
+
+    def rate(self, e):
+        return self.rates([e])[0]
 
     def depends(self, table, symbols):
         """True if one of the entries contains one of the symbols, maybe in an abbreviation."""
