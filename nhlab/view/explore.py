@@ -96,19 +96,17 @@ class Explorer:
             self.controls["alpha"] = slider("alpha", *self.alpha)
         self.start, self.parameters = self._sliders()
         self.controls |= self.start | self.parameters
-        self.free = [
-            free_velocities(s, q0, [k for k, v in enumerate(s.v) if str(v) in self.start])
-            for s, (q0, _) in zip(self.systems, self.starts, strict=True)
-        ]
         self._prepare(Picture(self.size))
 
     def _start(self, s):
-        """The start that is given, or else the system's own."""
+        """q0, v0 as given, or else the system's own, and the velocities that are free there."""
         q0, v0 = s.q0 if self.q0 is None else self.q0, s.v0 if self.v0 is None else self.v0
         if q0 is None or v0 is None:
             name = "q0" if q0 is None else "v0"
             raise ValueError(f"{name} is missing and {s!r} has no initial condition of its own")
-        return np.array(q0, float), np.array(v0, float)
+        q0, v0 = np.array(q0, float), np.array(v0, float)
+        names = [x if isinstance(x, str) else x[0] for x in self.start]
+        return q0, v0, free_velocities(s, q0, [k for k, v in enumerate(s.v) if str(v) in names])
 
     def _choices(self):
         """Drop-down lists of what there are several of."""
@@ -124,8 +122,8 @@ class Explorer:
 
     def _sliders(self):
         """Sliders for the start and for the parameters, each given as "x" or ("x", low, high)."""
-        s, start, parameters = self.systems[0], {}, {}
-        state = dict(zip(map(str, (*s.q, *s.v)), np.hstack(self.starts[0]).tolist(), strict=True))
+        s, (q0, v0, _), start, parameters = self.systems[0], self.starts[0], {}, {}
+        state = dict(zip(map(str, (*s.q, *s.v)), (*q0, *v0), strict=True))
         for name, *ends in ([x] if isinstance(x, str) else x for x in self.start):
             if name not in state:
                 raise ValueError(f"start: {name!r} is neither a coordinate nor a velocity of {s!r}")
@@ -154,7 +152,7 @@ class Explorer:
     def runs(self, values):
         """System, q0, v0, methods by number and count of steps that the controls ask for."""
         k, pick = values.get("system", 0), values.get("method", -1)
-        s, (q0, v0) = self.systems[k], self.starts[k]
+        s, (q0, v0, free) = self.systems[k], self.starts[k]
         if self.parameters:
             s = s.set(**{name: values[name] for name in self.parameters})
         moved = {name: values[name] for name in self.start}
@@ -168,7 +166,7 @@ class Explorer:
             with_alpha = {k: m for k, m in methods.items() if hasattr(m, "alpha")}
             methods |= {k: replace(m, alpha=alpha) for k, m in with_alpha.items()}
         steps = self.steps or max(1, round(self.T / values["h"]))
-        return s, q0, complete_velocity(s, q0, v0, self.free[k]), methods, steps
+        return s, q0, complete_velocity(s, q0, v0, free), methods, steps
 
     def update(self, picture, values, quick):
         s, q0, v0, methods, steps = self.runs(values)
