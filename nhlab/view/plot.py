@@ -22,18 +22,13 @@ LOOKS = {
 COLOURS = {name: colour for name, (colour, _) in LOOKS.items()}
 LINES = {name: line for name, (_, line) in LOOKS.items()}
 STYLE = {
-    "figure.dpi": 100,
-    "figure.constrained_layout.use": True,
-    "font.size": 12,
-    "axes.titlesize": 12,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.alpha": 0.3,
-    "lines.linewidth": 1.6,
-    "legend.frameon": False,
+    "figure.dpi": 100,            "figure.constrained_layout.use": True,
+    "font.size": 12,              "axes.titlesize": 12,
+    "axes.spines.top": False,     "axes.spines.right": False,
+    "axes.grid": True,            "grid.alpha": 0.3,
+    "lines.linewidth": 1.6,       "legend.frameon": False,
     "svg.hashsalt": "nhlab",  # the same figure gives the same file
-}
+}  # fmt: skip
 
 
 def look(method):
