@@ -284,6 +284,8 @@ def test_copy_as_code_of_ones_own_system():
     space = {"system": mine}
     exec(p._code(p.values), space)
     assert space["dla"].system == mine.set(k=1.5)
+    p = nh.explore(mine.set(k=0), nh.DLA(), q0=[1], v0=[0], parameters=[("k", -2.0, 3.0)], steps=10)
+    assert (p.controls["k"].min, p.controls["k"].max) == (-2, 3)
 
 
 def test_colours_are_distinct_and_fixed():
@@ -297,7 +299,7 @@ def test_what_cannot_be_explored_or_drawn_is_named():
     for system, options, words in (
         (PARTICLE, {"view": "enrgy"}, "view 'enrgy' is unknown"),
         (PARTICLE, {"start": ("vq",)}, "'vq' is neither a coordinate nor a velocity"),
-        (PARTICLE, {"parameters": ["K"]}, r"parameters: 'K' is none of .* it has"),
+        (nh.systems.robot(), {"parameters": ["K"]}, r"parameters: 'K' is none of .* it has"),
         (mine, {}, "q0 is missing and <System mine"),
         (mine, {"q0": [1]}, "v0 is missing and <System mine"),
     ):
