@@ -56,11 +56,12 @@ def e3(answer):
         return float(excess(robot(), [0, 0, 0, -np.pi / 2], [2, 0, omega, 2]))
 
     truth = brentq(c, 0, 10)
+    if near(abs(answer), truth, 2e-3):
+        return None
     if near(answer, truth**2, 2e-3):
         return "That is its square."
-    if not near(abs(answer), truth, 2e-3):
-        return f"""At the bottom and omega = {float(answer):g} the coefficient c is
-            {c(answer):.3f}, not 0."""
+    return f"""At the bottom and omega = {float(answer):g} the coefficient c is {c(answer):.3f},
+        not 0."""
 
 
 def rotating(rate=0.3):
