@@ -186,12 +186,6 @@ def there_and_back(system, method, q0, v0, h, steps):
     return float(np.abs(back.q[-1] - sol.q[0]).max())
 
 
-def truth(problem, k, t):
-    """The true positions of start k at times t, (len(t), n)."""
-    system, q0, v0, _ = problem
-    return integrate(system, TRUTH, q0[k], v0[k], h=t[1] - t[0], steps=len(t) - 1).q
-
-
 def short_run(problem, method, k=4, T=20.0):
     """Error at the nodes to time T, own constraint, momentum equation and reversal, of start k."""
     system, q0, v0, h = problem
@@ -202,7 +196,9 @@ def short_run(problem, method, k=4, T=20.0):
         return found
     found["constraint"] = np.abs(own_constraint(sol)[1]).max()
     nodes = [0, -1] if method.variable_step else slice(None)
-    found["error"] = np.abs(sol.q[nodes] - truth(problem, k, sol.t[nodes])).max()
+    t, q = sol.t[nodes], sol.q[nodes]
+    true = integrate(system, TRUTH, q0[k], v0[k], h=t[1] - t[0], steps=len(t) - 1)
+    found["error"] = np.abs(q - true.q).max()
     if problem.plane:
         found["momentum"] = np.abs(Symmetry(system, problem.plane).residual(sol)).max()
     with suppress(IntegrationError):
@@ -232,6 +228,13 @@ def by_scipy(system, name, q0, v0, T, tolerance):
     return sol.y[: len(q0), -1], sol.nfev
 
 
+def by_steps(system, method, q0, v0, T, h):
+    """A method's solution at T, (n,), by steps of about h, and their number."""
+    n = round(T / h)
+    options = {"backend": "python", "progress": False}
+    return integrate(system, method, q0, v0, h=T / n, steps=n, **options).q[-1], n
+
+
 def timed(run):
     """What run() returns, and the least of the seconds it takes, tried for a while."""
     run()  # once for the code to be made
@@ -246,23 +249,16 @@ def timed(run):
 def work_precision(name, T, k=4):
     """Rows (method, h or tolerance, error of q at T, seconds) of every method on one problem."""
     system, q0, v0, _ = problems()[name]
-    start = q0[k], v0[k]
-    true = integrate(system, TRUTH, *start, h=T, steps=1).q[-1]
-    plain = {"backend": "python", "progress": False}
-
-    def by_steps(method, h):
-        n = round(T / h)
-        return integrate(system, FIXED[method], *start, h=T / n, steps=n, **plain).q[-1]
-
-    def by_tolerance(method, tolerance):
-        return by_scipy(system, method, *start, T, tolerance)[0]
-
-    runs = [(by_steps, m, h) for m in FIXED if applies(FIXED[m], system) for h in SIZES]
+    start = q0[k], v0[k], T
+    true = integrate(system, TRUTH, q0[k], v0[k], h=T, steps=1).q[-1]
+    runs, rows = {}, []
+    for m in (m for m in FIXED if applies(FIXED[m], system)):
+        runs |= {(m, h): partial(by_steps, system, FIXED[m], *start, h) for h in SIZES}
     for m in SCIPY:
-        runs += [(by_tolerance, m, tol) for tol in TOLERANCES[: 4 if m == "Radau" else None]]
-    rows = []
-    for run, *setting in runs:
-        q, seconds = timed(partial(run, *setting))
+        tolerances = TOLERANCES[: 4 if m == "Radau" else None]
+        runs |= {(m, tol): partial(by_scipy, system, m, *start, tol) for tol in tolerances}
+    for setting, run in runs.items():
+        (q, _), seconds = timed(run)
         error = np.abs(q - true).max()
         rows.append((*setting, float(error) if error < 1e6 else np.nan, seconds))
     return rows
@@ -338,12 +334,11 @@ def _tidy(x, floor):
 def measure_atlas(size=100):
     out = {"atlas_h": np.array(ATLAS_H)}
     out["atlas_vy"], out["atlas_vz"] = atlas_starts(size)[:2]
-    for name in ("DLA", "Projector"):
-        found = [atlas(METHODS[name], h, size, progress=False)[0] for h in ATLAS_H]
-        out[f"atlas_{name}"] = np.array(found, np.float16)
+    ways = {"DLA": (None, 0, np.float16), "Projector": (None, 0, np.float16)}
+    for name, (steps, part, kind) in (ways | {"EDLA": (EDLA_STEPS, 1, np.int16)}).items():
+        found = [atlas(METHODS[name], h, size, steps, progress=False)[part] for h in ATLAS_H]
+        out[f"atlas_{name}"] = np.array(found, kind)
         say(f"atlas of {name}")
-    found = [atlas(METHODS["EDLA"], h, size, EDLA_STEPS, progress=False)[1] for h in ATLAS_H]
-    out["atlas_EDLA"] = np.array(found, np.int16)
     return out
 
 

@@ -4,7 +4,6 @@
 it, what was chosen where the paper leaves it open, and whether the paper's claim is borne out.
 """
 
-import csv
 from collections import namedtuple
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -124,15 +123,12 @@ def fim08_fig1():
     fig, ax = plot.new(size=(7.2, 4.2))
     for k, (x, y, theta) in enumerate(q):
         along = 0.75 * np.array([np.cos(theta), np.sin(theta)])
-        momenta = {
-            "arriving $p^+$": (arriving[k], "#0072B2"),
-            "leaving $p^-$": (leaving[k], "#D55E00"),
-        }
+        momenta = ("arriving $p^+$", arriving, "#0072B2"), ("leaving $p^-$", leaving, "#D55E00")
         line = np.array([[x, y] - along, [x, y] + along])
         ax.plot(*line.T, color="#777777", linestyle=":", label=None if k else "momenta of D")
-        for text, (p, colour) in momenta.items():
+        for text, p, colour in momenta:
             arrow = {"arrowstyle": "-|>", "color": colour, "lw": 2}
-            ax.annotate("", (x + 0.7 * p[0], y + 0.7 * p[1]), (x, y), arrowprops=arrow)
+            ax.annotate("", (x + 0.7 * p[k, 0], y + 0.7 * p[k, 1]), (x, y), arrowprops=arrow)
             ax.plot([], [], color=colour, label=None if k else text)
     ax.plot(*sol.q[:, :2].T, "o", color="#333333")
     for k, node in enumerate(sol.q):
@@ -279,17 +275,10 @@ PLATES = {
 }
 
 
-def write_csv(path, data):
-    """Columns with twelve digits: enough for a figure, and the same on every machine."""
-    with open(path, "w", newline="") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(data)
-        out.writerows([f"{x:.12g}" for x in row] for row in zip(*data.values(), strict=True))
-
-
 def main():
     """Write PNG, SVG and CSV of every figure, and the gallery page."""
     import matplotlib
+    import pandas as pd
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
@@ -303,7 +292,9 @@ def main():
             p.figure.savefig(FOLDER / f"{name}.png", metadata={"Software": None})
             p.figure.savefig(FOLDER / f"{name}.svg", metadata={"Date": None, "Creator": None})
         plt.close(p.figure)
-        write_csv(FOLDER / f"{name}.csv", p.data)
+        # twelve digits: enough for a figure, and the same on every machine
+        written = {"index": False, "float_format": "%.12g", "lineterminator": "\n"}
+        pd.DataFrame(p.data).to_csv(FOLDER / f"{name}.csv", **written)
         page += f"\n## {p.title}\n\n![{p.title}]({name}.png)\n\n{p.caption}\n\n**{p.verdict}**\n"
         page += f"\n[SVG]({name}.svg) · [data]({name}.csv)\n"
         print(f"figures/{name}", flush=True)

@@ -20,8 +20,9 @@ def clean(notebook):
             output.get("data", {}).pop(WIDGET, None)
             if "metadata" in output:
                 output.metadata = {}
-        said = [o for o in cell.outputs if o.output_type == "error" or "text" in o or o.get("data")]
-        cell.outputs = _joined(said)
+        cell.outputs = _joined(
+            o for o in cell.outputs if o.output_type == "error" or o.get("text") or o.get("data")
+        )
     return notebook
 
 
