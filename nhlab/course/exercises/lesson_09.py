@@ -12,8 +12,7 @@ def e1(answer):
     part across the wheel counts, and that is where cos(delta) comes from."""
     names = "vx vy vtheta theta delta b"
     given = {s.name: s for s in sp.sympify(answer).free_symbols}
-    strange = set(given) - set(names.split())
-    if not given or strange:
+    if not given or set(given) - set(names.split()):
         return f"Write one expression in {', '.join(names.split())}."
     vx, vy, vtheta, theta, delta, b = symbols(names)
     right = -vx * sp.sin(theta + delta) + vy * sp.cos(theta + delta) + b * vtheta * sp.cos(delta)
