@@ -71,7 +71,7 @@ class Curves:
 def numbers(y, nodes):
     """What a verdict may say of a curve, and of the same quantity at the nodes."""
     own = {"low": y.min(), "high": y.max(), "spread": np.ptp(y), "size": np.abs(y).max()}
-    return SimpleNamespace(**own, start=nodes[0], end=y[-1], size_at_nodes=np.abs(nodes).max())
+    return SimpleNamespace(**own, start=nodes[0], end=y[-1], at_nodes=np.abs(nodes).max())
 
 
 def free_particle(title, text, q0, v0, h, steps):
@@ -234,7 +234,7 @@ PLATES = {
         "CM01 Figure 2: the constraint of the nonholonomic particle",
         "The runs of Figure 1. DLA: the discrete constraint wd of each step; the others: A(q) v at the nodes.",
         "Claim: DLA and the benchmark cannot be told apart, Runge-Kutta violates the constraint. Borne out: {DLA.size:.0e} and "
-        "{reference.size:.0e} against {RK4.size:.1e}. DLA's evolved momenta at the nodes, another reading, miss it by {DLA.size_at_nodes:.2f}.",
+        "{reference.size:.0e} against {RK4.size:.1e}. DLA's evolved momenta at the nodes, another reading, miss it by {DLA.at_nodes:.2f}.",
         PARTICLE,
         "constraint",
         "midpoints",
@@ -242,10 +242,10 @@ PLATES = {
     ),
     "cm01_fig3": Curves(
         "CM01 Figure 3: energy of the mobile robot",
-        "V = 10 sin psi, h = 0.2. Left open and chosen here: m = I = Iw = R = 1, q0 = 0, v0 = (2, 0, 1, 2), to t = 50, and for DLA the discrete "
-        "energy of each step.",
-        "Claim: DLA's energy behaves well. Borne out: it stays in [{DLA.low:.4f}, {DLA.high:.4f}]; Runge-Kutta ends at {RK4.end:.4f}, starting "
-        "from {RK4.start:.4f}, and goes on changing in the same direction.",
+        "V = 10 sin psi, h = 0.2. Left open and chosen here: m = I = Iw = R = 1, q0 = 0, v0 = (2, 0, 1, 2), to t = 50, and for DLA the "
+        "discrete energy of each step.",
+        "Claim: DLA's energy behaves well. Borne out: it stays in [{DLA.low:.4f}, {DLA.high:.4f}]; Runge-Kutta ends at {RK4.end:.4f}, "
+        "starting from {RK4.start:.4f}, and goes on changing in the same direction.",
         ROBOT,
         at="midpoints",
     ),
