@@ -1,36 +1,27 @@
 """Every method on every problem: the measurements of lesson 08, and the command that makes them.
 
-    python3 -m nhlab run -m nhlab.comparison
+    python3 -m nhlab run -m nhlab.course.comparison
 
 writes ``nhlab/course/data``: ``which_integrator.npz``, the same on every run, though chaotic rows
 change with the order in which the generated code rounds, and ``timings.csv``, the times of the
 machine it ran on.  That took it eight minutes.
 """
 
-from __future__ import annotations
-
 import csv
 import sys
 import time
+import warnings
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 
+from .. import methods
 from ..geometry.diagnostics import BLOCKS, growth
 from ..geometry.symmetry import Symmetry
 from ..mechanics import catalogue as systems
-from ..methods import (
-    DLA,
-    EDLA,
-    RK4,
-    Composition,
-    DiscreteGradient,
-    Projector,
-    Reference,
-    Reversible,
-)
 from ..run.ensemble import ensemble
 from ..run.errors import IntegrationError
 from ..run.loop import integrate
@@ -38,14 +29,16 @@ from ..view.plot import own_constraint
 
 DATA = Path(__file__).resolve().parent / "data"
 METHODS = {
-    "DLA": DLA(),
-    "Projector": Projector(),
-    "EDLA": EDLA(),
-    "Reversible": Reversible(),
-    "DiscreteGradient": DiscreteGradient(),
-    "Composition 4": Composition(DLA(), 4),
-    "RK4": RK4(),
+    "DLA": methods.DLA(),
+    "Projector": methods.Projector(),
+    "EDLA": methods.EDLA(),
+    "Reversible": methods.Reversible(),
+    "DiscreteGradient": methods.DiscreteGradient(),
+    "Composition 4": methods.Composition(methods.DLA(), 4),
+    "RK4": methods.RK4(),
 }
+TRUTH = methods.Reference(1e-13)
+say = partial(print, flush=True)
 STEPS, STORED = 100_000, 64  # of the long runs; block means of the energy kept in the file
 FLOOR = 1e-8  # changes of the energy that are left alone
 
@@ -88,50 +81,46 @@ def quartic_starts(K=10):
     return q, v
 
 
-def _spread(columns, low, high, K=10):
-    """K velocities from a function of one number that runs from low to high."""
-    return np.array([columns(x) for x in np.linspace(low, high, K)], float)
+def swept(system, velocity, low, high, h, about, plane=None, place=None):
+    """Ten starts at one place, v0 from a function of one number that runs from low to high."""
+    v0 = np.array([velocity(x) for x in np.linspace(low, high, 10)], float)
+    q0 = np.tile(place, (10, 1)) if place else np.zeros_like(v0)
+    return Problem(system, q0, v0, h, about, plane or {})
 
 
 @cache
 def problems():
     """name -> Problem."""
-    S, zero = systems, np.zeros
+    S, z = systems, contact_starts()
     plane = {"e1": {"x": 1}, "e2": {"y": 1}, "e3": {"x": "-y", "y": "x"}}
     turned = {**plane, "e3": {"x": "-y", "y": "x", "theta": 1}}
     rolled = {**plane, "e3": {"x": "-y", "y": "x", "phi": 1}}
-    z = contact_starts()
     N40, N15 = leapfrog_step(40), leapfrog_step(15)
-    heights = np.linspace(0.4, 1.6, 10)
-    made = {
-        "disk": Problem(S.rolling_disk(), zero((10, 4)), _spread(lambda w: (1, 0, 1, w), 0.3, 1.2),
-                        0.2, "exact solution, constant M, free", rolled),
-        "knife edge": Problem(S.knife_edge(), zero((10, 3)), _spread(lambda w: (0, 0, w), 0.6, 1.5),
-                              0.2, "exact solution, constant M, linear potential"),
-        "sleigh": Problem(S.sleigh(), zero((10, 3)), _spread(lambda w: (-1, 0, w), 0.16, 0.34),
-                          0.1, "exact solution, M(q); forgets its start", turned),
-        "Suslov": Problem(S.suslov(), np.tile([1.0, 0, 0, 0], (10, 1)),
-                          _spread(lambda w: (0.6, -w, 0), 0.4, 1.3), 0.1,
-                          "exact omega(t), on SO(3); forgets its start"),
-        "particle": Problem(S.particle(), np.stack([0 * heights, heights, 0 * heights], 1),
-                            np.stack([0 * heights + 1, 0 * heights + 1, heights], 1), 0.2,
-                            "integrable"),
-        "robot": Problem(S.robot(), zero((10, 4)), _spread(lambda u: (u, 0, 1, u), 1.1, 2.0), 0.1,
-                         "Chaplygin; a pendulum beside a rotation", turned),
+    y = np.linspace(0.4, 1.6, 10)
+    heights = np.stack([0 * y, y, 0 * y], 1), np.stack([0 * y + 1, 0 * y + 1, y], 1)
+    return {
+        "disk": swept(S.rolling_disk(), lambda w: (1, 0, 1, w), 0.3, 1.2, 0.2,
+                      "exact solution, constant M, free", rolled),
+        "knife edge": swept(S.knife_edge(), lambda w: (0, 0, w), 0.6, 1.5, 0.2,
+                            "exact solution, constant M, linear potential"),
+        "sleigh": swept(S.sleigh(), lambda w: (-1, 0, w), 0.16, 0.34, 0.1,
+                        "exact solution, M(q); forgets its start", turned),
+        "Suslov": swept(S.suslov(), lambda w: (0.6, -w, 0), 0.4, 1.3, 0.1,
+                        "exact omega(t), on SO(3); forgets its start", place=[1.0, 0, 0, 0]),
+        "particle": Problem(S.particle(), *heights, 0.2, "integrable"),
+        "robot": swept(S.robot(), lambda u: (u, 0, 1, u), 1.1, 2.0, 0.1,
+                       "Chaplygin; a pendulum beside a rotation", turned),
         "contact, N=40": Problem(S.contact_oscillator(eps=0), *z, N40, "integrable, reversible"),
         "contact, N=15": Problem(S.contact_oscillator(eps=0), *z, N15, "the same, large steps"),
         "coupled, N=40": Problem(S.contact_oscillator(eps=0.3), *z, N40, "eps = 0.3, reversible"),
         "coupled, N=15": Problem(S.contact_oscillator(eps=0.3), *z, N15, "the same, large steps"),
         "non-reversible": Problem(S.nonreversible(), *z, N40, "as contact, L(q,-v) not L(q,v)"),
         "quartic": Problem(S.quartic(), *quartic_starts(), 0.1, "chaotic, seven coordinates"),
-        "transmission, eps=0": Problem(S.transmission(eps=0), zero((10, 3)),
-                                       _spread(lambda u: (0, u, 0.3), 2.3, 2.75), 0.2,
-                                       "driven by a symmetric pendulum"),
-        "transmission, eps=.2": Problem(S.transmission(eps=0.2), zero((10, 3)),
-                                        _spread(lambda u: (0, u, 0.3), 2.3, 2.75), 0.2,
-                                        "driven by a pendulum without symmetry"),
+        "transmission, eps=0": swept(S.transmission(eps=0), lambda u: (0, u, 0.3), 2.3, 2.75, 0.2,
+                                     "driven by a symmetric pendulum"),
+        "transmission, eps=.2": swept(S.transmission(eps=0.2), lambda u: (0, u, 0.3), 2.3, 2.75,
+                                      0.2, "driven by a pendulum without symmetry"),
     }  # fmt: skip
-    return made
 
 
 # ---------------------------------------------------------------------------- one entry
@@ -145,24 +134,19 @@ def applies(method, system):
     return True
 
 
-class Means:
+def block_means(sol, blocks):
     """Means of the energy at the nodes over blocks of steps, as a summary for ``ensemble``."""
-
-    def __init__(self, blocks=BLOCKS):
-        self.blocks = blocks
-
-    def __call__(self, sol):
-        E = sol.energy()
-        E = E - E[0]
-        length = (len(E) - 1) // self.blocks
-        return E[1 : 1 + length * self.blocks].reshape(self.blocks, length).mean(1)
+    E = sol.energy()
+    E = E - E[0]
+    length = (len(E) - 1) // blocks
+    return E[1 : 1 + length * blocks].reshape(blocks, length).mean(1)
 
 
 def long_energy(problem, method, steps=STEPS, blocks=BLOCKS):
     """The block means of E - E0 of ten runs, (10, blocks), and the share of them that ended."""
     system, q0, v0, h = problem
-    runs = ensemble(system, method, q0, v0, h=h, steps=steps, summary=Means(blocks), chunk=10,
-                    progress=False)  # fmt: skip
+    options = {"summary": partial(block_means, blocks=blocks), "chunk": 10, "progress": False}
+    runs = ensemble(system, method, q0, v0, h=h, steps=steps, **options)
     if runs.summary is None:
         return np.full((len(q0), blocks), np.nan), 0.0
     means = np.where(runs.ok[:, None], runs.summary, np.nan)
@@ -202,13 +186,6 @@ def there_and_back(system, method, q0, v0, h, steps):
     return float(np.abs(back.q[-1] - sol.q[0]).max())
 
 
-def truth(problem, k, t):
-    """The true positions of start k at times t, (len(t), n)."""
-    system, q0, v0, _ = problem
-    h = t[1] - t[0]
-    return integrate(system, Reference(1e-13), q0[k], v0[k], h=h, steps=len(t) - 1).q
-
-
 def short_run(problem, method, k=4, T=20.0):
     """Error at the nodes to time T, own constraint, momentum equation and reversal, of start k."""
     system, q0, v0, h = problem
@@ -218,17 +195,14 @@ def short_run(problem, method, k=4, T=20.0):
     except IntegrationError:
         return found
     found["constraint"] = np.abs(own_constraint(sol)[1]).max()
-    if method.variable_step:
-        found["error"] = np.abs(sol.q[-1] - truth(problem, k, sol.t[[0, -1]])[-1]).max()
-    else:
-        found["error"] = np.abs(sol.q - truth(problem, k, sol.t)).max()
+    nodes = [0, -1] if method.variable_step else slice(None)
+    t, q = sol.t[nodes], sol.q[nodes]
+    true = integrate(system, TRUTH, q0[k], v0[k], h=t[1] - t[0], steps=len(t) - 1)
+    found["error"] = np.abs(q - true.q).max()
     if problem.plane:
-        symmetry = Symmetry(system, problem.plane)
-        found["momentum"] = np.abs(symmetry.residual(sol)).max()
-    try:
+        found["momentum"] = np.abs(Symmetry(system, problem.plane).residual(sol)).max()
+    with suppress(IntegrationError):
         found["back"] = there_and_back(system, method, q0[k], v0[k], h, steps)
-    except IntegrationError:
-        pass
     return found
 
 
@@ -238,55 +212,56 @@ WORK = {"particle": (20.0, 250.0), "robot": (20.0,), "sleigh": (20.0, 150.0)}
 SIZES = (0.5, 0.25, 0.125, 0.0625, 0.03125)
 TOLERANCES = tuple(10.0**-k for k in range(2, 13, 2))
 SCIPY = ("DOP853", "RK45", "Radau", "LSODA")
-FIXED = {k: m for k, m in METHODS.items() if k != "EDLA"} | {"Composition 6": Composition(DLA(), 6)}
-
-
-def motion(system):
-    """The equations of motion y' = f(t, y), y = (q, v), as plain Python."""
-    return lambda t, y: system.motion(t, y.tolist())[: len(y)]
+FIXED = {k: m for k, m in METHODS.items() if k != "EDLA"}
+FIXED["Composition 6"] = methods.Composition(methods.DLA(), 6)
 
 
 def by_scipy(system, name, q0, v0, T, tolerance):
     """SciPy's solution at T, (n,), and the evaluations it took."""
     from scipy.integrate import solve_ivp
 
+    def motion(t, y):  # y' = f(t, y), y = (q, v), as plain Python
+        return system.motion(t, y.tolist())[: len(y)]
+
     y0 = np.concatenate([q0, v0])
-    sol = solve_ivp(motion(system), (0, T), y0, method=name, rtol=tolerance, atol=tolerance)
+    sol = solve_ivp(motion, (0, T), y0, method=name, rtol=tolerance, atol=tolerance)
     return sol.y[: len(q0), -1], sol.nfev
+
+
+def by_steps(system, method, q0, v0, T, h):
+    """A method's solution at T, (n,), by steps of about h, and their number."""
+    n = round(T / h)
+    options = {"backend": "python", "progress": False}
+    return integrate(system, method, q0, v0, h=T / n, steps=n, **options).q[-1], n
+
+
+def timed(run):
+    """What run() returns, and the least of the seconds it takes, tried for a while."""
+    run()  # once for the code to be made
+    begun, seconds = time.process_time(), []
+    while not seconds or time.process_time() - begun < 0.4:
+        before = time.process_time()
+        result = run()
+        seconds.append(time.process_time() - before)
+    return result, min(seconds)
 
 
 def work_precision(name, T, k=4):
     """Rows (method, h or tolerance, error of q at T, seconds) of every method on one problem."""
     system, q0, v0, _ = problems()[name]
-    q0, v0, rows = q0[k], v0[k], []
-    true = integrate(system, Reference(1e-13), q0, v0, h=T, steps=1).q[-1]
-
-    def add(method, setting, run):
-        run()  # once for the code to be made
-        begun, seconds = time.process_time(), []
-        while not seconds or time.process_time() - begun < 0.4:
-            before = time.process_time()
-            q = run()
-            seconds.append(time.process_time() - before)
+    start = q0[k], v0[k], T
+    true = integrate(system, TRUTH, q0[k], v0[k], h=T, steps=1).q[-1]
+    runs, rows = {}, []
+    for m in (m for m in FIXED if applies(FIXED[m], system)):
+        runs |= {(m, h): partial(by_steps, system, FIXED[m], *start, h) for h in SIZES}
+    for m in SCIPY:
+        tolerances = TOLERANCES[: 4 if m == "Radau" else None]
+        runs |= {(m, tol): partial(by_scipy, system, m, *start, tol) for tol in tolerances}
+    for setting, run in runs.items():
+        (q, _), seconds = timed(run)
         error = np.abs(q - true).max()
-        rows.append((method, setting, float(error) if error < 1e6 else np.nan, min(seconds)))
-
-    for method, m in FIXED.items():
-        if not applies(m, system):
-            continue
-        for h in SIZES:
-            steps = round(T / h)
-            add(
-                method,
-                h,
-                lambda m=m, h=h, n=steps: integrate(
-                    system, m, q0, v0, h=T / n, steps=n, backend="python", progress=False
-                ).q[-1],
-            )
-    for method in SCIPY:
-        for tol in TOLERANCES[: 4 if method == "Radau" else None]:
-            add(method, tol, lambda m=method, tol=tol: by_scipy(system, m, q0, v0, T, tol)[0])
-    return rows  # fmt: skip
+        rows.append((*setting, float(error) if error < 1e6 else np.nan, seconds))
+    return rows
 
 
 # ---------------------------------------------------------------------------- the atlas
@@ -343,10 +318,10 @@ def measure_energy(steps=STEPS):
         out["means"][i, j] = np.clip(kept, -1e30, 1e30)
         for k, x in short_run(problem, method).items():
             out[k][i, j] = x
-        _say(f"{names[i]:22} {ways[j]:17} {out['kind'][i, j]}")
+        say(f"{names[i]:22} {ways[j]:17} {out['kind'][i, j]}")
     out |= {k: _tidy(out[k], 1e-9 if k in keys[6:] else 0.0) for k in keys}
-    return {"problems": np.array(names), "methods": np.array(ways), **out,
-            "T": np.array([p.h * steps for p in problems().values()])}  # fmt: skip
+    out["T"] = np.array([p.h * steps for p in problems().values()])
+    return {"problems": np.array(names), "methods": np.array(ways), **out}
 
 
 def _tidy(x, floor):
@@ -359,12 +334,11 @@ def _tidy(x, floor):
 def measure_atlas(size=100):
     out = {"atlas_h": np.array(ATLAS_H)}
     out["atlas_vy"], out["atlas_vz"] = atlas_starts(size)[:2]
-    for name in ("DLA", "Projector"):
-        found = [atlas(METHODS[name], h, size, progress=False)[0] for h in ATLAS_H]
-        out[f"atlas_{name}"] = np.array(found, np.float16)
-        _say(f"atlas of {name}")
-    found = [atlas(EDLA(), h, size, EDLA_STEPS, progress=False)[1] for h in ATLAS_H]
-    out["atlas_EDLA"] = np.array(found, np.int16)
+    ways = {"DLA": (None, 0, np.float16), "Projector": (None, 0, np.float16)}
+    for name, (steps, part, kind) in (ways | {"EDLA": (EDLA_STEPS, 1, np.int16)}).items():
+        found = [atlas(METHODS[name], h, size, steps, progress=False)[part] for h in ATLAS_H]
+        out[f"atlas_{name}"] = np.array(found, kind)
+        say(f"atlas of {name}")
     return out
 
 
@@ -374,7 +348,7 @@ def measure_work():
     for name, times in WORK.items():
         for T in times:
             rows += [(name, T, *row) for row in work_precision(name, T)]
-            _say(f"work and precision: {name} to T = {T:g}")
+            say(f"work and precision: {name} to T = {T:g}")
     columns = list(zip(*rows, strict=True))
     keys = ("work_problem", "work_T", "work_method", "work_setting", "work_error")
     return {k: np.array(c) for k, c in zip(keys, columns, strict=False)}, rows
@@ -390,14 +364,8 @@ def load(folder=None):
     return data
 
 
-def _say(text):
-    print(text, flush=True)
-
-
 def main(folder=None):
     """Measure everything and write the two files."""
-    import warnings
-
     folder = DATA if folder is None else Path(folder)
     folder.mkdir(exist_ok=True, parents=True)
     with warnings.catch_warnings():

@@ -1,7 +1,5 @@
 """Run the notebooks and store clean outputs: pictures and text, no widget state, no timings."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -15,8 +13,7 @@ def clean(notebook):
     notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number:03d}"
-        kept = {k: cell.metadata[k] for k in ("tags", "jupyter") if k in cell.metadata}
-        cell.metadata = kept
+        cell.metadata = {k: v for k, v in cell.metadata.items() if k in ("tags", "jupyter")}
         if cell.cell_type != "code":
             continue
         for output in cell.outputs:
@@ -47,9 +44,8 @@ def run(path):
     from nbclient import NotebookClient
 
     notebook = nbformat.read(path, as_version=4)
-    NotebookClient(
-        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": FOLDER}}
-    ).execute()
+    here = {"metadata": {"path": FOLDER}}
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=here).execute()
     nbformat.write(clean(notebook), path)
 
 

@@ -1,13 +1,13 @@
 """Exercises of the lessons: ``nh.check("02.1", answer)`` says whether an answer is right.
 
 Each lesson has a module ``lesson_NN`` with one function per exercise, named ``e1``, ``e2``, ...
-It returns None for a right answer and a hint otherwise; its docstring is said to a right answer.
-The truth is computed, not stored.
+It returns a hint for a wrong answer; its docstring is said to a right one. ``takes`` and ``choice``
+say what form the answer has. The truth is computed, not stored.
 """
 
-from __future__ import annotations
-
 import html
+import re
+from functools import wraps
 from importlib import import_module
 
 import numpy as np
@@ -55,10 +55,37 @@ def check(name, answer=...):
         return Verdict("wrong", f"Your answer raised {type(error).__name__}: {error}")
     if hint is None:
         return Verdict("right", " ".join((test.__doc__ or "").split()))
-    return Verdict("wrong", hint)
+    return Verdict("wrong", re.sub(r"\n {4,}", " ", hint))  # the source's line breaks
 
 
 def near(answer, truth, rtol=1e-2):
     """True if a number or an array agrees with the truth."""
     answer, truth = np.asarray(answer, float), np.asarray(truth, float)
     return answer.shape == truth.shape and bool(np.allclose(answer, truth, rtol=rtol, atol=1e-12))
+
+
+def takes(form, otherwise):
+    """The exercise takes an answer for which ``form`` is true; any other is told ``otherwise``."""
+    return lambda e: wraps(e)(lambda answer: e(answer) if form(answer) else otherwise)
+
+
+def shape(*size):
+    """The form of an array."""
+    return lambda answer: np.shape(answer) == size
+
+
+def choice(names, example, missing, unknown="{} is not in the list; choose from {}."):
+    """The answer is the set of those names for which the exercise has no hint."""
+
+    def whole(e, answer):
+        if isinstance(answer, str) or not all(isinstance(x, str) for x in answer):
+            return f"The answer is a set of names, as in {example}."
+        for name in sorted(set(answer) - set(names)):
+            return unknown.format(name, ", ".join(names))
+        hints = {name: e(name) for name in names}
+        truth = {name for name in names if hints[name] is None}
+        for name in sorted(set(answer) - truth):
+            return hints[name]
+        return missing.format(len(truth - set(answer))) if truth != set(answer) else None
+
+    return lambda e: wraps(e)(lambda answer: whole(e, answer))

@@ -1,49 +1,35 @@
 """Exercises of lesson 03, the projector method."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...mechanics import catalogue as systems
 from ...methods import Projector
 from ...run.loop import integrate
-from . import near
+from . import choice, near, shape, takes
 
-NAMES = {
-    "rolling_disk": systems.rolling_disk,
-    "knife_edge": systems.knife_edge,
-    "robot": systems.robot,
-    "sleigh": systems.sleigh,
-    "contact_oscillator": systems.contact_oscillator,
-}
+NAMES = ("rolling_disk", "knife_edge", "robot", "sleigh", "contact_oscillator")
 
 
+@takes(shape(3), "The answer is a momentum: three numbers.")
 def e1(answer):
     """The mirror exchanges x and z, because at y = 1 the allowed direction (1, 0, 1) lies half-way
     between them. The length of the momentum, hence the energy, is the same."""
     s, q, p = systems.free_particle(), np.array([0.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0])
     P, Q = s.P(q), s.Q(q)
-    if np.shape(answer) != (3,):
-        return "The answer is a momentum: three numbers."
-    if near(answer, (P - Q).T @ p):
-        return None
     if near(answer, P.T @ p):
         return "This is the tangent part P* p. The normal part is not dropped: it changes sign."
     if near(answer, (Q - P).T @ p):
         return "The mirror is the wrong way round: the tangent part is kept, the normal one turns."
-    return (
-        "A = (-1, 0, 1) at y = 1. Split p into a part along A and a part at right angles to it, "
-        "and turn the first round."
-    )
+    if not near(answer, (P - Q).T @ p):
+        return """A = (-1, 0, 1) at y = 1. Split p into a part along A and a part at right angles to
+            it, and turn the first round."""
 
 
+@takes(callable, "The answer is a function: answer = step, without calling it.")
 def e2(answer):
     """One projector at one node is all the method needs when M is constant and V = 0: no Newton
     iteration, no discrete constraint."""
-    if not callable(answer):
-        return "The answer is a function: answer = step, without calling it."
-    for make in (systems.free_particle, systems.rolling_disk, systems.snakeboard):
-        s = make()
+    for s in (systems.free_particle(), systems.rolling_disk(), systems.snakeboard()):
         q = integrate(s, Projector(), h=0.3, steps=8).q
         for a, b, c in zip(q, q[1:], q[2:], strict=False):
             d = b - a
@@ -57,30 +43,20 @@ def e2(answer):
             if near(mine, c - b, 1e-8):
                 return "This is the step q2 - q1. Add q1."
             return f"On the {s.name} your q2 is {mine.round(4)}, the method's is {c.round(4)}."
-    return None
 
 
-def e3(answer):
+@choice(
+    NAMES,
+    '{"sleigh", "robot"}',
+    """Still missing: {}. V need not vanish and D may be anything;
+    look only at M and at the degree of V.""",
+)
+def e3(name):
     """Constant M and a potential of degree at most two: the midpoint rule keeps the energy between
     the nodes and the mirror keeps it at the nodes. The knife edge has a linear potential."""
-    if isinstance(answer, str) or not all(isinstance(x, str) for x in answer):
-        return 'The answer is a set of names, as in {"sleigh", "robot"}.'
-    unknown = sorted(set(answer) - set(NAMES))
-    if unknown:
-        return f"{unknown[0]} is not in the list; choose from {', '.join(NAMES)}."
-    keeps = {
-        name
-        for name, make in NAMES.items()
-        if np.ptp(integrate(make(), Projector(), h=0.2, steps=50).energy()) < 1e-11
-    }
-    if set(answer) == keeps:
-        return None
-    for name in sorted(set(answer) - keeps):
+    E = integrate(systems.catalogue[name](), Projector(), h=0.2, steps=50).energy()
+    if np.ptp(E) >= 1e-11:
         return f"Run {name} and look: it does not. Is M constant? What degree has V?"
-    return (
-        f"Still missing: {len(keeps - set(answer))}. V need not vanish and D may be anything; "
-        "look only at M and at the degree of V."
-    )
 
 
 def e4(answer):
@@ -92,11 +68,7 @@ def e4(answer):
     if np.ptp(g) < 1e-9 * g.max():
         return "A multiple of M itself is too easy: take three numbers that are not all equal."
     y = np.array([0.5, 1.0, -2.0])
-    n = np.column_stack([-y / g[0], 0 * y, 1 / g[2] + 0 * y])  # G^-1 A^T
-    slope = n[:, 0] / n[:, 2]
-    if np.allclose(slope, -y):
-        return None
-    return (
-        f"At y = 1 the complement of D is spanned by ({slope[1]:.3g}, 0, 1) in your metric and by "
-        "(-1, 0, 1) in M."
-    )
+    slope = (-y / g[0]) / (1 / g[2])  # of G^-1 A^T
+    if not np.allclose(slope, -y):
+        return f"""At y = 1 the complement of D is spanned by ({slope[1]:.3g}, 0, 1) in your metric
+            and by (-1, 0, 1) in M."""

@@ -1,7 +1,5 @@
 """Exercises of lesson 07: reduction."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...geometry.reduction import Chaplygin
@@ -10,17 +8,25 @@ from ...mechanics.groups import SO3
 from ...methods import RDLA, Variational
 from ...run.loop import integrate
 from ..lessons.lesson_07 import bent, gear, rolled
-from . import near
+from . import choice, near, shape, takes
+
+FIBRES = {
+    "particle": (systems.particle, "z"),
+    "free_particle": (systems.free_particle, "z"),
+    "robot": (systems.robot, "x y"),
+    "rolling_disk": (systems.rolling_disk, "x y"),
+    "gear": (gear, "x"),
+    "bent": (bent, "z w"),
+}
 
 
+@takes(shape(2), "Give two numbers, x and y.")
 def e1(answer):
     """Curvature times area, with the sign for a clockwise loop, gives (0, -0.5): right for small
     loops, and already near. This is how one parks sideways."""
     robot = Chaplygin(systems.robot(), fibre="x y")
     corners = np.array([[0, 0], [0, 1], [0.5, 1], [0.5, 0], [0, 0]], float)
     truth = robot.f(corners[:-1], corners[1:], 1.0).sum(0)  # exact: theta rests while psi rolls
-    if np.shape(answer) != (2,):
-        return "Give two numbers, x and y."
     if near(answer, truth, 1e-3):
         return None
     if near(answer, -truth, 1e-3):
@@ -30,14 +36,12 @@ def e1(answer):
     return "Steering does not move the robot; rolling by psi moves it psi (cos theta, sin theta)."
 
 
+@takes(callable, "Give a function of (y, z, vy, vz) that returns two numbers.")
 def e2(answer):
     """The momentum of the fibre is x' = -sin(y) z' and the curvature is cos(y). The force is
     largest at y = 45 degrees and vanishes where the ratio sin(y) is largest or zero."""
-    if not callable(answer):
-        return "Give a function of (y, z, vy, vz) that returns two numbers."
-    red = Chaplygin(gear(), fibre="x")
     r, v = np.random.default_rng(3).uniform(0.2, 1.2, (2, 6, 2))
-    truth = red.gyroscopic_force(r, v)
+    truth = Chaplygin(gear(), fibre="x").gyroscopic_force(r, v)
     given = np.array([np.asarray(answer(*a, *b), float) for a, b in zip(r, v, strict=True)])
     if given.shape != truth.shape:
         return "The force has two components, along y and along z."
@@ -50,11 +54,10 @@ def e2(answer):
     return "F_b = L_x' B_bc v_c with L_x' = x' on D; B_yz = cos(y) = -B_zy, all other B are 0."
 
 
+@takes(callable, "Give a function of (r, p, h).")
 def e3(answer):
     """Without springs no division by 1 + h²/2 is left, and the momentum of y is constant: y moves
     uniformly upstairs as well."""
-    if not callable(answer):
-        return "Give a function of (r, p, h)."
     red = Chaplygin(systems.free_particle(), fibre="z")
     sol = integrate(red, RDLA(), h=0.2, steps=6)
     for k in range(6):
@@ -65,38 +68,17 @@ def e3(answer):
             return "x2 differs: px = vx (1 + y ym) at the beginning of the step, ym = y + h vy/2."
         if not np.allclose(p, sol.p[k + 1], atol=1e-9):
             return "r2 is right. The new momentum is vx (1 + y2 ym) and vy."
-    return None
 
 
-NAMES = {
-    "particle": (systems.particle, "z"),
-    "free_particle": (systems.free_particle, "z"),
-    "robot": (systems.robot, "x y"),
-    "rolling_disk": (systems.rolling_disk, "x y"),
-    "gear": (gear, "x"),
-    "bent": (bent, "z w"),
-}
-
-
-def e4(answer):
+@choice(FIBRES, '{"robot", "gear"}', "Still missing: {}. The force does not have to vanish.")
+def e4(name):
     """These have an A that is linear in r, and at the midpoint that is all it takes: the force need
     not vanish, as it does in Theorem 5.6."""
-    if isinstance(answer, str) or not all(isinstance(x, str) for x in answer):
-        return 'The answer is a set of names, as in {"robot", "gear"}.'
-    unknown = sorted(set(answer) - set(NAMES))
-    if unknown:
-        return f"{unknown[0]} is not in the list; choose from {', '.join(NAMES)}."
-    commutes = set()
-    for name, (make, fibre) in NAMES.items():
-        red = Chaplygin(make(), fibre=fibre)
-        a, b = (integrate(red, m, h=0.2, steps=10).q for m in (RDLA(), Variational()))
-        if np.abs(a - b).max() < 1e-12:
-            commutes.add(name)
-    if set(answer) == commutes:
-        return None
-    for name in sorted(set(answer) - commutes):
+    make, fibre = FIBRES[name]
+    red = Chaplygin(make(), fibre=fibre)
+    a, b = (integrate(red, m, h=0.2, steps=10).q for m in (RDLA(), Variational()))
+    if np.abs(a - b).max() >= 1e-12:
         return f"Choose {name} in the panel, or look at its connection: is A linear in r?"
-    return f"Still missing: {len(commutes - set(answer))}. The force does not have to vanish."
 
 
 def e5(answer):
@@ -108,8 +90,7 @@ def e5(answer):
     r = radius * np.stack([np.cos(a) - 1, np.sin(a)], -1)
     ball = Chaplygin(systems.rubber_ball(), base="x y")
     left = float(np.linalg.norm(SO3.log(rolled(ball, r)[-1])))
-    if radius < 2 and left < 0.02:
-        return None
-    if left < 0.02:
+    if left >= 0.02:
+        return f"After this circle the ball is turned by {left:.3f}. The panel shows the formula."
+    if radius >= 2:
         return "It comes back, but after more than one turn: a smaller circle does it, too."
-    return f"After this circle the ball is turned by {left:.3f}. The panel shows the formula."
