@@ -221,7 +221,7 @@ def test_reduced_and_reconstructed_is_the_full_motion(name, alpha, symmetric):
     second = {"q0": full.q[0], "q1": full.q[1]}
     r = {k: red.project(q) for k, q in second.items()}
     sol, full = integrate(red, method, **r), integrate(red.full, full.method, **second)
-    same(red.reconstruct(sol, full.q[0][red._s]), full)
+    same(red.reconstruct(sol, full.q[0][red.bundle.s]), full)
     assert np.isnan(red.reconstruct(sol).lam[0]).all()  # no force belongs to a step that was given
 
 
@@ -551,7 +551,7 @@ def test_discrete_connection(name):
     close(red.A_d(q0, horizontal, h, *rule), 1e-13)
 
     r0, r1, A = red.alpha_Ad(q0, q1, h, *rule)  # a bijection with Q/G x Q/G x G
-    s0 = q0[:, red._s]
+    s0 = q0[:, red.bundle.s]
     p0, p1 = red.alpha_Ad_inverse(r0, r1, A, h, *rule, s0=s0)
     close(p0 - q0, 0)
     close(p1 - q1, 1e-13)
@@ -559,7 +559,7 @@ def test_discrete_connection(name):
     close(moved[1] - red.act(g0, q1), 1e-13)
     close(red.alpha_Ad(*moved, h, *rule)[2] - A, 1e-13)
     # s1 - s0 alone is invariant, too, but vanishes on no Dd
-    far(q1[:, red._s] - s0 - A, 1e-12)
+    far(q1[:, red.bundle.s] - s0 - A, 1e-12)
 
 
 def four_statements(red, method, full):
