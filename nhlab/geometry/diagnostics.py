@@ -10,9 +10,9 @@ import numpy as np
 from ..codegen.careful import careful_step
 from ..codegen.derivatives import jacobian
 from ..codegen.evaluate import Function
-from ..codegen.statement import dummy
 from ..methods import Reference
 from ..methods.dla import dla_stage
+from ..methods.layout import Layout, Rows
 from ..run.loop import integrate
 
 
@@ -34,8 +34,8 @@ def order(system, method, q0=None, v0=None, *, T, hs, start="v0", reference=None
     """
     q0, v0 = system.q0 if q0 is None else q0, system.v0 if v0 is None else v0
     if q0 is None or v0 is None:
-        raise ValueError(f"{'q0' if q0 is None else 'v0'} is missing and {system!r} has no initial "
-                         "condition of its own")  # fmt: skip
+        missing = "q0" if q0 is None else "v0"
+        raise ValueError(f"{missing} is missing and {system!r} has no initial condition of its own")
     q0, v0 = np.asarray(q0, float), np.asarray(v0, float)
     hs = np.asarray(hs, float)
     errors = []
@@ -77,23 +77,15 @@ def regularity(sol):
 
     [[D1D2Ld(q_k, q_k+1), A(q_k)^T], [D2wd(q_k, q_k+1), 0]]; the step is solvable iff it is not 0.
     """
-    s = sol.method.frame(sol.system)
-    own = getattr(sol.method, "constraint_alpha", None)
-    given = () if own is None else (dummy("constraint_alpha"),)
-    stage, _ = dla_stage(s, sol.method.symmetric, *given)
-    k = s.n + s.m
-    J = jacobian(stage.equations, stage.unknowns, stage.let)
-    velocity_rows = s.n + len(sol.system.constraints)  # g is solved as g/h, the others as they are
-    factor = [-1 / s.h if i < s.n else 1 / s.h if i < velocity_rows else 1 for i in range(k)]
-    J = [[e * factor[i] if j < s.n else e for j, e in enumerate(row)] for i, row in enumerate(J)]
-    arguments = (s.t, s.h, s.q, s.v1, s.alpha, *given, *s.parameters)
-    v, m = sol.v_step, sol.method
-    q = sol.system.move(sol.q[1:], v, -sol.h)
-    alphas = (m.alpha, own) if given else (m.alpha,)
-    matrix = Function(arguments, J, stage.let)
-    return np.linalg.det(
-        matrix(sol.t[1:] - sol.h, sol.h, q, v, *alphas, *sol.system.parameters.values())
-    )
+    s, m, v, h = sol.method.frame(sol.system), sol.method, sol.v_step, sol.h
+    stage, _ = dla_stage(s, m.symmetric, getattr(m, "constraint_alpha", None))
+    q = sol.system.move(sol.q[1:], v, -h)
+    point = {s.t: sol.t[1:] - h, s.h: h, s.alpha: m.alpha, **sol.system.parameters}
+    point |= dict(zip((*s.q, *s.v1), np.concatenate([q, v], -1).T, strict=True))
+    matrix = _derivative(stage.equations, stage.unknowns, stage.let, point)
+    sign = np.array([-1] * s.n + [1] * len(sol.system.constraints))  # g is solved as g/h
+    matrix[:, : len(sign), : s.n] *= (sign / h[:, None])[..., None]
+    return np.linalg.det(matrix)
 
 
 def tangent(system, method, *, t=0.0, h, row, inputs=("q", "p")):
@@ -103,22 +95,19 @@ def tangent(system, method, *, t=0.0, h, row, inputs=("q", "p")):
     by ``inputs`` (any of t, q, p, v, e), its rows those of (t, h, *carry) after the step.  The
     implicit function theorem is applied to the equations the method states, not to its solver.
     """
-    statement = method.program(system).statement
-    names = list(method.layout(system).items())
-    carry = dict(_slices([x for x in names if x[0] not in ("t", "h")]))
-    row = np.asarray(row, float)
-    if method.variable_step:
-        (t, h), row = row[:2], row[2:]
-    args = method.arguments(system, np.ones(len(system.v)))
-    attempt = careful_step(statement, t, h, row.tolist(), args)
+    statement, layout = method.program(system).statement, method.layout(system)
+    row, args = np.asarray(row, float), method.arguments(system, np.ones(len(system.v)))
+    if layout.chooses_step:
+        t, h = row[:2]
+    carry = Rows(layout, row).carry
+    attempt = careful_step(statement, t, h, carry.tolist(), args)
     if not attempt.ok:
         raise ValueError(f"the step cannot be taken: {attempt.reason}")
-    known = {statement.t: t, statement.h: h}
-    known |= dict(zip(statement.carry, row, strict=True))
-    known |= dict(zip(statement.args, args, strict=True))
-    wanted = [s for x in inputs for s in ([statement.t] if x == "t" else statement.carry[carry[x]])]
+    symbols = (statement.t, statement.h, *statement.carry, *statement.args)
+    known = dict(zip(symbols, (t, h, *carry, *args), strict=True))
+    named = _after(method, system, np.array(symbols[: 2 + len(carry)]))
+    wanted = np.hstack([getattr(named, x) for x in inputs])
     D = {s: np.array([float(s is w) for w in wanted]) for s in known}
-
     for stage in statement.stages:
         point = {**known, **dict(zip(stage.unknowns, attempt.solutions[stage], strict=True))}
         by_x = _derivative(stage.equations, stage.unknowns, stage.let, point)
@@ -143,11 +132,9 @@ def _derivative_function(expressions, variables, let, symbols):
     return Function(symbols, jacobian(expressions, variables, let), let)
 
 
-def _slices(items):
-    at = 0
-    for name, width in items:
-        yield name, slice(at, at + width)
-        at += width
+def _after(method, system, values):
+    """(t, h, *carry) in the last axis, by name."""
+    return Rows(Layout({"t": 1, "h": 1, **method.layout(system)}), values)
 
 
 def symplectic_defect(DPhi):
@@ -169,16 +156,18 @@ def symplectic_change(sol, k):
     """
     s, m = sol.system, sol.method
     if m.variable_step or not m.discrete or sol.every != 1 or not 0 <= k < len(sol) - 1:
-        raise ValueError(f"symplectic_change needs a step 0 <= k < {len(sol) - 1} of a discrete "
-                         f"method with fixed h and every=1, not k = {k} of {m!r}")  # fmt: skip
+        raise ValueError(
+            f"symplectic_change needs a step 0 <= k < {len(sol) - 1} of a discrete "
+            f"method with fixed h and every=1, not k = {k} of {m!r}"
+        )
     n, A = len(s.q), s.symbolic.A
     T = tangent(s, m, t=sol.t[k], h=sol.h[k], row=sol.rows.array[k])
-    at = dict(_slices([("t", 1), ("h", 1), *m.layout(s).items()]))
-    D = np.concatenate([T[at["q"]], T[at["p"]]])
+    after = _after(m, s, T.T)
+    D = np.concatenate([after.q, after.p], -1).T
     J, E = symplectic_form(n), np.eye(n, 2 * n)
     slopes = [[[e.diff(x) for x in s.q] for e in row] for row in A]
-    dA = s.values(slopes, sol.q[k], None, sol.t[k])
-    work = s.A(sol.q[k], sol.t[k]).T @ T[at["lam"]]  # the derivative of lam_a A^a
+    dA = s.values(slopes, sol.q[k], None, sol.t[k]).reshape(len(A), n, n)
+    work = (after.lam @ s.A(sol.q[k], sol.t[k])).T  # the derivative of lam_a A^a
     work[:, :n] += np.einsum("aij,a->ij", dA, sol.lam[k])
     return D.T @ J @ D - J, work.T @ E - E.T @ work
 
@@ -235,12 +224,16 @@ def growth(t, x, blocks=BLOCKS, floor=1e-11, resamples=200, seed=0):
     """
     t, x = np.asarray(t, float), np.atleast_2d(np.asarray(x, float))
     if x.shape[-1] != len(t) or not np.isfinite(x).all():
-        raise ValueError(f"x has shape {x.shape}, with {int(np.isnan(x).sum())} NaN; expected one "
-                         f"finite number for each of {len(t)} times")  # fmt: skip
+        raise ValueError(
+            f"x has shape {x.shape}, with {int(np.isnan(x).sum())} NaN; expected one "
+            f"finite number for each of {len(t)} times"
+        )
     count = min(blocks, len(t))
     if len(x) < 8 or count < 16:
-        raise ValueError(f"{len(x)} runs in {count} blocks are too few; give at least 8 runs from "
-                         "different starts and 16 times")  # fmt: skip
+        raise ValueError(
+            f"{len(x)} runs in {count} blocks are too few; give at least 8 runs from "
+            "different starts and 16 times"
+        )
     length = len(t) // count
     means = x[:, : length * count].reshape(len(x), count, length).mean(-1)
     lags = np.unique(np.geomspace(1, count // 2, 12).astype(int))
@@ -258,8 +251,8 @@ def growth(t, x, blocks=BLOCKS, floor=1e-11, resamples=200, seed=0):
         return Growth(0.0, 0.0, "none", lags, size, *slope)
     square = square + np.finfo(float).tiny
     rng, value = np.random.default_rng(seed), exponent(square)
-    error = float(np.std([exponent(square[rng.integers(len(x), size=len(x))])
-                          for _ in range(resamples)]))  # fmt: skip
+    again = [exponent(square[rng.integers(len(x), size=len(x))]) for _ in range(resamples)]
+    error = float(np.std(again))
     near = {min(KINDS, key=lambda k: abs(k - y)) for y in (value - 2 * error, value + 2 * error)}
     kind = KINDS[min(near)] if len(near) == 1 else "undecided"
     if near <= {0.5, 1.0} and abs(slope[0]) > 5 * slope[1]:
