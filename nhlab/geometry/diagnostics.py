@@ -36,19 +36,21 @@ def order(system, method, q0=None, v0=None, *, T, hs, start="v0", reference=None
     if q0 is None or v0 is None:
         missing = "q0" if q0 is None else "v0"
         raise ValueError(f"{missing} is missing and {system!r} has no initial condition of its own")
-    q0, v0 = np.asarray(q0, float), np.asarray(v0, float)
-    hs = np.asarray(hs, float)
-    errors = []
-    for h in hs:
+    q0, v0, hs = (np.asarray(x, float) for x in (q0, v0, hs))
+
+    def exact(t):
+        if reference is not None:
+            return np.asarray(reference(np.array([t])))[0]
+        return integrate(system, Reference(), q0, v0, h=t, steps=1).q[-1]
+
+    errors = np.empty(len(hs))
+    for k, h in enumerate(hs):
         steps = round(T / h)
         if abs(steps * h - T) > 1e-9 * T:
             raise ValueError(f"T = {T} is not a multiple of h = {h}")
-        given = {"v0": v0}
-        if start == "q1":
-            given = {"q1": _true(system, q0, v0, np.array([h]), reference)[0]}
+        given = {"q1": exact(h)} if start == "q1" else {"v0": v0}
         sol = integrate(system, method, q0, h=h, steps=steps, **given)
-        errors.append(np.abs(sol.q[-1] - _true(system, q0, v0, sol.t[-1:], reference)[0]).max())
-    errors = np.array(errors)
+        errors[k] = np.abs(sol.q[-1] - exact(sol.t[-1])).max()
     use = errors > floor
     if use.sum() < 3:
         raise ValueError(
@@ -56,13 +58,6 @@ def order(system, method, q0=None, v0=None, *, T, hs, start="v0", reference=None
         )
     slope = np.polyfit(np.log(hs[use]), np.log(errors[use]), 1)[0]
     return Order(hs, errors, float(slope))
-
-
-def _true(system, q0, v0, times, reference):
-    """Exact positions at times > 0."""
-    if reference is not None:
-        return np.asarray(reference(times))
-    return np.array([integrate(system, Reference(), q0, v0, h=t, steps=1).q[-1] for t in times])
 
 
 def drift(t, x):

@@ -226,10 +226,9 @@ class Reduction(DiscreteConnection, System):
             v0 = self.lift(r[:1], v_r[:1], t[:1])
             p0 = full.momentum(q[:1], v0, t[:1])
         v, p = np.concatenate([v0, v]), np.concatenate([p0, p])
-        lam = np.zeros((len(q), len(full.symbolic.A)))
-        if lam.shape[1]:  # p_minus(k, k+1) = p_plus(k-1, k) - A^T lam
-            At = np.swapaxes(full.A(q[:-1], t[:-1]), -1, -2)
-            lam[1:] = (np.linalg.pinv(At) @ (p[:-1] - p_minus)[..., None])[..., 0]
+        At = np.swapaxes(full.A(q[:-1], t[:-1]), -1, -2)
+        lam = np.zeros((len(q), At.shape[-1]))  # p_minus(k, k+1) = p_plus(k-1, k) - A^T lam
+        lam[1:] = (np.linalg.pinv(At) @ (p[:-1] - p_minus)[..., None])[..., 0]
         parts = {"t": t, "q": q, "p": p, "v": v, "lam": lam}
         if method.variable_step:
             parts |= {x: getattr(sol.rows, x) for x in ("h", "h_before", "e")}
@@ -326,11 +325,11 @@ class Horizontal(Reduction):
     _remedy = "reduction.at(q0, v0) has its momentum mu"
 
     def _check_fibre(self):
-        full, group, places = self.full, self.bundle.group, self.bundle.v_s
+        full, places = self.full, self.bundle.v_s
         if not self.bundle.is_abelian:
             raise ValueError(
                 "nh.Horizontal reduces by translations of coordinates, not by a "
-                f"group such as {group!r}"
+                f"group such as {self.bundle.group!r}"
             )
         for c, u in ((c, u) for c in full.constraints for u in self.fibre_v):
             if sp.simplify(c.diff(u)) != 0:
@@ -362,7 +361,7 @@ class Horizontal(Reduction):
 
     def _momentum_values(self):
         """mu as it was given, or that of the system's own start."""
-        full, given = self.full, self._given
+        full, given, count = self.full, self._given, len(self.fibre)
         if given is None:
             if full.q0 is None or full.v0 is None:
                 raise ValueError(
@@ -373,11 +372,9 @@ class Horizontal(Reduction):
             values = np.atleast_1d(np.asarray(given, float))
         except (TypeError, ValueError):
             values = np.full(1, np.nan)
-        if values.shape != (len(self.fibre),) or not np.isfinite(values).all():
-            raise ValueError(
-                f"mu = {self._given!r} must be {len(self.fibre)} finite numbers, one for "
-                f"each of {tuple(self.fibre)}"
-            )
+        if values.shape != (count,) or not np.isfinite(values).all():
+            each = f"{count} finite numbers, one for each of {tuple(self.fibre)}"
+            raise ValueError(f"mu = {self._given!r} must be {each}")
         return values.tolist()
 
     @property
@@ -448,11 +445,9 @@ class ReducedLagrangian:
         solution = _solve(s.conditions(Ld.constraints, J), v_s)
         r1 = [dummy(f"{x.name}_1") for x in q]
         first = needed(Ld.let, solution)  # the rest may need v_s
-        self.let = [*first, *zip(v_s, solution, strict=True)]
-        self.let += [
-            *(x for x in Ld.let if x not in first),
-            *zip(r1, s.moved(q, v, h), strict=True),
-        ]
+        last = [x for x in Ld.let if x not in first]
+        arrived = zip(r1, s.moved(q, v, h), strict=True)
+        self.let = [*first, *zip(v_s, solution, strict=True), *last, *arrived]
         self.q, self.v, self.h, self.v_s = q, v, h, v_s
         self.Ld, self.E_minus, self.E_plus = Ld.Ld, Ld.E_minus, Ld.E_plus
         self.constraints = Ld.constraints if s.constraints else []

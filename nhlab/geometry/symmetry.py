@@ -47,13 +47,11 @@ class Symmetry:
         self.system, self._given = system, (generators, section)
         self._symbols = {s.name: s for s in (*system.q, system.t, *system.parameters) if s}
         self.directions = [*system.degrees, "t" if system.t is None else system.t.name]
-        pairs, basis = _named(generators), [f"d/d{x}" for x in self.directions]
-        labels = [k if name is None else repr(name) for k, (name, _) in enumerate(pairs)]
-        self.fields = tuple(
-            self._field(x, f"generators[{k}]") for k, (_, x) in zip(labels, pairs, strict=True)
-        )
-        given = zip(self.fields, pairs, strict=True)
-        self.names = tuple(_sum(x, basis) if name is None else str(name) for x, (name, _) in given)
+        basis, self.fields, self.names = [f"d/d{x}" for x in self.directions], (), ()
+        for k, (name, x) in enumerate(_named(generators)):
+            row = self._field(x, f"generators[{k if name is None else repr(name)}]")
+            self.fields += (row,)
+            self.names += (_sum(row, basis) if name is None else str(name),)
         k = len(self.fields)
         if k == 0:
             raise ValueError("generators is empty; give at least one vector field")
@@ -122,8 +120,7 @@ class Symmetry:
         q, t = self._points
         c, (B, size) = self._coefficients(q, t), self._B_values
         gap = np.einsum("pma,psa->psm", B, c)
-        size = np.einsum("pma,psa->psm", size, np.abs(c))
-        for p, s, m in np.argwhere(np.abs(gap) > TOLERANCE * size)[:1]:
+        for p, s, m in np.argwhere(np.abs(gap) > TOLERANCE * (np.abs(c) @ size)[..., None])[:1]:
             value = sp.simplify(dot(self.sections[s], self._B.row(m)))
             constraint = (*self.system.constraints, *self.system.holonomic)[m]
             raise ValueError(
@@ -178,16 +175,17 @@ class Symmetry:
 
     @cached_property
     def _B_values(self):
-        """Its values at generic points, (points, m, k), and the size of the terms in them."""
+        """Its values at generic points, (points, m, k), and how large a column could be, (k,)."""
         q, t = self._points
         A, xi = self.system.A(q, t), self._fields(q, t)[..., :-1]
-        return [np.einsum("pmi,pai->pma", *x) for x in ((A, xi), (np.abs(A), np.abs(xi)))]
+        size = np.einsum("pmi,pai->pma", np.abs(A), np.abs(xi)).max((0, 1), initial=0)
+        return np.einsum("pmi,pai->pma", A, xi), size
 
     @cached_property
     def rank(self):
         """The dimension of g_q at generic q: how many independent directions lie in D."""
         B, size = self._B_values
-        return len(self.names) - max(_rank(x, _largest(size)) for x in B)
+        return len(self.names) - max(_rank(x, size) for x in B)
 
     @cached_property
     def horizontal(self):
@@ -196,7 +194,7 @@ class Symmetry:
         Tuples of one number per generator; CM01 section 5.2.
         """
         B, size = self._B_values
-        basis = _null_space(B.reshape(-1, len(self.names)), _largest(size))
+        basis = _null_space(B.reshape(-1, len(size)), size)
         return tuple(tuple(map(_number, row)) for row in _echelon(basis))
 
     @cached_property
@@ -463,9 +461,8 @@ class Invariance:
 
     def line(self, what):
         name = f"{what} of {self.method!r}" if what in ("Ld", "wd") else what
-        changes = "; ".join(
-            f"{a}: it changes at the rate {x}" for a, x in getattr(self, what).items()
-        )
+        rates = getattr(self, what).items()
+        changes = "; ".join(f"{a}: it changes at the rate {x}" for a, x in rates)
         return f"{name} is not invariant under {changes}" if changes else f"{name} is invariant"
 
     def __repr__(self):
@@ -520,11 +517,6 @@ def _rank(B, size=None):
     return B.shape[1] - len(_null_space(B, size))
 
 
-def _largest(size):
-    """Of each column."""
-    return size.max((0, 1), initial=0)
-
-
 def _echelon(rows):
     """The reduced echelon form, from the last column: so a generator in D by itself stays alone."""
     form = sp.Matrix(rows[:, ::-1]).rref(iszerofunc=lambda x: abs(x) < 1e-8, pivots=False)
@@ -538,14 +530,14 @@ def _number(x):
 
 
 def _plain(c):
-    """A section without parameters in denominators, simplified, its last number positive."""
+    """A section cleared of denominators and simplified, its last number positive."""
     factor = sp.lcm_list([sp.fraction(sp.together(e))[1] for e in c])
     last = next(e for e in reversed(c) if e != 0)
     return tuple(sp.simplify(-e * factor if last.is_negative else e * factor) for e in c)
 
 
 def _solutions(B, system):
-    """Solutions c of B c = 0 without denominators: syzygies, else the null space cleared of them.
+    """Solutions c of B c = 0: syzygies, which have no denominators, else the null space.
 
     Over the polynomials in coordinates, sines and cosines the syzygies of the columns of B are all
     solutions, so a basis of g^D where there is one.
@@ -553,9 +545,7 @@ def _solutions(B, system):
     try:
         return _syzygies(B, set(system.parameters))
     except (BasePolynomialError, NotImplementedError):
-        null = [[sp.together(e) for e in c] for c in B.applyfunc(sp.simplify).nullspace()]
-        common = [sp.lcm_list([sp.fraction(e)[1] for e in c]) for c in null]
-        return [tuple(sp.cancel(e * d) for e in c) for c, d in zip(null, common, strict=True)]
+        return [tuple(c) for c in B.applyfunc(sp.simplify).nullspace()]
 
 
 def _syzygies(B, parameters):
