@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 import sympy as sp
@@ -40,7 +41,8 @@ class Symmetry:
 
     With body velocities a field has its components in the frame of the velocities.  A Symmetry is
     only a claim: ``check`` tells what is invariant, ``require`` insists on it.
-    ``fields`` has one row per generator, the component along t last.
+    ``fields`` has one row per generator, the component along t last.  Its many methods are short:
+    one for each notion of the papers, and one for each thing that may be invariant.
     """
 
     def __init__(self, system, generators, section=None):
@@ -139,8 +141,8 @@ class Symmetry:
         with np.errstate(all="ignore"):
             for _ in range(20 if s.holonomic else 0):
                 q = q - np.einsum("pij,pj->pi", np.linalg.pinv(s.values(s.symbolic.Dg, q)), s.g(q))
-            values = [s.energy(q, v, t)[:, None], s.A(q, t), self._fields(q, t)]
-            good = np.all([np.isfinite(x.reshape(len(q), -1)).all(1) for x in values], axis=0)
+            table = [s.symbolic.E, *chain(*s.symbolic.A, *self.fields)]
+            good = np.isfinite(s.values(table, q, v, t)).all(-1)
         if good.sum() < 8:
             raise ValueError(
                 f"{s!r} or the generators are not finite at generic q in (0.3, 1.2); "
