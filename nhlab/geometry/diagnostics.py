@@ -217,6 +217,34 @@ def growth(t, x, blocks=BLOCKS, floor=1e-11, resamples=200, seed=0):
     ``floor``.  A walk goes either way: if the mean slope is five times its error, growth is a drift
     that slows down.
     """
+    at, means = _block_means(t, x, blocks)
+    runs, count = means.shape
+    lags = np.unique(np.geomspace(1, count // 2, 12).astype(int))
+    square = np.stack([((means[:, k:] - means[:, :-k]) ** 2).mean(1) for k in lags], 1)
+    use = lags >= max(2, count // 16)  # a walk smoothed by blocks grows too fast at lag 1
+
+    def exponent(some):
+        return np.polyfit(np.log(lags[use]), np.log(some.mean(0)[use]), 1)[0] / 2
+
+    slopes = np.polyfit(at, means.T, 1)[0]
+    slope = float(slopes.mean()), float(slopes.std(ddof=1) / np.sqrt(runs))
+    size = np.sqrt(square.mean(0))
+    if size.max() <= floor:
+        return Growth(0.0, 0.0, "none", lags, size, *slope)
+    square = square + np.finfo(float).tiny
+    rng, value = np.random.default_rng(seed), exponent(square)
+    error = float(
+        np.std([exponent(square[rng.integers(runs, size=runs)]) for _ in range(resamples)])
+    )
+    near = {min(KINDS, key=lambda k: abs(k - y)) for y in (value - 2 * error, value + 2 * error)}
+    kind = KINDS[min(near)] if len(near) == 1 else "undecided"
+    if near <= {0.5, 1.0} and abs(slope[0]) > 5 * slope[1]:
+        kind = "drift"
+    return Growth(float(value), error, kind, lags, size, *slope)
+
+
+def _block_means(t, x, blocks):
+    """Where the blocks begin, shape (blocks,), and the means of each run over them, (K, blocks)."""
     t, x = np.asarray(t, float), np.atleast_2d(np.asarray(x, float))
     if x.shape[-1] != len(t) or not np.isfinite(x).all():
         raise ValueError(
@@ -231,25 +259,4 @@ def growth(t, x, blocks=BLOCKS, floor=1e-11, resamples=200, seed=0):
         )
     length = len(t) // count
     means = x[:, : length * count].reshape(len(x), count, length).mean(-1)
-    lags = np.unique(np.geomspace(1, count // 2, 12).astype(int))
-    square = np.stack([((means[:, k:] - means[:, :-k]) ** 2).mean(1) for k in lags], 1)
-    use = lags >= max(2, count // 16)  # a walk smoothed by blocks grows too fast at lag 1
-
-    def exponent(some):
-        return np.polyfit(np.log(lags[use]), np.log(some.mean(0)[use]), 1)[0] / 2
-
-    at = np.arange(count) * length * (t[-1] - t[0]) / (len(t) - 1)
-    slopes = np.polyfit(at, means.T, 1)[0]
-    slope = float(slopes.mean()), float(slopes.std(ddof=1) / np.sqrt(len(x)))
-    size = np.sqrt(square.mean(0))
-    if size.max() <= floor:
-        return Growth(0.0, 0.0, "none", lags, size, *slope)
-    square = square + np.finfo(float).tiny
-    rng, value = np.random.default_rng(seed), exponent(square)
-    again = [exponent(square[rng.integers(len(x), size=len(x))]) for _ in range(resamples)]
-    error = float(np.std(again))
-    near = {min(KINDS, key=lambda k: abs(k - y)) for y in (value - 2 * error, value + 2 * error)}
-    kind = KINDS[min(near)] if len(near) == 1 else "undecided"
-    if near <= {0.5, 1.0} and abs(slope[0]) > 5 * slope[1]:
-        kind = "drift"
-    return Growth(float(value), error, kind, lags, size, *slope)
+    return np.arange(count) * length * (t[-1] - t[0]) / (len(t) - 1), means

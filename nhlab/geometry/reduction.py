@@ -98,8 +98,7 @@ class Reduction(DiscreteConnection, System):
     def _repr_latex_(self):
         """With the motion in the fibre and the gyroscopic force."""
         straight = self.full if self.bundle.is_abelian else self
-        pairs = zip(straight.q, straight.v, strict=True)
-        dots = {u: rf"\dot{{{sp.latex(s)}}}" for s, u in pairs}
+        dots = {u: rf"\dot{{{sp.latex(s)}}}" for s, u in zip(straight.q, straight.v, strict=True)}
         rows = list(zip(self.fibre_v, self.fibre_velocity, strict=True))
         forces = zip(self.q, self.gyroscopic, strict=True)
         rows += [(sp.Symbol(f"F_{s}"), e) for s, e in forces if e]
@@ -115,7 +114,7 @@ class Reduction(DiscreteConnection, System):
         base, fibre = ([s.name for s in part] for part in (self.base, self.fibre))
         return {"base": base, "fibre": fibre, "name": self.name}
 
-    def _options(self):
+    def _options(self):  # the name by which saved runs still ask
         return self.options()
 
     @cached_property
