@@ -138,11 +138,15 @@ def numbers(system):
     return {s: sp.Float(x, 17) for s, x in system.parameters.items()}
 
 
+def steps(t, q):
+    """The steps 0..N-2 and 1..N-1 of a path as (t0, q0, t1, q1)."""
+    nodes = (t[:-2], q[:-2]), (t[1:-1], q[1:-1]), (t[2:], q[2:])
+    return nodes[0] + nodes[1], nodes[1] + nodes[2]
+
+
 def on_run(sol):
     """(Ld, the steps 0..N-2, the steps 1..N-1) of a run."""
-    t, q = sol.t, sol.q
-    nodes = (t[:-2], q[:-2]), (t[1:-1], q[1:-1]), (t[2:], q[2:])
-    return discrete(sol.system, sol.method), nodes[0] + nodes[1], nodes[1] + nodes[2]
+    return discrete(sol.system, sol.method), *steps(sol.t, sol.q)
 
 
 def inner(sol, name):

@@ -19,12 +19,14 @@ from .statement import MAXITER, TOLERANCE
 
 
 class Attempt:
-    """The outcome: ``ok``, the new ``h`` and ``carry``, the ``solutions`` of the stages; if not ok,
-    ``reason`` and ``advice``."""
+    """The outcome: ``ok``, the new ``h`` and ``carry``; if not ok, ``reason`` and ``advice``.
+
+    ``substeps`` : the values of all symbols in each, as dicts.
+    """
 
     def __init__(self):
         self.ok, self.reason, self.advice, self.residual = False, "", "", math.nan
-        self.h, self.carry, self.solutions = math.nan, None, {}
+        self.h, self.carry, self.substeps = math.nan, None, []
 
 
 def careful_step(statement, t, h, carry, args):
@@ -41,6 +43,7 @@ def careful_step(statement, t, h, carry, args):
             if not all(_solve(x, statement.let, known, result) for x in statement.stages):
                 return result
             result.carry = _update(statement, tuple(known))(*known.values())
+        result.substeps.append(known)
         t = t + part * h
     result.h = h if statement.new_h is None else known[statement.new_h]
     if not np.all(np.isfinite(result.carry)):
@@ -107,7 +110,6 @@ def _solve(stage, let, known, result):
         x = x - d
         if np.all(d * d <= near):
             known |= dict(zip(stage.unknowns, x.tolist(), strict=True))
-            result.solutions[stage] = x
             return True
     result.reason = f"Newton's method did not converge in {MAXITER} iterations"
     result.advice = "Try a smaller h."

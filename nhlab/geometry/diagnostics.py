@@ -10,9 +10,9 @@ import numpy as np
 from ..codegen.careful import careful_step
 from ..codegen.derivatives import jacobian
 from ..codegen.evaluate import Function
-from ..codegen.statement import dummy
 from ..methods import Reference
-from ..methods.dla import dla_stage
+from ..methods.dla import dla_equations
+from ..methods.layout import Layout, Rows
 from ..run.loop import integrate
 
 
@@ -34,21 +34,23 @@ def order(system, method, q0=None, v0=None, *, T, hs, start="v0", reference=None
     """
     q0, v0 = system.q0 if q0 is None else q0, system.v0 if v0 is None else v0
     if q0 is None or v0 is None:
-        raise ValueError(f"{'q0' if q0 is None else 'v0'} is missing and {system!r} has no initial "
-                         "condition of its own")  # fmt: skip
-    q0, v0 = np.asarray(q0, float), np.asarray(v0, float)
-    hs = np.asarray(hs, float)
-    errors = []
-    for h in hs:
+        missing = "q0" if q0 is None else "v0"
+        raise ValueError(f"{missing} is missing and {system!r} has no initial condition of its own")
+    q0, v0, hs = (np.asarray(x, float) for x in (q0, v0, hs))
+
+    def exact(t):
+        if reference is not None:
+            return np.asarray(reference(np.array([t])))[0]
+        return integrate(system, Reference(), q0, v0, h=t, steps=1).q[-1]
+
+    errors = np.empty(len(hs))
+    for k, h in enumerate(hs):
         steps = round(T / h)
         if abs(steps * h - T) > 1e-9 * T:
             raise ValueError(f"T = {T} is not a multiple of h = {h}")
-        given = {"v0": v0}
-        if start == "q1":
-            given = {"q1": _true(system, q0, v0, np.array([h]), reference)[0]}
+        given = {"q1": exact(h)} if start == "q1" else {"v0": v0}
         sol = integrate(system, method, q0, h=h, steps=steps, **given)
-        errors.append(np.abs(sol.q[-1] - _true(system, q0, v0, sol.t[-1:], reference)[0]).max())
-    errors = np.array(errors)
+        errors[k] = np.abs(sol.q[-1] - exact(sol.t[-1])).max()
     use = errors > floor
     if use.sum() < 3:
         raise ValueError(
@@ -56,13 +58,6 @@ def order(system, method, q0=None, v0=None, *, T, hs, start="v0", reference=None
         )
     slope = np.polyfit(np.log(hs[use]), np.log(errors[use]), 1)[0]
     return Order(hs, errors, float(slope))
-
-
-def _true(system, q0, v0, times, reference):
-    """Exact positions at times > 0."""
-    if reference is not None:
-        return np.asarray(reference(times))
-    return np.array([integrate(system, Reference(), q0, v0, h=t, steps=1).q[-1] for t in times])
 
 
 def drift(t, x):
@@ -77,23 +72,15 @@ def regularity(sol):
 
     [[D1D2Ld(q_k, q_k+1), A(q_k)^T], [D2wd(q_k, q_k+1), 0]]; the step is solvable iff it is not 0.
     """
-    s = sol.method.frame(sol.system)
-    own = getattr(sol.method, "constraint_alpha", None)
-    given = () if own is None else (dummy("constraint_alpha"),)
-    stage, _ = dla_stage(s, sol.method.symmetric, *given)
-    k = s.n + s.m
-    J, let = jacobian(stage.equations, stage.unknowns, stage.let)
-    velocity_rows = s.n + len(sol.system.constraints)  # g is solved as g/h, the others as they are
-    factor = [-1 / s.h if i < s.n else 1 / s.h if i < velocity_rows else 1 for i in range(k)]
-    J = [[e * factor[i] if j < s.n else e for j, e in enumerate(row)] for i, row in enumerate(J)]
-    arguments = (s.t, s.h, s.q, s.v1, s.alpha, *given, *s.parameters)
-    v, m = sol.v_step, sol.method
-    q = sol.system.move(sol.q[1:], v, -sol.h)
-    alphas = (m.alpha, own) if given else (m.alpha,)
-    matrix = Function(arguments, J, let)
-    return np.linalg.det(
-        matrix(sol.t[1:] - sol.h, sol.h, q, v, *alphas, *sol.system.parameters.values())
-    )
+    s, m, v, h = sol.method.frame(sol.system), sol.method, sol.v_step, sol.h
+    equations, _, let = dla_equations(s, m.symmetric, getattr(m, "constraint_alpha", None))
+    q = sol.system.move(sol.q[1:], v, -h)
+    point = {s.t: sol.t[1:] - h, s.h: h, s.alpha: m.alpha, **sol.system.parameters}
+    point |= dict(zip((*s.q, *s.v1), np.concatenate([q, v], -1).T, strict=True))
+    matrix = _derivative(equations, (*s.v1, *s.lam1), let, point)
+    sign = np.array([-1] * s.n + [1] * len(sol.system.constraints))  # g is solved as g/h
+    matrix[:, : len(sign), : s.n] *= (sign / h[:, None])[..., None]
+    return np.linalg.det(matrix)
 
 
 def tangent(system, method, *, t=0.0, h, row, inputs=("q", "p")):
@@ -103,33 +90,30 @@ def tangent(system, method, *, t=0.0, h, row, inputs=("q", "p")):
     by ``inputs`` (any of t, q, p, v, e), its rows those of (t, h, *carry) after the step.  The
     implicit function theorem is applied to the equations the method states, not to its solver.
     """
-    statement = method.program(system).statement
-    names = list(method.layout(system).items())
-    carry = dict(_slices([x for x in names if x[0] not in ("t", "h")]))
-    row = np.asarray(row, float)
-    if method.variable_step:
-        (t, h), row = row[:2], row[2:]
-    args = method.arguments(system, np.ones(len(system.v)))
-    attempt = careful_step(statement, t, h, row.tolist(), args)
+    statement, layout = method.program(system).statement, method.layout(system)
+    row, args = np.asarray(row, float), method.arguments(system, np.ones(len(system.v)))
+    if layout.chooses_step:
+        t, h = row[:2]
+    carry, let = Rows(layout, row).carry, statement.let
+    attempt = careful_step(statement, t, h, carry.tolist(), args)
     if not attempt.ok:
         raise ValueError(f"the step cannot be taken: {attempt.reason}")
-    known = {statement.t: t, statement.h: h}
-    known |= dict(zip(statement.carry, row, strict=True))
-    known |= dict(zip(statement.args, args, strict=True))
-    wanted = [s for x in inputs for s in ([statement.t] if x == "t" else statement.carry[carry[x]])]
-    D = {s: np.array([float(s is w) for w in wanted]) for s in known}
-
-    for stage in statement.stages:
-        point = {**known, **dict(zip(stage.unknowns, attempt.solutions[stage], strict=True))}
-        by_x = _derivative(stage.equations, stage.unknowns, stage.let, point)
-        by_known = _derivative(stage.equations, tuple(known), stage.let, point)
-        dx = -np.linalg.solve(by_x, by_known @ np.array(list(D.values())))
-        known = point
-        D |= dict(zip(stage.unknowns, dx, strict=True))
-    new_h = statement.h if statement.new_h is None else statement.new_h
-    outputs = (statement.t + new_h, new_h, *statement.update)
-    by_known = _derivative(outputs, tuple(known), statement.let, known)
-    return by_known @ np.array(list(D.values()))
+    symbols = (statement.t, statement.h, *statement.carry)
+    wanted = np.hstack([getattr(_after(method, system, np.array(symbols)), x) for x in inputs])
+    slopes = np.array([[float(s is w) for w in wanted] for s in symbols])
+    for known in attempt.substeps:
+        slopes[1] *= known.get(statement.part, 1.0)
+        D = dict(zip(symbols, slopes, strict=True))
+        for stage in statement.stages:
+            by_x = _derivative(stage.equations, stage.unknowns, let, known)
+            by_known = _derivative(stage.equations, tuple(D), let, known)
+            dx = -np.linalg.solve(by_x, by_known @ np.array(list(D.values())))
+            D |= dict(zip(stage.unknowns, dx, strict=True))
+        new_h = statement.h if statement.new_h is None else statement.new_h
+        outputs = (statement.t + new_h, new_h, *statement.update)
+        slopes = _derivative(outputs, tuple(D), let, known) @ np.array(list(D.values()))
+        slopes[1] /= known.get(statement.part, 1.0)
+    return slopes
 
 
 def _derivative(expressions, variables, let, point):
@@ -143,11 +127,9 @@ def _derivative_function(expressions, variables, let, symbols):
     return Function(symbols, *jacobian(expressions, variables, let))
 
 
-def _slices(items):
-    at = 0
-    for name, width in items:
-        yield name, slice(at, at + width)
-        at += width
+def _after(method, system, values):
+    """(t, h, *carry) in the last axis, by name."""
+    return Rows(Layout({"t": 1, "h": 1, **method.layout(system)}), values)
 
 
 def symplectic_defect(DPhi):
@@ -169,16 +151,18 @@ def symplectic_change(sol, k):
     """
     s, m = sol.system, sol.method
     if m.variable_step or not m.discrete or sol.every != 1 or not 0 <= k < len(sol) - 1:
-        raise ValueError(f"symplectic_change needs a step 0 <= k < {len(sol) - 1} of a discrete "
-                         f"method with fixed h and every=1, not k = {k} of {m!r}")  # fmt: skip
+        raise ValueError(
+            f"symplectic_change needs a step 0 <= k < {len(sol) - 1} of a discrete "
+            f"method with fixed h and every=1, not k = {k} of {m!r}"
+        )
     n, A = len(s.q), s.symbolic.A
     T = tangent(s, m, t=sol.t[k], h=sol.h[k], row=sol.rows.array[k])
-    at = dict(_slices([("t", 1), ("h", 1), *m.layout(s).items()]))
-    D = np.concatenate([T[at["q"]], T[at["p"]]])
+    after = _after(m, s, T.T)
+    D = np.concatenate([after.q, after.p], -1).T
     J, E = symplectic_form(n), np.eye(n, 2 * n)
     slopes = [[[e.diff(x) for x in s.q] for e in row] for row in A]
-    dA = s.values(slopes, sol.q[k], None, sol.t[k])
-    work = s.A(sol.q[k], sol.t[k]).T @ T[at["lam"]]  # the derivative of lam_a A^a
+    dA = s.values(slopes, sol.q[k], None, sol.t[k]).reshape(len(A), n, n)
+    work = (after.lam @ s.A(sol.q[k], sol.t[k])).T  # the derivative of lam_a A^a
     work[:, :n] += np.einsum("aij,a->ij", dA, sol.lam[k])
     return D.T @ J @ D - J, work.T @ E - E.T @ work
 
@@ -233,16 +217,8 @@ def growth(t, x, blocks=BLOCKS, floor=1e-11, resamples=200, seed=0):
     ``floor``.  A walk goes either way: if the mean slope is five times its error, growth is a drift
     that slows down.
     """
-    t, x = np.asarray(t, float), np.atleast_2d(np.asarray(x, float))
-    if x.shape[-1] != len(t) or not np.isfinite(x).all():
-        raise ValueError(f"x has shape {x.shape}, with {int(np.isnan(x).sum())} NaN; expected one "
-                         f"finite number for each of {len(t)} times")  # fmt: skip
-    count = min(blocks, len(t))
-    if len(x) < 8 or count < 16:
-        raise ValueError(f"{len(x)} runs in {count} blocks are too few; give at least 8 runs from "
-                         "different starts and 16 times")  # fmt: skip
-    length = len(t) // count
-    means = x[:, : length * count].reshape(len(x), count, length).mean(-1)
+    at, means = _block_means(t, x, blocks)
+    runs, count = means.shape
     lags = np.unique(np.geomspace(1, count // 2, 12).astype(int))
     square = np.stack([((means[:, k:] - means[:, :-k]) ** 2).mean(1) for k in lags], 1)
     use = lags >= max(2, count // 16)  # a walk smoothed by blocks grows too fast at lag 1
@@ -250,18 +226,37 @@ def growth(t, x, blocks=BLOCKS, floor=1e-11, resamples=200, seed=0):
     def exponent(some):
         return np.polyfit(np.log(lags[use]), np.log(some.mean(0)[use]), 1)[0] / 2
 
-    at = np.arange(count) * length * (t[-1] - t[0]) / (len(t) - 1)
     slopes = np.polyfit(at, means.T, 1)[0]
-    slope = float(slopes.mean()), float(slopes.std(ddof=1) / np.sqrt(len(x)))
+    slope = float(slopes.mean()), float(slopes.std(ddof=1) / np.sqrt(runs))
     size = np.sqrt(square.mean(0))
     if size.max() <= floor:
         return Growth(0.0, 0.0, "none", lags, size, *slope)
     square = square + np.finfo(float).tiny
     rng, value = np.random.default_rng(seed), exponent(square)
-    error = float(np.std([exponent(square[rng.integers(len(x), size=len(x))])
-                          for _ in range(resamples)]))  # fmt: skip
+    error = float(
+        np.std([exponent(square[rng.integers(runs, size=runs)]) for _ in range(resamples)])
+    )
     near = {min(KINDS, key=lambda k: abs(k - y)) for y in (value - 2 * error, value + 2 * error)}
     kind = KINDS[min(near)] if len(near) == 1 else "undecided"
     if near <= {0.5, 1.0} and abs(slope[0]) > 5 * slope[1]:
         kind = "drift"
     return Growth(float(value), error, kind, lags, size, *slope)
+
+
+def _block_means(t, x, blocks):
+    """Where the blocks begin, shape (blocks,), and the means of each run over them, (K, blocks)."""
+    t, x = np.asarray(t, float), np.atleast_2d(np.asarray(x, float))
+    if x.shape[-1] != len(t) or not np.isfinite(x).all():
+        raise ValueError(
+            f"x has shape {x.shape}, with {int(np.isnan(x).sum())} NaN; expected one "
+            f"finite number for each of {len(t)} times"
+        )
+    count = min(blocks, len(t))
+    if len(x) < 8 or count < 16:
+        raise ValueError(
+            f"{len(x)} runs in {count} blocks are too few; give at least 8 runs from "
+            "different starts and 16 times"
+        )
+    length = len(t) // count
+    means = x[:, : length * count].reshape(len(x), count, length).mean(-1)
+    return np.arange(count) * length * (t[-1] - t[0]) / (len(t) - 1), means

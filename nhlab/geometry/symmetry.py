@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 import sympy as sp
@@ -40,28 +41,27 @@ class Symmetry:
 
     With body velocities a field has its components in the frame of the velocities.  A Symmetry is
     only a claim: ``check`` tells what is invariant, ``require`` insists on it.
-    ``fields`` has one row per generator, the component along t last.
+    ``fields`` has one row per generator, the component along t last.  Its many methods are short:
+    one for each notion of the papers, and one for each thing that may be invariant.
     """
 
     def __init__(self, system, generators, section=None):
         self.system, self._given = system, (generators, section)
         self._symbols = {s.name: s for s in (*system.q, system.t, *system.parameters) if s}
         self.directions = [*system.degrees, "t" if system.t is None else system.t.name]
-        pairs = _named(generators)
-        self.fields = tuple(
-            self._field(x, f"generators[{k if name is None else repr(name)}]")
-            for k, (name, x) in enumerate(pairs)
-        )
-        self.names = tuple(
-            _sum(x, [f"d/d{y}" for y in self.directions]) if name is None else str(name)
-            for (name, _), x in zip(pairs, self.fields, strict=True)
-        )
+        basis, self.fields, self.names = [f"d/d{x}" for x in self.directions], (), ()
+        for k, (name, x) in enumerate(_named(generators)):
+            row = self._field(x, f"generators[{k if name is None else repr(name)}]")
+            self.fields += (row,)
+            self.names += (_sum(row, basis) if name is None else str(name),)
         k = len(self.fields)
         if k == 0:
             raise ValueError("generators is empty; give at least one vector field")
         if _rank(np.swapaxes(self._fields(*self._points), 1, 2).reshape(-1, k)) < k:
-            raise ValueError(f"the generators {list(self.names)} are dependent: a combination with "
-                             "constant coefficients vanishes; drop the redundant ones")  # fmt: skip
+            raise ValueError(
+                f"the generators {list(self.names)} are dependent: a combination with "
+                "constant coefficients vanishes; drop the redundant ones"
+            )
         if section is not None:
             self.sections = self._read_sections(section)
             self._refuse_outside_D()
@@ -77,9 +77,11 @@ class Symmetry:
         if not isinstance(field, Mapping):
             field = _sequence(field)
             if len(field) != len(names) - 1:
-                raise ValueError(f"{where} has {len(field)} components; give {len(names) - 1}, one "
-                                 f"for each of {names[:-1]}, or a dict such as "
-                                 f"{{{names[0]!r}: 1}}")  # fmt: skip
+                raise ValueError(
+                    f"{where} has {len(field)} components; give {len(names) - 1}, one "
+                    f"for each of {names[:-1]}, or a dict such as "
+                    f"{{{names[0]!r}: 1}}"
+                )
             field = dict(zip(names, field, strict=False))
         row = dict.fromkeys(names, sp.S.Zero)
         for key, e in field.items():
@@ -99,8 +101,10 @@ class Symmetry:
         e = e.subs({s: self._symbols[s.name] for s in e.free_symbols if s.name in self._symbols})
         unbound = sorted(s.name for s in e.free_symbols - set(self._symbols.values()))
         if unbound:
-            raise ValueError(f"{where}: {unbound[0]!r} in {e} is neither a coordinate nor the time "
-                             f"nor a parameter of {self.system!r}")  # fmt: skip
+            raise ValueError(
+                f"{where}: {unbound[0]!r} in {e} is neither a coordinate nor the time "
+                f"nor a parameter of {self.system!r}"
+            )
         return e
 
     def _read_sections(self, section):
@@ -108,22 +112,23 @@ class Symmetry:
         rows = [_sequence(r) for r in (rows if any(map(_is_sequence, rows)) else [rows])]
         for row in rows:
             if len(row) != k:
-                raise ValueError(f"section = {row} has {len(row)} coefficients; give {k}, one for "
-                                 f"each of {list(self.names)}")  # fmt: skip
+                raise ValueError(
+                    f"section = {row} has {len(row)} coefficients; give {k}, one for "
+                    f"each of {list(self.names)}"
+                )
         return tuple(tuple(self._expression(e, "section") for e in row) for row in rows)
 
     def _refuse_outside_D(self):
         q, t = self._points
-        X = np.einsum("psa,pai->psi", self._coefficients(q, t), self._fields(q, t)[..., :-1])
-        A = self.system.A(q, t)
-        gap = np.einsum("pmi,psi->psm", A, X)
-        size = np.linalg.norm(A, axis=-1)[:, None] * np.linalg.norm(X, axis=-1)[..., None]
-        for p, s, m in np.argwhere(np.abs(gap) > TOLERANCE * size)[:1]:
+        c, (B, size) = self._coefficients(q, t), self._B_values
+        gap = np.einsum("pma,psa->psm", B, c)
+        for p, s, m in np.argwhere(np.abs(gap) > TOLERANCE * (np.abs(c) @ size)[..., None])[:1]:
             value = sp.simplify(dot(self.sections[s], self._B.row(m)))
             constraint = (*self.system.constraints, *self.system.holonomic)[m]
-            raise ValueError(f"section = {self.sections[s]} does not lie in D: there {constraint} "
-                             f"is {value}, for example {gap[p, s, m]:.3g} at q = "
-                             f"{q[p].round(3)}, not 0")  # fmt: skip
+            raise ValueError(
+                f"section = {self.sections[s]} does not lie in D: there {constraint} is {value}, "
+                f"for example {gap[p, s, m]:.3g} at q = {q[p].round(3)}, not 0"
+            )
 
     # ------------------------------------------------------------------ numbers
 
@@ -136,31 +141,31 @@ class Symmetry:
         with np.errstate(all="ignore"):
             for _ in range(20 if s.holonomic else 0):
                 q = q - np.einsum("pij,pj->pi", np.linalg.pinv(s.values(s.symbolic.Dg, q)), s.g(q))
-            values = [s.energy(q, v, t)[:, None], s.A(q, t), self._fields(q, t)]
-            good = np.all([np.isfinite(x.reshape(len(q), -1)).all(1) for x in values], axis=0)
+            table = [s.symbolic.E, *chain(*s.symbolic.A, *self.fields)]
+            good = np.isfinite(s.values(table, q, v, t)).all(-1)
         if good.sum() < 8:
-            raise ValueError(f"{s!r} or the generators are not finite at generic q in (0.3, 1.2); "
-                             "use other coordinates")  # fmt: skip
+            raise ValueError(
+                f"{s!r} or the generators are not finite at generic q in (0.3, 1.2); "
+                "use other coordinates"
+            )
         return q[good], v[good], t[good]
 
     @property
     def _points(self):
         return self._generic[::2]
 
-    def _array(self, table, q, v=None, t=0.0, system=None):
-        """Values of a list of expressions or of rows of them, shape (..., *its shape)."""
-        return (system or self.system).values(table, q, v, t)
-
     def _fields(self, q, t=0.0, system=None):
-        return self._array(self.fields, q, None, t, system)
+        return (system or self.system).values(self.fields, q, None, t)
 
     def _coefficients(self, q, t=0.0, system=None, section=None):
         sections = self.sections if section is None else self._read_sections(section)
         if not sections:
-            raise ValueError(f"no combination of the generators {list(self.names)} lies in D "
-                             "(g^D = 0), so there is no nonholonomic momentum; see J and J_d, or "
-                             "reduce the system")  # fmt: skip
-        return self._array(sections, q, None, t, system)
+            raise ValueError(
+                f"no combination of the generators {list(self.names)} lies in D "
+                "(g^D = 0), so there is no nonholonomic momentum; see J and J_d, or "
+                "reduce the system"
+            )
+        return (system or self.system).values(sections, q, None, t)
 
     # ------------------------------------------------------------------ g^D
 
@@ -204,14 +209,16 @@ class Symmetry:
         more = _solutions(self._B, self.system) if len(found) < self.rank else ()
         for c in sorted(more, key=sp.count_ops):
             with np.errstate(all="ignore"):
-                values = self._array([*found, c], q, None, t)
+                values = self.system.values([*found, c], q, None, t)
                 gap = np.abs(self._B_values[0] @ values[:, -1, :, None])
             good = np.isfinite(values).all() and gap.max() <= 1e-9 * (1 + np.abs(values).max())
             if good and len(found) < self.rank and max(map(_rank, values)) > len(found):
                 found.append(_plain(c))
         if len(found) < self.rank:
-            raise ValueError(f"only {len(found)} of {self.rank} sections of g^D were found for "
-                             f"{self.system!r}; give them as section=")  # fmt: skip
+            raise ValueError(
+                f"only {len(found)} of {self.rank} sections of g^D were found for "
+                f"{self.system!r}; give them as section="
+            )
         return tuple(found)
 
     @property
@@ -233,7 +240,7 @@ class Symmetry:
 
     def J(self, q, v, t=0.0):
         """The momentum map dL/dv.xi_Q(q), along t minus the energy, shape (..., k)."""
-        return self._array(self._J, q, v, t)
+        return self.system.values(self._J, q, v, t)
 
     def J_nh(self, q, v, t=0.0, section=None):
         """The nonholonomic momentum map dL/dv.(xi~(q))_Q(q) of each section, shape (..., s)."""
@@ -289,16 +296,18 @@ class Symmetry:
         if v is None:
             system, q, v, t = self._of(q), q.q, q.v, q.t
         a = system.acceleration(q, v, t) if a is None else np.asarray(a, float)
-        by_v = self._array([[e.diff(u) for u in system.v] for e in self._J], q, v, t, system)
-        dJ = self._array([system.symbolic.rate(e) for e in self._J], q, v, t, system)
+        by_v = system.values([[e.diff(u) for u in system.v] for e in self._J], q, v, t)
+        dJ = system.values([system.symbolic.rate(e) for e in self._J], q, v, t)
         dJ = dJ + np.einsum("...ai,...i->...a", by_v, a)
         return np.einsum("...sa,...a->...s", self._coefficients(q, t, system, section), dJ)
 
     def _of(self, sol):
         """The system of a run, which may differ from ours in its parameters."""
         if sol.system.key != self.system.key:
-            raise ValueError(f"this is a run of {sol.system!r}, but the symmetry is one of "
-                             f"{self.system!r}; make a Symmetry of sol.system")  # fmt: skip
+            raise ValueError(
+                f"this is a run of {sol.system!r}, but the symmetry is one of "
+                f"{self.system!r}; make a Symmetry of sol.system"
+            )
         return sol.system
 
     def _arriving(self, sol, method):
@@ -345,11 +354,11 @@ class Symmetry:
     def _changes_of_L(self):
         """Of L dt along each generator: f.xi + L_v.xi' + L_t tau - E tau'."""
         s, S = self.system, self.system.symbolic
-        size = np.abs(self._array([s.L, S.E], *self._generic)).sum(-1)
+        size = np.abs(s.values([s.L, S.E], *self._generic)).sum(-1)
         for x in self.fields:
             terms = [a * b for a, b in zip((*S.f, S.L_t), x, strict=True)]
-            terms += [a * s.symbolic.rate(b) for a, b in zip((*S.L_v, -S.E), x, strict=True)]
-            yield self._rate_in_words(terms, size, *self._generic)
+            terms += [a * S.rate(b) for a, b in zip((*S.L_v, -S.E), x, strict=True)]
+            yield _in_words(s.values(terms, *self._generic), size, sum(terms))
 
     def _changes_of_D(self):
         """Of A v where A v = 0, and of g where g = 0, along each generator."""
@@ -358,48 +367,37 @@ class Symmetry:
         v = v - np.einsum("pia,paj,pj->pi", np.linalg.pinv(A), A, v)
         size = np.abs(A).sum((1, 2)) * np.abs(v).sum(1)
         for x in self.fields:
-            along = dict(zip(s.q, s.rate(s.q, x[:-1]), strict=True)) | self._variation(x)
-            along |= {} if s.t is None else {s.t: x[-1]}
-            changes = (
-                self._rate_in_words([c.diff(y) * e for y, e in along.items()], size, q, v, t)
-                for c in (*s.constraints, *s.holonomic)
-            )
+            along = self._variation(x).items()
+            rows = ([c.diff(y) * e for y, e in along] for c in (*s.constraints, *s.holonomic))
+            changes = (_in_words(s.values(row, q, v, t), size, sum(row)) for row in rows)
             yield next(filter(None, changes), None)
 
     def _variation(self, x):
-        """How v changes: R dv = d/dt X - (dR/dX) v, where q' = R v and X = R xi.
+        """How q, v, t change: q by X = R xi, v by R dv = d/dt X - (dR/dX) v, where q' = R v.
 
         The term -tau' v of a change of time, along v itself, does not leave D.
         """
         s = self.system
-        X, qdot = s.rate(s.q, x[:-1]), s.rate(s.q, s.v)
-        change = [
-            s.symbolic.rate(e) - dot([r.diff(y) for y in s.q], X)
-            for e, r in zip(X, qdot, strict=True)
-        ]
-        R = sp.Matrix(qdot).jacobian(s.v)
-        inverse = (R.T * R).applyfunc(sp.simplify).inv() * R.T
-        return dict(zip(s.v, inverse * sp.Matrix(change), strict=True))
-
-    def _rate_in_words(self, terms, size, q, v, t):
-        values = self._array(terms, q, v, t)
-        return _unless_zero(values.sum(-1), np.abs(values).sum(-1) + 1e-3 * size, sum(terms))
+        X, qdot = s.rate(s.q, x[:-1]), sp.Matrix(s.rate(s.q, s.v))
+        change = sp.Matrix([s.symbolic.rate(e) for e in X]) - qdot.jacobian(s.q) * sp.Matrix(X)
+        R = qdot.jacobian(s.v)
+        dv = (R.T * R).applyfunc(sp.simplify).inv() * R.T * change
+        changes = dict(zip((*s.q, *s.v), (*X, *dv), strict=True))
+        return changes if s.t is None else {**changes, s.t: x[-1]}
 
     def _changes_of_Ld(self, method):
         """Along each generator: D1Ld.xi(q0) + D2Ld.xi(q1), the two slots of time included."""
         s, (q, v, t) = self.system, self._generic
-        p0, E0, p1, E1 = (
-            method.on_step(s, x, t, q, v, H) for x in ("p_minus", "E_minus", "p_plus", "E_plus")
-        )
+        parts = ("p_minus", "E_minus", "p_plus", "E_plus")
+        p0, E0, p1, E1 = (method.on_step(s, x, t, q, v, H) for x in parts)
         left = self._fields(q, t) * np.c_[-p0, E0][:, None]
         right = self._fields(s.move(q, v, H), t + H) * np.c_[p1, -E1][:, None]
-        terms = np.concatenate([left, right], -1)
-        size = np.abs(terms).sum(-1) + 1e-3 * np.abs(H * E0)[:, None]
-        return map(_unless_zero, terms.sum(-1).T, size.T)
+        for terms in np.concatenate([left, right], -1).swapaxes(0, 1):
+            yield _in_words(terms, np.abs(H * E0))
 
     def _changes_of_wd(self, method):
         """Of wd where wd = 0, along each generator, by central differences of order 6."""
-        s, (q, v, t), k = self.system, self._generic, len(self.names)
+        s, (q, v, t) = self.system, self._generic
         A = s.A(q, t)[:, : len(s.constraints)]
         inverse = np.linalg.pinv(A)
         for _ in range(40):  # to steps with wd = 0, by Newton's method with A for its derivative
@@ -407,13 +405,14 @@ class Symmetry:
                 wd = method.on_step(s, "constraints", t, q, v, H)
                 v = v - np.einsum("pia,pa->pi", inverse, wd)
         if not np.abs(wd).max() < 1e-9 * np.abs(A).max():
-            raise ValueError(f"no generic steps of size {H} with wd = 0 were found for {s!r}; its "
-                             "constraints vary too fast at q in (0.3, 1.2)")  # fmt: skip
+            raise ValueError(
+                f"no generic steps of size {H} with wd = 0 were found for {s!r}; its "
+                "constraints vary too fast at q in (0.3, 1.2)"
+            )
         q1 = s.move(q, v, H)
-        xi0, xi1 = self._fields(q, t), self._fields(q1, t + H)
-        size = np.abs(xi0).max((0, 2)) + np.abs(xi1).max((0, 2))
-        xi0, xi1 = xi0 / size[:, None], xi1 / size[:, None]
-        q, q1, t = np.repeat(q[:, None], k, 1), np.repeat(q1[:, None], k, 1), t[:, None]
+        xi = np.stack([self._fields(q, t), self._fields(q1, t + H)])
+        xi0, xi1 = xi / np.abs(xi).max((1, 3), keepdims=True).sum(0)
+        q, q1, t = q[:, None], q1[:, None], t[:, None]
 
         def moved(d):
             new_q, new_q1 = s.move(q, xi0[..., :-1], d), s.move(q1, xi1[..., :-1], d)
@@ -423,8 +422,9 @@ class Symmetry:
 
         d, weights = 5e-3, {1: 3 / 4, 2: -3 / 20, 3: 1 / 60}
         change = sum(w * (moved(j * d) - moved(-j * d)) for j, w in weights.items()) / d
-        largest = np.full(k, np.abs(A).max() * (1 + np.abs(v).max()) / H)
-        return map(_unless_zero, np.abs(change).max((0, 2)), largest)
+        largest = np.abs(A).max() * (1 + np.abs(v).max()) / H
+        for worst in np.abs(change).max((0, 2)):
+            yield _in_words(worst[None], 1e3 * largest)
 
     # ------------------------------------------------------------------ display
 
@@ -433,10 +433,10 @@ class Symmetry:
 
     def _repr_latex_(self):
         partial = [rf"\partial_{{{sp.latex(sp.Symbol(x))}}}" for x in self.directions]
-        sections = sp.Matrix(self.sections) * sp.Matrix(self.fields) if self.sections else None
         rows = [(rf"\xi_{{{k}}}", x) for k, x in enumerate(self.fields, 1)]
-        for k in range(1, len(self.sections) + 1):
-            rows.append((rf"\tilde\xi_{{{k}}}", map(sp.simplify, sections.row(k - 1))))
+        for k, c in enumerate(self.sections, 1):
+            field = [sp.simplify(dot(c, x)) for x in zip(*self.fields, strict=True)]
+            rows.append((rf"\tilde\xi_{{{k}}}", field))
         rows = [f"({name})_Q &= {_sum(x, partial, sp.latex)}" for name, x in rows]
         return r"$\displaystyle \begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}$"
 
@@ -463,9 +463,8 @@ class Invariance:
 
     def line(self, what):
         name = f"{what} of {self.method!r}" if what in ("Ld", "wd") else what
-        changes = "; ".join(
-            f"{a}: it changes at the rate {x}" for a, x in getattr(self, what).items()
-        )
+        rates = getattr(self, what).items()
+        changes = "; ".join(f"{a}: it changes at the rate {x}" for a, x in rates)
         return f"{name} is not invariant under {changes}" if changes else f"{name} is invariant"
 
     def __repr__(self):
@@ -485,12 +484,10 @@ def _sequence(x):
 
 def _named(generators):
     """Pairs (name or None, field); a single field may stand alone."""
-    many = generators.values() if isinstance(generators, Mapping) else _sequence(generators)
-    if many and not any(_is_sequence(x) or isinstance(x, Mapping) for x in many):
-        return [(None, generators)]
-    return (
-        list(generators.items()) if isinstance(generators, Mapping) else [(None, x) for x in many]
-    )
+    many = isinstance(generators, Mapping)
+    pairs = list(generators.items()) if many else [(None, x) for x in _sequence(generators)]
+    alone = not any(_is_sequence(x) or isinstance(x, Mapping) for _, x in pairs)
+    return [(None, generators)] if pairs and alone else pairs
 
 
 def _discrete(method):
@@ -501,8 +498,10 @@ def _discrete(method):
 
 def _need_every_step(sol):
     if sol.every != 1:
-        raise ValueError(f"this run has every = {sol.every}, but consecutive steps are needed; "
-                         "integrate with every=1")  # fmt: skip
+        raise ValueError(
+            f"this run has every = {sol.every}, but consecutive steps are needed; "
+            "integrate with every=1"
+        )
 
 
 # ---------------------------------------------------------------------------- linear algebra
@@ -522,14 +521,8 @@ def _rank(B, size=None):
 
 def _echelon(rows):
     """The reduced echelon form, from the last column: so a generator in D by itself stays alone."""
-    rows = rows[:, ::-1].copy()
-    for i in range(len(rows)):
-        j = np.argmax(np.abs(rows[i:]).max(0) > 1e-8)  # the first column with an entry left
-        k = i + np.abs(rows[i:, j]).argmax()
-        rows[[i, k]] = rows[[k, i]]
-        rows[i] /= rows[i, j]
-        rows -= np.outer(np.where(np.arange(len(rows)) == i, 0, rows[:, j]), rows[i])
-    return rows[::-1, ::-1]
+    form = sp.Matrix(rows[:, ::-1]).rref(iszerofunc=lambda x: abs(x) < 1e-8, pivots=False)
+    return np.array(form, float).reshape(rows.shape)[::-1, ::-1]
 
 
 def _number(x):
@@ -539,14 +532,14 @@ def _number(x):
 
 
 def _plain(c):
-    """A section without parameters in denominators, simplified, its last number positive."""
+    """A section cleared of denominators and simplified, its last number positive."""
     factor = sp.lcm_list([sp.fraction(sp.together(e))[1] for e in c])
     last = next(e for e in reversed(c) if e != 0)
     return tuple(sp.simplify(-e * factor if last.is_negative else e * factor) for e in c)
 
 
 def _solutions(B, system):
-    """Solutions c of B c = 0 without denominators: syzygies, else the null space cleared of them.
+    """Solutions c of B c = 0: syzygies, which have no denominators, else the null space.
 
     Over the polynomials in coordinates, sines and cosines the syzygies of the columns of B are all
     solutions, so a basis of g^D where there is one.
@@ -554,23 +547,20 @@ def _solutions(B, system):
     try:
         return _syzygies(B, set(system.parameters))
     except (BasePolynomialError, NotImplementedError):
-        null = [[sp.together(e) for e in c] for c in B.applyfunc(sp.simplify).nullspace()]
-        common = [sp.lcm_list([sp.fraction(e)[1] for e in c]) for c in null]
-        return [tuple(sp.cancel(e * d) for e in c) for c, d in zip(null, common, strict=True)]
+        return [tuple(c) for c in B.applyfunc(sp.simplify).nullspace()]
 
 
 def _syzygies(B, parameters):
     B = B.applyfunc(lambda e: sp.expand(sp.expand_trig(e)))
     angles = sorted({a for f in B.atoms(sp.sin, sp.cos) for a in f.args}, key=str)
-    circles = [(sp.Dummy(f"s{k}"), sp.Dummy(f"c{k}")) for k in range(len(angles))]
-    names = {sp.sin(a): s for a, (s, _) in zip(angles, circles, strict=True)}
-    names |= {sp.cos(a): c for a, (_, c) in zip(angles, circles, strict=True)}
+    functions = [(f, a) for a in enumerate(angles) for f in (sp.sin, sp.cos)]
+    names = {f(a): sp.Dummy(f"{f.__name__[0]}{k}") for f, (k, a) in functions}
     B = B.xreplace(names)
     constants = sorted(B.free_symbols & parameters, key=str)
     unknowns = sorted((B.free_symbols | set(names.values())) - parameters, key=str)
     ring = (sp.QQ.frac_field(*constants) if constants else sp.QQ).old_poly_ring(*unknowns)
-    if circles:
-        ring = ring / [s**2 + c**2 - 1 for s, c in circles]
+    if angles:
+        ring = ring / [names[sp.sin(a)] ** 2 + names[sp.cos(a)] ** 2 - 1 for a in angles]
     columns = [list(B.col(j)) for j in range(B.cols)]
     back = {x: f for f, x in names.items()}
     found = ring.free_module(B.rows).submodule(*columns).syzygy_module().gens
@@ -580,14 +570,19 @@ def _syzygies(B, parameters):
 # ---------------------------------------------------------------------------- words
 
 
-def _unless_zero(values, size, formula=None):
-    """None if the values vanish against their size, else what they are."""
-    if np.all(np.abs(values) <= TOLERANCE * size):
+def _in_words(terms, size, formula=None):
+    """The sum over the last axis of terms: None if it vanishes everywhere, else what it is.
+
+    It is measured against its terms and against a thousandth of ``size``.
+    """
+    value = np.abs(terms.sum(-1))
+    if np.all(value <= TOLERANCE * (np.abs(terms).sum(-1) + 1e-3 * size)):
         return None
     if formula is not None and sp.count_ops(formula) < 500:
         formula = str(sp.simplify(formula))
-    text = f"{np.abs(values).max():.2g}"
-    return formula if formula is not None and len(str(formula)) < 70 else text
+        if len(formula) < 70:
+            return formula
+    return f"{value.max():.2g}"
 
 
 def _sum(row, basis, write=str):
@@ -595,9 +590,6 @@ def _sum(row, basis, write=str):
     gap = r"\," if write is sp.latex else " "
     parts = []
     for e, b in zip(row, basis, strict=True):
-        if e == 0:
-            continue
-        sign = {sp.S.One: "", sp.S.NegativeOne: "-"}.get(e)
-        bracket = f"({write(e)})" if e.is_Add else write(e)
-        parts.append(b if sign == "" else sign + b if sign else bracket + gap + b)
-    return " + ".join(parts).replace("+ -", "- ") or "0"
+        factor = f"({write(e)})" if e.is_Add else write(e)
+        parts.append({"1": "", "-1": "-"}.get(factor, factor + gap) + b if e != 0 else "")
+    return " + ".join(filter(None, parts)).replace("+ -", "- ") or "0"

@@ -194,6 +194,12 @@ class System:
             return self.symbolic
         return Symbolic(self, share=True)
 
+    def written_out(self):
+        """This system with plain expressions for generated code too, however long."""
+        new = self._with({})
+        new.__dict__["short"] = self.symbolic
+        return new
+
     @property
     def m(self):
         """The number of constraints, holonomic ones included."""
