@@ -784,9 +784,9 @@ def test_linear_rows_leave_the_elimination_before_the_loop():
 def test_split_keeps_what_depends_on_each_other():
     a, b, c, d = (dummy(n) for n in "abcd")
     both = dummy("both")
-    stage = Stage((a, b, c, d), (a + both, b - 2 * a, c - 1, d + c * a), (a * 0,) * 4,
-                  let=((both, b * c),), scale2=(1, 2, 3, 4))  # fmt: skip
-    parts = list(stepcode.split(stage))
+    equations = (a + both, b - 2 * a, c - 1, d + c * a)
+    stage = Stage((a, b, c, d), equations, (a * 0,) * 4, scale2=(1, 2, 3, 4))
+    parts = list(stepcode.split(stage, [(both, b * c)]))
     assert [part.unknowns for part in parts] == [(c,), (a, b), (d,)]
     assert [part.scale2 for part in parts] == [(3,), (1, 2), (4,)]
 
