@@ -59,7 +59,7 @@ def test_the_catalogue_holds_every_public_function_of_the_module():
         for name, f in inspect.getmembers(systems, inspect.isfunction)
         if f.__module__ == systems.__name__ and not name.startswith("_")
     }
-    assert public == {*systems.catalogue, *systems.on_groups, "suslov_omega"}
+    assert public == {*systems.catalogue, *systems.on_groups}
 
 
 @pytest.mark.parametrize("name", NAMES)
