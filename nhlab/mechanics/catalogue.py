@@ -26,7 +26,7 @@ from .groups import SE2, SO3
 from .groupsystem import GroupSystem
 from .system import System, symbols
 
-_values = exact.numbers
+_values = exact.numbers  # as lesson 08 calls it
 
 # The letters of the formulas: coordinates, their velocities, body velocities.
 t, x, y, z, theta, psi, phi = symbols("t x y z theta psi phi")
@@ -55,9 +55,9 @@ def _listed(source, v0, q0=None, name=None):
             parts = state(**{k: symbols(k) for k in numbers})
             formulas = (parts["L"], *parts.get("constraints", ()), *parts.get("holonomic", ()))
             used = {s.name for e in formulas for s in e.free_symbols}
-            parts["parameters"] = {k: x for k, x in numbers.items() if k in used}
+            parts["parameters"] = {k: n for k, n in numbers.items() if k in used}
             origin = parts["group"].identity if "group" in parts else (0,) * len(parts["q"])
-            start = (x(**numbers) if callable(x) else x for x in (q0 or origin, v0))
+            start = (f(**numbers) if callable(f) else f for f in (q0 or origin, v0))
             parts["q0"], parts["v0"] = start
             if "group" in parts:
                 return GroupSystem(**parts, **about, rule=numbers["rule"])
