@@ -117,7 +117,7 @@ class Group:
 
     def ad(self, xi, eta=None):
         """ad_xi eta = [xi, eta]."""
-        return _apply(_table(self._ad(_columns(xi, "xi"))), eta)
+        return _apply(_table(self.ad_rows(_columns(xi, "xi"))), eta)
 
     def ad_star(self, xi, mu=None):
         """The dual of ad_xi, the transposed matrix."""
@@ -151,7 +151,7 @@ class Group:
         """theta^2, the square of the angle."""
         return sum(a * b for a, b in zip(x, self._flat(x), strict=True))
 
-    def _ad(self, x):
+    def ad_rows(self, x):
         """The rows of ad_x."""
         return list(zip(*(self.bracket(x, e) for e in BASIS), strict=True))
 
@@ -255,7 +255,7 @@ class _SO3(Group):
     def _flat(self, x):
         return tuple(x)
 
-    _hat = Group._ad
+    _hat = Group.ad_rows
 
     def _element(self, x, C, f, angle):
         return C, f * x[0], f * x[1], f * x[2]
@@ -284,9 +284,7 @@ class _SO3(Group):
                 f"{name} is no rotation: |R R^T - 1| = {gap:.3g}, det R = "
                 f"{np.ravel(np.linalg.det(R))[0]:.6g}"
             )
-        from scipy.spatial.transform import (
-            Rotation,
-        )  # late: importing SciPy takes longer than a run
+        from scipy.spatial.transform import Rotation  # late: most runs need no SciPy
 
         q = Rotation.from_matrix(R.reshape(-1, 3, 3)).as_quat().reshape(*R.shape[:-2], 4)
         q = np.roll(q, 1, -1)  # the scalar first
