@@ -15,7 +15,7 @@ What gives a linear map gives its matrix, shape (..., 3, 3), or applies it: ``SO
 for tau = exp or cay: ``dexp``, ``dcay`` are the right-trivialised tangents, at -xi the left ones.
 
 In both algebras hat(xi)^3 = -theta^2 hat(xi) with theta^2 = -tr(hat(xi)^2)/2, so that each formula
-below is the same for the two groups.  Formulas on components serve numbers and SymPy alike.
+below is the same for the two groups.  Formulas on components serve arrays and SymPy alike.
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
+from ..codegen.derivatives import dot
 from ..codegen.statement import dummy
+
+BASIS = (1, 0, 0), (0, 1, 0), (0, 0, 1)
+MATRICES = "expected (..., 3, 3)"
 
 
 class HalfAngle(sp.Function):
@@ -47,9 +51,10 @@ class HalfAngle(sp.Function):
 class Group:
     """What SO3 and SE2 share.  ``coordinates`` names the entries of an element.
 
-    A group states, on components: _product, _inverse, entries (of its matrix), _Ad, _rate, bracket,
-    _hat, _flat (the row with theta^2 = flat(xi) xi) and _element, tau(xi) from
-    cos(theta/2) and sin(theta/2)/theta.  F is the module of sin and cos, NumPy or SymPy.
+    A group states, on components: _product, _inverse, entries (of its matrix), _Ad, rate (g' = g
+    hat(xi)), bracket, _hat, _flat (the row with theta^2 = flat(xi) xi) and _element, tau(xi) from
+    cos(theta/2) and sin(theta/2)/theta; and _at, the entries of hat(xi) that are xi.  Each of its
+    many short methods is an operation of the textbooks.
     """
 
     dim = 3
@@ -64,16 +69,16 @@ class Group:
 
     def multiply(self, a, b):
         """The product a b, shape (..., 4) or (..., 3)."""
-        return _stack(self._product(self._parts(a, "a"), self._parts(b, "b"), np))
+        return _stack(self._product(self._parts(a, "a"), self._parts(b, "b")))
 
     def inverse(self, g):
-        return _stack(self._inverse(self._parts(g), np))
+        return _stack(self._inverse(self._parts(g)))
 
     def matrix(self, g):
         """The 3 x 3 matrix of g, shape (..., 3, 3); of symbols, a SymPy matrix."""
         if any(isinstance(x, sp.Basic) for x in np.ravel(np.asarray(g, object))):
-            return sp.Matrix(self.entries(tuple(g), sp))
-        return _table(self.entries(self._parts(g), np))
+            return sp.Matrix(self.entries(tuple(g)))
+        return _table(self.entries(self._parts(g)))
 
     def hat(self, xi):
         """The matrix of xi, shape (..., 3, 3)."""
@@ -81,12 +86,13 @@ class Group:
 
     def vee(self, X):
         """xi with hat(xi) = X."""
-        X = _matrices(X, "X")
-        xi = self._vee(X)
+        X = _array(X, "X", (3, 3), MATRICES)
+        xi = _stack([X[..., i, j] for i, j in self._at])
         gap = np.abs(self.hat(xi) - X).max(initial=0)
         if not gap <= 1e-9 * (1 + np.abs(X).max(initial=0)):
-            raise ValueError(f"X is not in the algebra of {self.name}: hat(vee(X)) differs from it "
-                             f"by {gap:.3g}")  # fmt: skip
+            raise ValueError(
+                f"X is not in the algebra of {self.name}: hat(vee(X)) differs from it by {gap:.3g}"
+            )
         return xi
 
     def exp(self, xi):
@@ -103,7 +109,7 @@ class Group:
 
     def Ad(self, g, xi=None):
         """Ad_g xi = g hat(xi) g^-1."""
-        return _apply(_table(self._Ad(self._parts(g), np)), xi)
+        return _apply(_table(self._Ad(self._parts(g))), xi)
 
     def Ad_star(self, g, mu=None):
         """The dual of Ad_g, the transposed matrix."""
@@ -111,9 +117,7 @@ class Group:
 
     def ad(self, xi, eta=None):
         """ad_xi eta = [xi, eta]."""
-        x = _columns(xi, "xi")
-        matrix = _table([[r + 0 * x[0] for r in row] for row in self.ad_rows(x)])
-        return _apply(matrix, eta)
+        return _apply(_table(self.ad_rows(_columns(xi, "xi"))), eta)
 
     def ad_star(self, xi, mu=None):
         """The dual of ad_xi, the transposed matrix."""
@@ -121,25 +125,23 @@ class Group:
 
     def dexp(self, xi, eta=None):
         """1 + (1-cos)/theta^2 ad + (theta-sin)/theta^3 ad^2."""
-        z, ad = self._angle2(_columns(xi, "xi")), self.ad(xi)
-        half, safe = np.sqrt(z) / 2, np.where(z < 1e-6, 1, z)
-        b = np.sinc(half / np.pi) ** 2 / 2
-        c = np.where(z < 1e-6, 1 / 6 - z / 120, (1 - np.sinc(2 * half / np.pi)) / safe)
-        return _apply(np.eye(3) + b[..., None, None] * ad + c[..., None, None] * ad @ ad, eta)
+        z, ad = self._angle2(_columns(xi, "xi"))[..., None, None], self.ad(xi)
+        theta, small = np.sqrt(z), z < 1e-6
+        b = np.sinc(theta / 2 / np.pi) ** 2 / 2
+        c = (1 - np.sinc(theta / np.pi)) / np.where(small, 1, z)
+        return _apply(np.eye(3) + b * ad + np.where(small, 1 / 6 - z / 120, c) * ad @ ad, eta)
 
     def dexp_inv(self, xi, eta=None):
         """1 - ad/2 + (1 - (theta/2) cot(theta/2))/theta^2 ad^2, for theta < 2 pi."""
-        z, ad = self._angle2(_columns(xi, "xi")), self.ad(xi)
-        half, safe = np.sqrt(z) / 2, np.where(z < 1e-6, 1, z)
-        c = np.where(z < 1e-6, 1 / 12 + z / 720,
-                     (1 - np.cos(half) / np.sinc(half / np.pi)) / safe)  # fmt: skip
-        return _apply(np.eye(3) - ad / 2 + c[..., None, None] * ad @ ad, eta)
+        z, ad = self._angle2(_columns(xi, "xi"))[..., None, None], self.ad(xi)
+        half, small = np.sqrt(z) / 2, z < 1e-6
+        c = (1 - np.cos(half) / np.sinc(half / np.pi)) / np.where(small, 1, z)
+        return _apply(np.eye(3) - ad / 2 + np.where(small, 1 / 12 + z / 720, c) * ad @ ad, eta)
 
     def dcay_inv(self, xi, eta=None):
         """(1 - hat(xi)/2) hat(eta) (1 + hat(xi)/2), that is 1 - ad/2 + xi flat(xi)^T/4."""
         x = _columns(xi, "xi")
-        flat = _stack([r + 0 * x[0] for r in self._flat(x)])
-        outer = np.asarray(xi, float)[..., :, None] * flat[..., None, :]
+        outer = _table([[a * b for b in self._flat(x)] for a in x])
         return _apply(np.eye(3) - self.ad(xi) / 2 + outer / 4, eta)
 
     def dcay(self, xi, eta=None):
@@ -150,19 +152,14 @@ class Group:
         return sum(a * b for a, b in zip(x, self._flat(x), strict=True))
 
     def ad_rows(self, x):
-        columns = [self.bracket(x, e) for e in ((1, 0, 0), (0, 1, 0), (0, 0, 1))]
-        return [[column[i] for column in columns] for i in range(3)]
+        """The rows of ad_x."""
+        return list(zip(*(self.bracket(x, e) for e in BASIS), strict=True))
 
     # ------------------------------------------------------------------ expressions for step code
 
-    def rate(self, g, xi):
-        """g' = g hat(xi) in coordinates, as expressions."""
-        return list(self._rate(g, xi, sp))
-
     def ad_star_of(self, xi, mu):
         """ad*_xi mu, as expressions."""
-        return [sum(a * m for a, m in zip(self.bracket(xi, e), mu, strict=True))
-                for e in ((1, 0, 0), (0, 1, 0), (0, 0, 1))]  # fmt: skip
+        return [dot(self.bracket(xi, e), mu) for e in BASIS]
 
     def half(self, xi, tau):
         """Abbreviations, and in them cos(theta/2), sin(theta/2)/theta and the factor of ad^2 in
@@ -179,15 +176,14 @@ class Group:
         """Abbreviations, and in them the coordinates of g tau(xi)."""
         let, (cos, sin, _) = self.half(xi, tau)
         angle = xi[2] if tau == "exp" else 2 * sp.atan(xi[2] / 2)
-        return let, list(self._product(g, self._element(xi, cos, sin, angle), sp))
+        return let, list(self._product(g, self._element(xi, cos, sin, angle)))
 
     def leaving(self, xi, mu, tau, half):
         """(d tau^-1_xi)^* mu as expressions: the momentum -D1Ld at g, for mu = L_v; at -xi the
         momentum D2Ld that arrives at g tau(xi)."""
         first = self.ad_star_of(xi, mu)
         if tau == "cay":
-            c = sum(x * m for x, m in zip(xi, mu, strict=True)) / 4
-            second = [c * x for x in self._flat(xi)]
+            second = [dot(xi, mu) / 4 * x for x in self._flat(xi)]
         else:
             second = [half[2] * x for x in self.ad_star_of(xi, first)]
         return [m - a / 2 + b for m, a, b in zip(mu, first, second, strict=True)]
@@ -197,17 +193,15 @@ class Group:
     def element(self, g, name="g", axes=0):
         """g in coordinates, from coordinates, a 3 x 3 matrix or SciPy's Rotation; refused off the
         group.  ``axes`` counts the leading axes: 0 for one element, 1 for many in a row."""
-        g = _numbers(g.as_matrix() if hasattr(g, "as_matrix") else g, name)
+        g = _array(g.as_matrix() if hasattr(g, "as_matrix") else g, name)
         if g.ndim == axes + 2 and g.shape[-2:] == (3, 3):
             return self.from_matrix(g, name)
         return _stack(self._parts(g, name))
 
     def _parts(self, g, name="g"):
-        g, k = _numbers(g, name), len(self.coordinates)
-        if g.ndim == 0 or g.shape[-1] != k:
-            raise ValueError(f"{name} has shape {g.shape}; an element of {self.name} has {k} "
-                             f"numbers, ({', '.join(self.coordinates)})")  # fmt: skip
-        return tuple(np.moveaxis(g, -1, 0))
+        k, names = len(self.coordinates), ", ".join(self.coordinates)
+        expected = f"an element of {self.name} has {k} numbers, ({names})"
+        return tuple(np.moveaxis(_array(g, name, (k,), expected), -1, 0))
 
 
 class _SO3(Group):
@@ -216,17 +210,20 @@ class _SO3(Group):
     name = "SO3"
     coordinates = ("w", "x", "y", "z")
     identity = (1.0, 0.0, 0.0, 0.0)
+    _at = (2, 1), (0, 2), (1, 0)
 
     def _parts(self, g, name="g"):
         q = super()._parts(g, name)
         size = np.sqrt(sum(x * x for x in q))
         bad = ~(np.abs(size - 1) < 1e-6)
         if bad.any():
-            raise ValueError(f"{name} is no rotation: its quaternion (w, x, y, z) has |q| = "
-                             f"{size[bad].flat[0]:.10g}, not 1; divide it by |q|")  # fmt: skip
+            raise ValueError(
+                f"{name} is no rotation: its quaternion (w, x, y, z) has |q| = "
+                f"{size[bad].flat[0]:.10g}, not 1; divide it by |q|"
+            )
         return q
 
-    def _product(self, a, b, F):
+    def _product(self, a, b):
         (w, x, y, z), (s, i, j, k) = a, b
         return (
             w * s - x * i - y * j - z * k,
@@ -235,11 +232,11 @@ class _SO3(Group):
             w * k + x * j - y * i + z * s,
         )
 
-    def _inverse(self, g, F):
+    def _inverse(self, g):
         w, x, y, z = g
         return w, -x, -y, -z
 
-    def entries(self, g, F=sp):
+    def entries(self, g):
         w, x, y, z = g
         return (
             (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
@@ -249,8 +246,8 @@ class _SO3(Group):
 
     _Ad = entries
 
-    def _rate(self, g, xi, F):
-        return tuple(x / 2 for x in self._product(g, (0, *xi), F))
+    def rate(self, g, xi):
+        return [x / 2 for x in self._product(g, (0, *xi))]
 
     def bracket(self, x, y):
         return x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]
@@ -259,9 +256,6 @@ class _SO3(Group):
         return tuple(x)
 
     _hat = Group.ad_rows
-
-    def _vee(self, X):
-        return np.stack([X[..., 2, 1], X[..., 0, 2], X[..., 1, 0]], -1)
 
     def _element(self, x, C, f, angle):
         return C, f * x[0], f * x[1], f * x[2]
@@ -283,21 +277,17 @@ class _SO3(Group):
 
     def from_matrix(self, R, name="R"):
         """The quaternion, w >= 0, of a rotation matrix; shape (..., 3, 3) to (..., 4)."""
-        R = _matrices(R, name)
+        R = _array(R, name, (3, 3), MATRICES)
         gap = np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(initial=0)
         if not gap < 1e-6 or np.any(np.linalg.det(R) < 0):
-            raise ValueError(f"{name} is no rotation: |R R^T - 1| = {gap:.3g}, det R = "
-                             f"{np.ravel(np.linalg.det(R))[0]:.6g}")  # fmt: skip
-        (a, b, c), (d, e, f), (g, h, i) = np.moveaxis(R, (-2, -1), (0, 1))
-        K = _table([  # 4 q q^T; its longest row is read, the others may vanish
-            (1 + a + e + i, h - f, c - g, d - b),
-            (h - f, 1 + a - e - i, b + d, c + g),
-            (c - g, b + d, 1 - a + e - i, f + h),
-            (d - b, c + g, f + h, 1 - a - e + i),
-        ])  # fmt: skip
-        best = np.einsum("...ii->...i", K).argmax(-1)[..., None, None]
-        q = np.take_along_axis(K, best, -2)[..., 0, :]
-        q = q / np.linalg.norm(q, axis=-1, keepdims=True)
+            raise ValueError(
+                f"{name} is no rotation: |R R^T - 1| = {gap:.3g}, det R = "
+                f"{np.ravel(np.linalg.det(R))[0]:.6g}"
+            )
+        from scipy.spatial.transform import Rotation  # late: most runs need no SciPy
+
+        q = Rotation.from_matrix(R.reshape(-1, 3, 3)).as_quat().reshape(*R.shape[:-2], 4)
+        q = np.roll(q, 1, -1)  # the scalar first
         return np.where(q[..., :1] < 0, -q, q)
 
     def element(self, g, name="g", axes=0):
@@ -307,7 +297,7 @@ class _SO3(Group):
     def step(self, g, xi, tau):
         """One square root: the product is made a unit quaternion, whatever the length of tau."""
         let, half = ([], (1, sp.Rational(1, 2))) if tau == "cay" else self.half(xi, tau)
-        product = self._product(g, self._element(xi, *half[:2], None), sp)
+        product = self._product(g, self._element(xi, *half[:2], None))
         y = [dummy(f"{s}_step") for s in self.coordinates]
         size2, unit = dummy("size2"), dummy("unit")  # two, for short derivatives
         let += [*zip(y, product, strict=True), (size2, sum(x**2 for x in y))]
@@ -324,31 +314,33 @@ class _SE2(Group):
     name = "SE2"
     coordinates = ("x", "y", "theta")
     identity = (0.0, 0.0, 0.0)
+    _at = (0, 2), (1, 2), (1, 0)
 
-    def _turn(self, angle, x, y, F):
-        c, s = F.cos(angle), F.sin(angle)
+    def _turn(self, angle, x, y):
+        c, s = _cos_sin(angle)
         return c * x - s * y, s * x + c * y
 
-    def _product(self, a, b, F):
+    def _product(self, a, b):
         (x, y, theta), (i, j, angle) = a, b
-        i, j = self._turn(theta, i, j, F)
+        i, j = self._turn(theta, i, j)
         return x + i, y + j, theta + angle
 
-    def _inverse(self, g, F):
+    def _inverse(self, g):
         x, y, theta = g
-        return *self._turn(-theta, -x, -y, F), -theta
+        return *self._turn(-theta, -x, -y), -theta
 
-    def entries(self, g, F=sp):
+    def entries(self, g):
         x, y, theta = g
-        c, s, one = F.cos(theta), F.sin(theta), 1 + 0 * theta
-        return (c, -s, x), (s, c, y), (0 * one, 0 * one, one)
+        c, s = _cos_sin(theta)
+        return (c, -s, x), (s, c, y), (0, 0, 1)
 
-    def _Ad(self, g, F):
-        (c, s, x), (_, _, y), (o, _, one) = self.entries(g, F)
-        return (c, s, y), (-s, c, -x), (o, o, one)
+    def _Ad(self, g):
+        x, y, theta = g
+        c, s = _cos_sin(theta)
+        return (c, -s, y), (s, c, -x), (0, 0, 1)
 
-    def _rate(self, g, xi, F):
-        return *self._turn(g[2], xi[0], xi[1], F), xi[2]
+    def rate(self, g, xi):
+        return [*self._turn(g[2], xi[0], xi[1]), xi[2]]
 
     def bracket(self, x, y):
         return x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], 0
@@ -357,11 +349,7 @@ class _SE2(Group):
         return 0, 0, x[2]
 
     def _hat(self, x):
-        o = 0 * x[0]
-        return (o, -x[2], x[0]), (x[2], o, x[1]), (o, o, o)
-
-    def _vee(self, X):
-        return np.stack([X[..., 0, 2], X[..., 1, 2], X[..., 1, 0]], -1)
+        return (0, -x[2], x[0]), (x[2], 0, x[1]), (0, 0, 0)
 
     def _element(self, x, C, f, angle):
         a, b = 2 * f * C, 2 * f * f * x[2]  # sin(theta)/theta, (1 - cos(theta))/theta
@@ -371,7 +359,7 @@ class _SE2(Group):
         """Half the angle, from (-pi, pi], and (x, y) turned back by it."""
         x, y, theta = self._parts(g)
         half = theta / 2 - np.pi * np.ceil((theta / np.pi - 1) / 2)
-        return half, *self._turn(-half, x, y, np)
+        return half, *self._turn(-half, x, y)
 
     def log(self, g):
         """xi with exp(xi) = g and |theta| <= pi."""
@@ -389,13 +377,15 @@ class _SE2(Group):
 
     def from_matrix(self, R, name="R"):
         """(x, y, theta), |theta| <= pi, of a matrix [[c, -s, x], [s, c, y], [0, 0, 1]]."""
-        R = _matrices(R, name)
+        R = _array(R, name, (3, 3), MATRICES)
         theta = np.arctan2(R[..., 1, 0], R[..., 0, 0])
         g = np.stack([R[..., 0, 2], R[..., 1, 2], theta], -1)
         gap = np.abs(self.matrix(g) - R).max(initial=0)
         if not gap < 1e-6:
-            raise ValueError(f"{name} is no motion of the plane: it differs by {gap:.3g} from the "
-                             "nearest [[c, -s, x], [s, c, y], [0, 0, 1]]")  # fmt: skip
+            raise ValueError(
+                f"{name} is no motion of the plane: it differs by {gap:.3g} from the "
+                "nearest [[c, -s, x], [s, c, y], [0, 0, 1]]"
+            )
         return g
 
     def near(self, g, other):
@@ -410,28 +400,21 @@ SO3, SE2 = _SO3(), _SE2()
 # ---------------------------------------------------------------------------- arrays
 
 
-def _numbers(x, name):
+def _array(x, name, shape=(), expected=""):
+    """x as an array of finite numbers whose last axes have the given shape."""
     try:
         x = np.asarray(x, float)
     except (TypeError, ValueError):
         raise ValueError(f"{name} = {x!r} is not an array of numbers") from None
     if not np.isfinite(x).all():
         raise ValueError(f"{name} = {x} must be finite")
+    if x.shape[x.ndim - len(shape) :] != shape:
+        raise ValueError(f"{name} has shape {x.shape}; {expected}")
     return x
 
 
 def _columns(x, name):
-    x = _numbers(x, name)
-    if x.ndim == 0 or x.shape[-1] != 3:
-        raise ValueError(f"{name} has shape {x.shape}; its last axis must have length 3")
-    return tuple(np.moveaxis(x, -1, 0))
-
-
-def _matrices(x, name):
-    x = _numbers(x, name)
-    if x.shape[-2:] != (3, 3):
-        raise ValueError(f"{name} has shape {x.shape}; expected (..., 3, 3)")
-    return x
+    return tuple(np.moveaxis(_array(x, name, (3,), "its last axis must have length 3"), -1, 0))
 
 
 def _stack(parts):
@@ -439,10 +422,16 @@ def _stack(parts):
 
 
 def _table(rows):
-    return np.stack([_stack(row) for row in rows], -2)
+    entries = _stack([x for row in rows for x in row])
+    return entries.reshape(*entries.shape[:-1], 3, 3)
 
 
 def _apply(matrix, x):
     if x is None:
         return matrix
     return np.einsum("...ij,...j->...i", matrix, _stack(_columns(x, "the vector")))
+
+
+def _cos_sin(angle):
+    F = sp if isinstance(angle, sp.Basic) else np
+    return F.cos(angle), F.sin(angle)

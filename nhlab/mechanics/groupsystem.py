@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import sympy as sp
 
+from ..codegen.derivatives import dot
 from ..codegen.statement import dummy
 from .checks import read_symbols, sequence
 from .discrete import DiscreteLagrangian
@@ -42,8 +43,24 @@ class GroupSystem(System):
     3 x 3 matrices or as SciPy's Rotation.  The projector method on it is FIM08 (7).
     """
 
-    def __init__(self, group, v, L, constraints=(), *, g=None, r=(), parameters=None, metric=None,
-                 rule="cayley", name="", source="", q0=None, v0=None, exact=None):  # fmt: skip
+    def __init__(
+        self,
+        group,
+        v,
+        L,
+        constraints=(),
+        *,
+        g=None,
+        r=(),
+        parameters=None,
+        metric=None,
+        rule="cayley",
+        name="",
+        source="",
+        q0=None,
+        v0=None,
+        exact=None,
+    ):
         if not isinstance(group, Group):
             raise ValueError(f"group = {group!r} is unknown; use nh.groups.SO3 or nh.groups.SE2")
         if rule not in TAU:
@@ -52,8 +69,8 @@ class GroupSystem(System):
         r = read_symbols(r, "r") if sequence(r) else ()
         g = symbols([f"g{s}" for s in group.coordinates]) if g is None else read_symbols(g, "g")
         self.k = len(r)
-        super().__init__((*r, *g), v, L, constraints, (), parameters, None, metric, name,
-                         source=source, q0=q0, v0=v0, exact=exact)  # fmt: skip
+        about = {"name": name, "source": source, "q0": q0, "v0": v0, "exact": exact}
+        super().__init__((*r, *g), v, L, constraints, parameters=parameters, metric=metric, **about)
         self.q0 = None if q0 is None else tuple(self.configuration(q0, "q0").tolist())
 
     @property
@@ -73,38 +90,46 @@ class GroupSystem(System):
     def _check_lengths(self):
         G, k = self.group, self.k
         if len(self.pose) != len(G.coordinates):
-            raise ValueError(f"g = {self.pose} must name the coordinates of {G.name}: "
-                             f"{G.coordinates}")  # fmt: skip
+            raise ValueError(
+                f"g = {self.pose} must name the coordinates of {G.name}: {G.coordinates}"
+            )
         if len(self.v) != k + G.dim:
-            raise ValueError(f"v = {self.v} must have {k} velocities, for r = {self.q[:k]}, and "
-                             f"then {G.dim} of the body in {G.name}")  # fmt: skip
+            raise ValueError(
+                f"v = {self.v} must have {k} velocities, for r = {self.q[:k]}, and "
+                f"then {G.dim} of the body in {G.name}"
+            )
 
     def _check(self):
         found = sorted(s.name for s in self.L.free_symbols & {*self.pose})
         if found:
-            raise ValueError(f"L contains {found}, coordinates of the group, but must be left-"
-                             "invariant; use nh.System in angles for such a potential")  # fmt: skip
-        if self.rule == "trace":
-            twice = sum(u * p for u, p in zip(self.v, self.symbolic.L_v, strict=True))
-            I = {s for row in self.symbolic.M for e in row for s in e.free_symbols}
-            free = I <= {*self.parameters} and sp.expand(2 * self.L - twice) == 0
-            if self.group.name != "SO3" or self.k or not free:
-                raise ValueError(f"rule='trace' is for SO3 and L = omega.I.omega/2, not for L = "
-                                 f"{self.L} on {self.group.name}; use rule='cayley'")  # fmt: skip
+            raise ValueError(
+                f"L contains {found}, coordinates of the group, but must be left-"
+                "invariant; use nh.System in angles for such a potential"
+            )
+        if self.rule == "trace" and not self._is_free_rotation():
+            raise ValueError(
+                f"rule='trace' is for SO3 and L = omega.I.omega/2, not for L = "
+                f"{self.L} on {self.group.name}; use rule='cayley'"
+            )
         super()._check()
-        if self.group.name == "SO3" and self.constraints:
-            q, v, t = self.samples()
-            A, B = self.A(q), self.A(q * self._sheet)
-            gap = np.minimum(np.abs(A - B).max(-1), np.abs(A + B).max(-1))  # rows up to sign
-            if (gap > 1e-9 * (1 + np.abs(A).max())).any():
-                raise ValueError(f"the constraints {list(map(str, self.constraints))} differ at q "
-                                 "and -q, which are the same rotation; use the entries of "
-                                 "nh.groups.SO3.matrix(g)")  # fmt: skip
+        if self.group.name == "SO3" and self.constraints and not self._is_single_valued():
+            raise ValueError(
+                f"the constraints {list(map(str, self.constraints))} differ at q and -q, which "
+                "are the same rotation; use the entries of nh.groups.SO3.matrix(g)"
+            )
 
-    @property
-    def _sheet(self):
-        """Signs that lead to the other quaternion of the same rotation."""
-        return np.array([1] * self.k + [-1] * (len(self.q) - self.k))
+    def _is_free_rotation(self):
+        """True if L = omega.I.omega/2 on SO(3), with I constant."""
+        I = {s for row in self.symbolic.M for e in row for s in e.free_symbols}
+        free = sp.expand(2 * self.L - dot(self.v, self.symbolic.L_v)) == 0
+        return self.group.name == "SO3" and not self.k and I <= {*self.parameters} and free
+
+    def _is_single_valued(self):
+        """True if the constraints at a quaternion and at its negative are the same up to signs."""
+        q, _, _ = self.samples()
+        A, B = self.A(q), self.A(q * ([1] * self.k + [-1] * 4))
+        gap = np.minimum(np.abs(A - B).max(-1), np.abs(A + B).max(-1))
+        return not (gap > 1e-9 * (1 + np.abs(A).max())).any()
 
     def samples(self, count=5):
         rng = np.random.default_rng(2008)
@@ -131,10 +156,10 @@ class GroupSystem(System):
         return r"$\displaystyle \begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}$"
 
     def __reduce__(self):
-        extra = {k: getattr(self, k) for k in
-                 ("parameters", "metric", "rule", "name", "source", "q0", "v0")}  # fmt: skip
-        extra |= {"g": self.pose, "r": self.q[: self.k], "exact": self._exact}
-        return rebuild, (type(self), (self.group, self.v, self.L, self.constraints), extra)
+        names = "group v L constraints parameters metric rule name source q0 v0"
+        given = {k: getattr(self, k) for k in names.split()}
+        given |= {"g": self.pose, "r": self.q[: self.k], "exact": self._exact}
+        return rebuild, (type(self), (), given)
 
     @cached_property
     def key(self):
@@ -181,33 +206,26 @@ class GroupSystem(System):
     def configuration(self, q, name="q", near=None, axes=0):
         """q in coordinates, from coordinates or, without r, from matrices or a Rotation; refused
         off the group; of the names of one element, the one next to ``near``."""
-        if not self.k:
-            g = self.group.element(q, name, axes)
-        else:
-            q = self.states(q, "q")
-            g = self.group.element(q[..., self.k :], name, axes)
+        r, g = np.split(self.states(q, "q"), [self.k], -1) if self.k else ((), q)
+        g = self.group.element(g, name, axes)
         if near is not None:
             g = self.group.near(g, np.asarray(near, float)[..., self.k :])
-        return np.concatenate([q[..., : self.k], g], -1) if self.k else g
+        return np.concatenate([r, g], -1) if self.k else g
 
     def _curl(self):
         """dA(e_i, e_j) = e_i(A_j) - e_j(A_i) - A([e_i, e_j]) on the body frame e."""
-        n, G = len(self.v), self.group
-        frame = np.eye(n, dtype=int).tolist()
+        v, rows = self.v, self.symbolic.A
 
-        def bracket(row, i, j):
-            x, y = frame[i][self.k :], frame[j][self.k :]
-            return sum(a * b for a, b in zip(row[self.k :], G.bracket(x, y), strict=True))
+        def curl(row):
+            slopes = [self.symbolic.rate(a) for a in row]  # v(A_j), and A([v, e_j])
+            brackets = [0] * self.k + self.group.ad_star_of(v[self.k :], row[self.k :])
+            turned = [a - b for a, b in zip(slopes, brackets, strict=True)]
+            return [
+                [y.diff(u) - x.diff(w) for w, y in zip(v, turned, strict=True)]
+                for u, x in zip(v, slopes, strict=True)
+            ]
 
-        def slope(e, i):
-            return sum(e.diff(s) * u for s, u in zip(self.q, self.rate(self.q, frame[i]),
-                                                     strict=True))  # fmt: skip
-
-        def entry(r, i, j):
-            return slope(r[j], i) - slope(r[i], j) - bracket(r, i, j)
-
-        rows = self.symbolic.A
-        return rows, [[[entry(r, i, j) for j in range(n)] for i in range(n)] for r in rows]
+        return rows, [curl(row) for row in rows]
 
 
 class BodySymbolic(Symbolic):

@@ -95,8 +95,8 @@ def test_expressions_are_the_numbers(G):
     step = 1e-4
     slope = (G.multiply(at, G.exp(step * ETA[0])) - G.multiply(at, G.exp(-step * ETA[0]))) / 2
     assert gap(rate, slope / step) < 1e-8
-    assert gap(Function((*v, *m), G.ad_star_of(v, m))(*ETA[0], *MU[0]),
-               G.ad_star(ETA[0], MU[0])) < 1e-15  # fmt: skip
+    force = Function((*v, *m), G.ad_star_of(v, m))(*ETA[0], *MU[0])
+    assert gap(force, G.ad_star(ETA[0], MU[0])) < 1e-15
     for tau in ("exp", "cay"):
         x = [h * u for u in v]
         let, place = G.step(g, x, tau)
@@ -114,17 +114,12 @@ def test_half_angle_functions_and_their_derivatives():
     """Round-off for theta up to 2 pi, where the quotients lose all digits near zero."""
     z = sp.Symbol("z", real=True)
     C, S = HalfAngle(0, z), HalfAngle(1, z)
-    rows = [C, S, C.diff(z), S.diff(z), S.diff(z, 2)]
-    f = Function((z,), rows)
+    f = Function((z,), [C, S, C.diff(z), S.diff(z), S.diff(z, 2)])
     with mpmath.workdps(60):
-        theta = mpmath.sqrt
-        exact = [
-            lambda x: mpmath.cos(theta(x) / 2),
-            lambda x: mpmath.sin(theta(x) / 2) * 2 / theta(x),
-        ]
+        c, s = lambda x: mpmath.cos(mpmath.sqrt(x) / 2), lambda x: mpmath.sinc(mpmath.sqrt(x) / 2)
         for x in (1e-15, 1e-8, 0.1, 2.0, 9.8, 39.0):
-            true = [e(mpmath.mpf(x)) for e in exact]
-            true += [mpmath.diff(e, x, n) for e, n in ((exact[0], 1), (exact[1], 1), (exact[1], 2))]
+            rows = ((c, 0), (s, 0), (c, 1), (s, 1), (s, 2))
+            true = [mpmath.diff(e, mpmath.mpf(x), n) if n else e(mpmath.mpf(x)) for e, n in rows]
             assert gap(f(x), [float(y) for y in true]) < 3e-15
     x = 1e-9
     naive = (np.cos(np.sqrt(x) / 2) - np.sin(np.sqrt(x) / 2) * 2 / np.sqrt(x)) / (2 * x)
@@ -153,9 +148,6 @@ def test_logarithms_at_pi():
     x = np.array([1, 2, np.pi])
     assert gap(SE2.log(SE2.exp(x)), x) < 1e-15
     assert gap(SE2.log(SE2.exp(x) + [0, 0, 4 * np.pi]), x) < 2e-15  # the same motion
-    for G, g in ((SO3, [0, 1, 0, 0]), (SE2, [1, 2, np.pi])):
-        with pytest.raises(ValueError, match="turns by pi"):
-            G.cay_inv(g)
 
 
 def test_rotations_are_scipys():
@@ -183,10 +175,8 @@ def test_quaternions_of_matrices(axis, angle):
 @both
 def test_leading_axes_broadcast(G):
     many = G.exp(XI.reshape(2, 3, 3))
-    assert (
-        gap(G.multiply(many[:, :1], many), [[G.multiply(row[0], g) for g in row] for row in many])
-        == 0
-    )
+    one_by_one = [[G.multiply(row[0], g) for g in row] for row in many]
+    assert gap(G.multiply(many[:, :1], many), one_by_one) == 0
     assert G.Ad(many).shape == G.dexp(XI.reshape(2, 3, 3)).shape == (2, 3, 3, 3)
     assert G.Ad(many, ETA[:3]).shape == G.ad_star(XI[0], ETA.reshape(2, 3, 3)).shape == (2, 3, 3)
     assert G.log(many[:0]).shape == (0, 3, 3)
@@ -200,20 +190,25 @@ def test_values(G):
     assert isinstance(symbolic, sp.MatrixBase) and symbolic.shape == (3, 3)
 
 
-@pytest.mark.parametrize("call, message", [
-    (lambda: SO3.matrix([1, 0, 0]), r"shape \(3,\).*\(w, x, y, z\)"),
-    (lambda: SO3.matrix([1, 1, 0, 0]), r"\|q\| = 1.414213562, not 1"),
-    (lambda: SO3.log([0.99999, 0, 0, 0]), r"\|q\| = 0.99999"),
-    (lambda: SO3.exp([1, 2]), r"xi has shape \(2,\)"),
-    (lambda: SE2.exp([1, 2, np.nan]), "must be finite"),
-    (lambda: SE2.inverse([1, 2]), r"an element of SE2 has 3 numbers, \(x, y, theta\)"),
-    (lambda: SO3.multiply("abcd", [1, 0, 0, 0]), "not an array of numbers"),
-    (lambda: SO3.from_matrix(np.diag([1, 1, -1])), "det R = -1"),
-    (lambda: SO3.from_matrix(2 * np.eye(3)), r"\|R R\^T - 1\| = 3"),
-    (lambda: SE2.from_matrix(2 * np.eye(3)), "no motion of the plane"),
-    (lambda: SO3.vee(np.eye(3)), "not in the algebra of SO3"),
-    (lambda: SO3.vee(np.eye(2)), r"expected \(..., 3, 3\)"),
-])  # fmt: skip
-def test_errors_say_what_is_wrong(call, message):
+ERRORS = [
+    (SO3.matrix, [1, 0, 0], r"shape \(3,\).*\(w, x, y, z\)"),
+    (SO3.matrix, [1, 1, 0, 0], r"\|q\| = 1.414213562, not 1"),
+    (SO3.log, [0.99999, 0, 0, 0], r"\|q\| = 0.99999"),
+    (SO3.exp, [1, 2], r"xi has shape \(2,\)"),
+    (SE2.exp, [1, 2, np.nan], "must be finite"),
+    (SE2.inverse, [1, 2], r"an element of SE2 has 3 numbers, \(x, y, theta\)"),
+    (SO3.inverse, "abcd", "not an array of numbers"),
+    (SO3.from_matrix, np.diag([1, 1, -1]), "det R = -1"),
+    (SO3.from_matrix, 2 * np.eye(3), r"\|R R\^T - 1\| = 3"),
+    (SE2.from_matrix, 2 * np.eye(3), "no motion of the plane"),
+    (SO3.vee, np.eye(3), "not in the algebra of SO3"),
+    (SO3.vee, np.eye(2), r"expected \(..., 3, 3\)"),
+    (SO3.cay_inv, [0, 1, 0, 0], "turns by pi"),
+    (SE2.cay_inv, [1, 2, np.pi], "turns by pi"),
+]
+
+
+@pytest.mark.parametrize("f, given, message", ERRORS)
+def test_errors_say_what_is_wrong(f, given, message):
     with pytest.raises(ValueError, match=message):
-        call()
+        f(given)
