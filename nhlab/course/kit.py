@@ -149,3 +149,9 @@ def circle(count):
 def ahead(at, angle, distance):
     """The point at a distance along a heading; arrays of them if given arrays."""
     return np.asarray(at) + distance * np.stack([np.cos(angle), np.sin(angle)], -1)
+
+
+def place(points, angle, at):
+    """Points turned by an angle and moved to ``at``."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.asarray(points, float) @ [[c, s], [-s, c]] + np.asarray(at)
