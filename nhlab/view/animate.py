@@ -1,12 +1,34 @@
 """``animate``: computed motions played side by side."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from . import bodies, plot
 from .panel import Panel, play, slider
 from .picture import Picture
+
+
+class Actor:
+    """A body that follows a trajectory on one of the axes of a picture."""
+
+    def __init__(self, picture, ax, sol, body):
+        self.sol, self.body = sol, body
+        self.trace = body.centre(sol.q)
+        low, high = self.trace.min(0) - body.size, self.trace.max(0) + body.size
+        centre, half = (low + high) / 2, max(high - low) / 2
+        xlim, ylim = np.transpose([centre - half, centre + half])
+        ax.set(xlim=xlim, ylim=ylim, xlabel="$x$", ylabel="$y$", title=plot.label(sol.method))
+        ax.set_aspect("equal", adjustable="box")
+        ax.plot(*self.trace.T, color="#BBBBBB", linewidth=1)
+        self.done = picture.line(ax=ax, **plot.look(sol.method))
+        outlines = body.parts(sol.q[0])
+        self.parts = [picture.line(ax=ax, color=bodies.DARK, linewidth=2) for _ in outlines]
+
+    def move(self, t):
+        q = np.array([np.interp(t, self.sol.t, column) for column in self.sol.q.T])
+        past = self.trace[: np.searchsorted(self.sol.t, t)]
+        self.done.set_data(*np.vstack([past, self.body.centre(q)]).T)
+        for line, points in zip(self.parts, self.body.parts(q), strict=True):
+            line.set_data(*points.T)
 
 
 def animate(*sols, body=None, caption="", size=None, frames=200):
@@ -17,39 +39,17 @@ def animate(*sols, body=None, caption="", size=None, frames=200):
     """
     if not sols:
         raise ValueError("give one or two trajectories to play")
-    columns = len(sols)
+    columns, end = len(sols), float(min(sol.t[-1] for sol in sols))
     picture = Picture(size or (3.4 + 3.2 * (columns - 1) if columns > 1 else 5.2, 4.0), 1, columns)
-    end = min(sol.t[-1] for sol in sols)
-    movers = []
-    for sol, ax in zip(sols, picture.axes, strict=True):
-        figure = bodies.body(sol.system, body)
-        trace = figure.centre(sol.q)
-        low, high = trace.min(0) - figure.size, trace.max(0) + figure.size
-        half = max(high - low) / 2
-        centre = (low + high) / 2
-        ax.set_xlim(centre[0] - half, centre[0] + half)
-        ax.set_ylim(centre[1] - half, centre[1] + half)
-        ax.set_aspect("equal", adjustable="box")
-        ax.set_title(plot.label(sol.method))
-        ax.set_xlabel("$x$")
-        ax.set_ylabel("$y$")
-        ax.plot(*trace.T, color="#BBBBBB", linewidth=1)
-        done = picture.line(ax=ax, **plot.look(sol.method))
-        parts = [picture.line(ax=ax, color="#333333", linewidth=2)
-                 for _ in figure.parts(sol.q[0])]  # fmt: skip
-        movers.append((sol, figure, trace, done, parts))
+    actors = [
+        Actor(picture, ax, sol, bodies.body(sol.system, body))
+        for ax, sol in zip(picture.axes, sols, strict=True)
+    ]
 
     def update(_, values, __):
-        t = values["t"]
-        for sol, figure, trace, done, parts in movers:
-            q = np.array([np.interp(t, sol.t, column) for column in sol.q.T])
-            k = int(np.searchsorted(sol.t, t))
-            done.set_data(*np.vstack([trace[:k], figure.centre(q)]).T)
-            for line, points in zip(parts, figure.parts(q), strict=True):
-                line.set_data(*points.T)
-        return {"t =": f"{t:.2f}"}
+        for actor in actors:
+            actor.move(values["t"])
+        return {"t =": f"{values['t']:.2f}"}
 
-    step = float(end) / frames  # leads to the end
-    time_slider = slider("time t", 0.0, float(end), 0.0, step, digits=2)
-    panel = Panel(picture, update, {"t": time_slider}, caption=caption)
-    return play(panel, "t", frames)
+    time = slider("time t", 0.0, end, 0.0, end / frames, digits=2)  # the steps lead to the end
+    return play(Panel(picture, update, {"t": time}, caption=caption), "t", frames)

@@ -1,17 +1,15 @@
 """Bodies drawn along a computed motion: sleigh, robot, snakeboard, disk, particle, your own."""
 
-from __future__ import annotations
-
 import numpy as np
 
 DARK = "#333333"
+OUTLINES = "a function of q that returns outlines, arrays of shape (k, 2)"
 
 
 class Body:
     """Outlines in the plane that follow q.  ``parts(q)`` gives arrays of points, (k, 2) each."""
 
-    x = 0
-    y = 1
+    x, y = 0, 1
     size = 1.0
 
     def __init__(self, system):
@@ -26,14 +24,17 @@ class Body:
         return q[..., [self.x, self.y]]
 
 
-def _turn(points, angle, shift=(0.0, 0.0)):
+def _turn(points, angle, at):
     c, s = np.cos(angle), np.sin(angle)
-    return np.asarray(points, float) @ np.array([[c, s], [-s, c]]) + np.asarray(shift)
+    return np.asarray(points, float) @ np.array([[c, s], [-s, c]]) + np.asarray(at)
+
+
+def _line(x, y):
+    return np.array([[-x, -y], [x, y]])
 
 
 def _box(length, width):
-    x, y = length / 2, width / 2
-    return np.array([[-x, -y], [x, -y], [x, y], [-x, y], [-x, -y]])
+    return np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]]) * [length / 2, width / 2]
 
 
 def _circle(radius, count=40):
@@ -46,13 +47,9 @@ class Sleigh(Body):
 
     def parts(self, q):
         x, y, theta = q
-        a = self.value.get("a", 0.2)
         board = [[-0.3, -0.22], [0.55, -0.12], [0.55, 0.12], [-0.3, 0.22], [-0.3, -0.22]]
-        return [
-            _turn(board, theta, (x, y)),
-            _turn([[-0.22, 0], [0.22, 0]], theta, (x, y)),
-            _turn(_circle(0.05) + [a, 0], theta, (x, y)),
-        ]
+        mass = _circle(0.05) + [self.value.get("a", 0.2), 0]
+        return [_turn(outline, theta, (x, y)) for outline in (board, _line(0.22, 0), mass)]
 
 
 class Robot(Body):
@@ -60,12 +57,10 @@ class Robot(Body):
 
     def parts(self, q):
         x, y, theta, psi = q
-        parts = [_circle(0.6) + [x, y]]
-        for k in range(3):
-            at = 0.6 * np.array([np.cos(2 * np.pi * k / 3), np.sin(2 * np.pi * k / 3)]) + [x, y]
-            parts.append(_turn(_box(0.36, 0.12), theta, at))
-        mark = 0.16 * np.sin(psi)  # the rolling of the wheels, seen from above
-        return [*parts, _turn([[mark, -0.06], [mark, 0.06]], theta, (x, y))]
+        corners = _circle(0.6, 4)[:3] + [x, y]
+        mark = _line(0, 0.06) + [0.16 * np.sin(psi), 0]  # the rolling of the wheels, from above
+        wheels = [_turn(_box(0.36, 0.12), theta, at) for at in corners]
+        return [_circle(0.6) + [x, y], *wheels, _turn(mark, theta, (x, y))]
 
 
 class Snakeboard(Body):
@@ -78,19 +73,12 @@ class Snakeboard(Body):
 
     def parts(self, q):
         x, y, theta, psi, phi = q
-        r = self.value.get("r", 1.0)
-        front = _turn([[r, 0]], theta, (x, y))[0]
-        back = _turn([[-r, 0]], theta, (x, y))[0]
-        axle = np.array([[0, -0.3], [0, 0.3]])
-        return [
-            np.array([back, front]),
-            _turn(axle, theta - phi, front),
-            _turn(_box(0.3, 0.1), theta - phi, front),
-            _turn(axle, theta + phi, back),
-            _turn(_box(0.3, 0.1), theta + phi, back),
-            _turn([[-0.45, 0], [0.45, 0]], theta + psi, (x, y)),
-            _circle(0.12) + [x, y],
-        ]
+        board = _turn(_line(self.value.get("r", 1.0), 0), theta, (x, y))
+        back, front = board
+        parts = [board]
+        for angle, end in ((theta - phi, front), (theta + phi, back)):
+            parts += [_turn(part, angle, end) for part in (_line(0, 0.3), _box(0.3, 0.1))]
+        return [*parts, _turn(_line(0.45, 0), theta + psi, (x, y)), _circle(0.12) + [x, y]]
 
 
 class Disk(Body):
@@ -99,29 +87,19 @@ class Disk(Body):
     def parts(self, q):
         q = dict(zip([str(s) for s in self.system.q], q, strict=True))
         R = self.value.get("R", 1.0)
-        at, heading = (q["x"], q["y"]), q["phi"]
-        rim = 0.5 * R * np.sin(q["theta"])
-        return [_turn(_box(R, 0.12 * R), heading, at),
-                _turn(_circle(0.07 * R) + [rim, 0], heading, at)]  # fmt: skip
+        rim = _circle(0.07 * R) + [0.5 * R * np.sin(q["theta"]), 0]
+        return [_turn(part, q["phi"], (q["x"], q["y"])) for part in (_box(R, 0.12 * R), rim)]
 
 
 class Particle(Body):
-    """The particle seen from above, with the direction (1, y) that its constraint allows."""
+    """The particle seen from above, with a cross to see it by."""
 
     def parts(self, q):
-        x, y = q[0], q[1]
-        return [_circle(0.08) + [x, y], np.array([[x - 0.3, y], [x + 0.3, y]]),
-                np.array([[x, y - 0.3], [x, y + 0.3]])]  # fmt: skip
+        return [part + q[:2] for part in (_circle(0.08), _line(0.3, 0), _line(0, 0.3))]
 
 
-BODIES = {
-    "sleigh": Sleigh,
-    "robot": Robot,
-    "snakeboard": Snakeboard,
-    "rolling disk": Disk,
-    "particle": Particle,
-    "free particle": Particle,
-}
+BODIES = {"sleigh": Sleigh, "robot": Robot, "snakeboard": Snakeboard, "rolling disk": Disk}
+BODIES |= {"particle": Particle, "free particle": Particle}
 
 
 def body(system, given=None):
@@ -136,9 +114,8 @@ def body(system, given=None):
         own.parts = given
         return own
     if given is not None:
-        raise ValueError(f"body = {given!r} must be a subclass of nh.bodies.Body or a function of "
-                         "q that returns outlines, arrays of shape (k, 2)")  # fmt: skip
+        raise ValueError(f"body = {given!r} must be a subclass of nh.bodies.Body or {OUTLINES}")
     if system.name not in BODIES:
-        raise ValueError(f"no body is known for {system!r}, only for {list(BODIES)}; pass body=, a "
-                         "function of q that returns outlines, arrays of shape (k, 2)")  # fmt: skip
+        known = f"no body is known for {system!r}, only for {list(BODIES)}"
+        raise ValueError(f"{known}; pass body=, {OUTLINES}")
     return BODIES[system.name](system)

@@ -1,10 +1,11 @@
 """``explore``: the panel of most lessons, from a system and some methods."""
 
-from __future__ import annotations
+import inspect
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 
-from ..mechanics import catalogue as systems
+from ..mechanics.catalogue import catalogue, on_groups
 from ..run.errors import IntegrationError
 from ..run.loop import integrate
 from . import plot
@@ -12,20 +13,24 @@ from .panel import Panel, choice, slider
 from .picture import Picture
 
 
-def free_velocities(system, q0):
-    """Indices of n - m velocities that determine the others through the constraints at q0.
+def free_velocities(system, q0, asked=()):
+    """Indices of n - m velocities, among them those asked for, that determine the others through
+    the constraints at q0.
 
     Columns of A that are constant make the best dependent velocities: they serve at every q.
     """
     A = system.A(q0)
     if not len(A):
-        return list(range(len(q0)))
+        return list(range(len(system.v)))
     from scipy.linalg import qr
 
     columns = zip(*system.symbolic.A, strict=True)
-    constant = [all(e.is_number for e in column) for column in columns]
-    pivots = qr(A * np.where(constant, 1e3, 1.0), mode="r", pivoting=True)[1]
-    return sorted(int(k) for k in pivots[len(A) :])
+    weight = np.array([1e3 if all(e.is_number for e in column) else 1.0 for column in columns])
+    weight[list(asked)] = 1e-6
+    pivots = qr(A * weight, mode="r", pivoting=True)[1].tolist()
+    for k in set(asked) & set(pivots[: len(A)]):
+        raise ValueError(f"velocity {system.v[k]} cannot be chosen freely at q0 = {q0}")
+    return sorted(pivots[len(A) :])
 
 
 def complete_velocity(system, q0, v0, free):
@@ -39,23 +44,7 @@ def complete_velocity(system, q0, v0, free):
     raise ValueError(f"the constraints are dependent at q0 = {q0}")
 
 
-def explore(
-    system,
-    methods,
-    view="energy",
-    *,
-    h=(0.01, 0.5, 0.2),
-    alpha=None,
-    steps=None,
-    T=None,
-    q0=None,
-    v0=None,
-    start=(),
-    parameters=(),
-    caption="",
-    size=(6.4, 4.2),
-    extra=(),
-):
+def explore(system, methods, view="energy", **options):
     """A panel of runs of one or more methods on a system, with sliders.
 
     system : a System, or a list of Systems to choose from
@@ -63,185 +52,173 @@ def explore(
         a list of views to choose from
     h : (low, high, value) of the step slider;  alpha : (low, high, value), else no slider
     steps or T : the length of the runs, fixed steps or fixed time
+    q0, v0 : the start, else the system's own
     start : names of coordinates and velocities that get sliders, each "x" or ("x", low, high)
     parameters : likewise for parameters of the system
-    extra : labels -> functions of a trajectory, added to the read-out of the first method
-    """  # fmt: skip
-    systems = list(system) if isinstance(system, (list, tuple)) else [system]
-    views = list(view) if isinstance(view, (list, tuple)) else [view]
-    methods = list(methods) if isinstance(methods, (list, tuple)) else [methods]
-    return _Explorer(systems, methods, views, h, alpha, steps, T, q0, v0, start, parameters,
-                     caption, size, dict(extra)).panel()  # fmt: skip
+    extra : labels -> functions of a trajectory, added to the read-out of each method
+    """
+    e = Explorer(system, methods, view, **options)
+    return Panel(e.picture, e.update, e.controls, caption=e.caption, code=e.code)
 
 
-class _Explorer:
-    """The state behind ``explore``."""
+@dataclass(eq=False)
+class Explorer:
+    """The options of ``explore``, and what its panel shows for the values of its controls."""
 
-    def __init__(self, systems, methods, views, h, alpha, steps, T, q0, v0, start, parameters,
-                 caption, size, extra):  # fmt: skip
-        self.systems, self.methods, self.views = systems, methods, views
-        for view in views:
-            plot.reading(view, systems[0])
-        self.T, self.steps = T, steps if steps or T else 1250
-        self.caption, self.extra = caption, extra
-        s = systems[0]
-        q0, v0 = s.q0 if q0 is None else q0, s.v0 if v0 is None else v0
+    system: object
+    methods: object
+    view: object = "energy"
+    _: KW_ONLY
+    h: tuple = (0.01, 0.5, 0.2)
+    alpha: tuple | None = None
+    steps: int | None = None
+    T: float | None = None
+    q0: tuple | None = None
+    v0: tuple | None = None
+    start: tuple = ()
+    parameters: tuple = ()
+    caption: str = ""
+    size: tuple = (6.4, 4.2)
+    extra: dict | tuple = ()
+
+    def __post_init__(self):
+        self.systems, self.methods, self.views = (
+            list(x) if isinstance(x, (list, tuple)) else [x]
+            for x in (self.system, self.methods, self.view)
+        )
+        for view in self.views:
+            plot.reading(view, self.systems[0])
+        if not self.steps and not self.T:
+            self.steps = 1250
+        self.starts = [self._start(s) for s in self.systems]
+        self.controls = self._choices() | {"h": slider("step size h", *self.h)}
+        if self.alpha is not None:
+            self.controls["alpha"] = slider("alpha", *self.alpha)
+        self.start, self.parameters = self._sliders()
+        self.controls |= self.start | self.parameters
+        self.free = [
+            free_velocities(s, q0, [k for k, v in enumerate(s.v) if str(v) in self.start])
+            for s, (q0, _) in zip(self.systems, self.starts, strict=True)
+        ]
+        self._prepare(Picture(self.size))
+
+    def _start(self, s):
+        """The start that is given, or else the system's own."""
+        q0, v0 = s.q0 if self.q0 is None else self.q0, s.v0 if self.v0 is None else self.v0
         if q0 is None or v0 is None:
-            raise ValueError(f"{'q0' if q0 is None else 'v0'} is missing and {s!r} has no initial "
-                             "condition of its own")  # fmt: skip
-        self.q0, self.v0 = np.array(q0, float), np.array(v0, float)
-        self.free = free_velocities(s, self.q0)
-        self.controls = {}
-        if len(systems) > 1:
-            names = [(x.name or f"system {k}", k) for k, x in enumerate(systems)]
-            self.controls["system"] = choice("system", names, 0)
-        if len(methods) > 1:
-            names = [("all", -1)] + [(plot.label(m), k) for k, m in enumerate(methods)]
-            self.controls["method"] = choice("method", names, -1)
-        if len(views) > 1:
-            self.controls["view"] = choice("view", views)
-        self.controls["h"] = slider("step size h", *h)
-        if alpha is not None:
-            self.controls["alpha"] = slider("alpha", *alpha)
-        self.start = [self._named(x, s) for x in start]
-        for name, low, high, value in self.start:
-            self.controls[name] = slider(f"{name}(0)", low, high, value)
-        for given in parameters:
-            name, *ends = (given,) if isinstance(given, str) else given
-            known = {k.name: x for k, x in s.parameters.items()}
+            name = "q0" if q0 is None else "v0"
+            raise ValueError(f"{name} is missing and {s!r} has no initial condition of its own")
+        return np.array(q0, float), np.array(v0, float)
+
+    def _choices(self):
+        """Drop-down lists of what there are several of."""
+        options = {
+            "system": [(s.name or f"system {k}", k) for k, s in enumerate(self.systems)],
+            "method": [(plot.label(m), k) for k, m in enumerate(self.methods)],
+            "view": self.views,
+        }
+        several = {name: given for name, given in options.items() if len(given) > 1}
+        if "method" in several:
+            several["method"].insert(0, ("all", -1))
+        return {name: choice(name, given) for name, given in several.items()}
+
+    def _sliders(self):
+        """Sliders for the start and for the parameters, each given as "x" or ("x", low, high)."""
+        s, start, parameters = self.systems[0], {}, {}
+        state = dict(zip(map(str, (*s.q, *s.v)), np.hstack(self.starts[0]).tolist(), strict=True))
+        for name, *ends in ([x] if isinstance(x, str) else x for x in self.start):
+            if name not in state:
+                raise ValueError(f"start: {name!r} is neither a coordinate nor a velocity of {s!r}")
+            x = state[name]
+            start[name] = slider(f"{name}(0)", *(ends or (x - 1, x + 1)), x)
+        known = {symbol.name: x for symbol, x in s.parameters.items()}
+        for name, *ends in ([x] if isinstance(x, str) else x for x in self.parameters):
             if name not in known:
                 raise ValueError(f"parameters: {name!r} is none of {s!r}; it has {list(known)}")
-            value = known[name]
-            low, high = ends or (value / 2, 2 * value) if value else (-1, 1)
-            self.controls[name] = slider(name, low, high, value)
-        self.parameters = [x if isinstance(x, str) else x[0] for x in parameters]
-        self.picture = Picture(size)
-        ax = self.picture.ax
-        self.lines = [self.picture.line(label=plot.label(m), **plot.look(m)) for m in methods]
-        self.stops = [self.picture.line(marker="X", markersize=11, linestyle="none",
-                      color=plot.look(m)["color"]) for m in methods]  # fmt: skip
-        if len(methods) > 1:
-            ax.legend(self.lines, [plot.label(m) for m in methods], loc="lower left",
-                      bbox_to_anchor=(0, 1.0), ncols=min(4, len(methods)),
-                      frameon=False)  # fmt: skip
-        self._shown = None
+            x = known[name]
+            near = sorted((x / 2, 2 * x)) if x else (-1, 1)
+            parameters[name] = slider(name, *(ends or near), x)
+        return start, parameters
 
-    def _named(self, given, s):
-        name, *ends = (given,) if isinstance(given, str) else given
-        names = [str(x) for x in (*s.q, *s.v)]
-        if name not in names:
-            raise ValueError(f"start: {name!r} is neither a coordinate nor a velocity of {s!r}")
-        k = names.index(name)
-        n = len(s.q)
-        if k >= n and k - n not in self.free:
-            # let this one be free: exchange it with a free velocity it can replace
-            self.free = self._with_free(s, k - n)
-        value = float((*self.q0, *self.v0)[k])
-        low, high = ends or (value - 1, value + 1)
-        return name, low, high, value
+    def _prepare(self, picture):
+        """The artists: a curve for each method, and a mark where it stopped."""
+        self.picture, self._shown = picture, None
+        looks = [{"label": plot.label(m), **plot.look(m)} for m in self.methods]
+        mark = {"marker": "X", "markersize": 11, "linestyle": "none"}
+        self.lines = [picture.line(**look) for look in looks]
+        self.stops = [picture.line(**{**mark, "color": look["color"]}) for look in looks]
+        if len(looks) > 1:
+            above = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "frameon": False}
+            picture.ax.legend(handles=self.lines, ncols=min(4, len(looks)), **above)
 
-    def _with_free(self, s, k):
-        wanted = {k} | {j for j in getattr(self, "_asked", set())}
-        self._asked = wanted
-        A = s.A(self.q0)
-        for drop in self.free:
-            if drop in wanted:
-                continue
-            free = sorted({*self.free, k} - {drop})
-            bound = [j for j in range(len(self.q0)) if j not in free]
-            if np.linalg.cond(A[:, bound]) < 1e6:
-                return free
-        raise ValueError(f"velocity {s.v[k]} cannot be chosen freely at q0 = {self.q0}")
-
-    def panel(self):
-        return Panel(self.picture, self.update, self.controls, caption=self.caption,
-                     code=self.code, alt=self.caption)  # fmt: skip
-
-    # ---- what the sliders say
-
-    def setting(self, values):
-        s = self.systems[values.get("system", 0)]
-        s = s.set(**{k: values[k] for k in self.parameters}) if self.parameters else s
-        if len(self.systems) > 1:
-            q0, v0 = np.array(s.q0, float), np.array(s.v0, float)
-            free = free_velocities(s, q0)
-        else:
-            q0, v0, free = self.q0.copy(), self.v0.copy(), self.free
-        names = [str(x) for x in (*s.q, *s.v)]
-        for name, *_ in self.start:
-            k = names.index(name)
-            (q0 if k < len(q0) else v0)[k % len(q0)] = values[name]
-        return s, q0, complete_velocity(s, q0, v0, free)
-
-    def chosen(self, values):
-        pick = values.get("method", -1)
-        return range(len(self.methods)) if pick < 0 else [pick]
-
-    def method(self, k, values):
-        import dataclasses
-
-        m = self.methods[k]
-        if "alpha" in values and hasattr(m, "alpha"):
-            m = dataclasses.replace(m, alpha=round(values["alpha"], 6))
-        return m
-
-    def length(self, values, quick):
+    def runs(self, values):
+        """System, q0, v0, methods by number and count of steps that the controls ask for."""
+        k, pick = values.get("system", 0), values.get("method", -1)
+        s, (q0, v0) = self.systems[k], self.starts[k]
+        if self.parameters:
+            s = s.set(**{name: values[name] for name in self.parameters})
+        moved = {name: values[name] for name in self.start}
+        q0, v0 = (
+            np.array([moved.get(str(x), y) for x, y in zip(symbols, given, strict=True)])
+            for symbols, given in ((s.q, q0), (s.v, v0))
+        )
+        methods = {k: m for k, m in enumerate(self.methods) if pick in (-1, k)}
+        if "alpha" in values:
+            alpha = round(values["alpha"], 6)
+            with_alpha = {k: m for k, m in methods.items() if hasattr(m, "alpha")}
+            methods |= {k: replace(m, alpha=alpha) for k, m in with_alpha.items()}
         steps = self.steps or max(1, round(self.T / values["h"]))
-        return max(1, min(steps, 400)) if quick else steps
+        return s, q0, complete_velocity(s, q0, v0, self.free[k]), methods, steps
 
     def update(self, picture, values, quick):
-        s, q0, v0 = self.setting(values)
-        name = values.get("view", self.views[0])
-        xlabel, ylabel, f = plot.reading(name, s)
-        ax = picture.ax
-        key = (name, s.name)
-        if key != self._shown:
-            ax.set_xlabel(xlabel)
-            ax.set_ylabel(ylabel)
+        s, q0, v0, methods, steps = self.runs(values)
+        length = {"h": values["h"], "steps": min(steps, 400) if quick else steps}
+        view = values.get("view", self.views[0])
+        xlabel, ylabel, read = plot.reading(view, s)
+        stays = self._shown == (view, s.name)
+        if not stays:
+            picture.ax.set(xlabel=xlabel, ylabel=ylabel)
             picture.forget()
-        text, xs, ys = {}, [], []
         for artist in (*self.lines, *self.stops):
             artist.set_data([], [])
-        for k in self.chosen(values):
-            m, stopped = self.method(k, values), False
+        text, curves = {}, []
+        for k, m in methods.items():
             try:
-                sol = integrate(s, m, q0, v0, h=values["h"], steps=self.length(values, quick),
-                                progress=False)  # fmt: skip
+                sol, stopped = integrate(s, m, q0, v0, **length, progress=False), False
             except IntegrationError as error:
                 sol, stopped = error.trajectory, True
                 text["error"] = str(error)
-            x, y = f(sol)
+            x, y = read(sol)
             self.lines[k].set_data(x, y)
-            if stopped and len(x):
+            if stopped:
                 self.stops[k].set_data(x[-1:], y[-1:])
-            xs.append(x)
-            ys.append(y)
+            curves.append((x, y))
             text |= self._numbers(sol)
-        picture.fit(ax, np.concatenate(xs), np.concatenate(ys), key == self._shown and quick)
-        self._shown = key
+        picture.fit(picture.ax, *np.hstack(curves), grow_only=stays and quick)
+        self._shown = (view, s.name)
         return text
 
     def _numbers(self, sol):
         name = type(sol.method).__name__
-        E = sol.energy("midpoints") if type(sol.method).__name__ == "EDLA" else sol.energy()
+        E = sol.energy("midpoints") if name == "EDLA" else sol.energy()
         numbers = {f"{name}: energy spread": f"{np.ptp(E):.2e}" if len(E) else "-"}
-        for label, f in self.extra.items():
-            numbers[f"{name}: {label}"] = f"{f(sol):.4g}"
-        return numbers
+        return numbers | {f"{name}: {x}": f"{f(sol):.4g}" for x, f in dict(self.extra).items()}
 
     def code(self, values):
-        s, q0, v0 = self.setting(values)
-        steps = self.length(values, False)
+        """The calls that reproduce what is shown."""
+        s, q0, v0, methods, steps = self.runs(values)
         numbers = ", ".join(f"{k.name}={x!r}" for k, x in s.parameters.items())
-        name, catalogue = s.name.replace(" ", "_"), {**systems.catalogue, **systems.on_groups}
-        make = f"system = nh.systems.{name}({numbers})"
-        if name not in catalogue:
-            make = f"system = system.set({numbers})" if numbers else "# system: your own"
+        name = s.name.replace(" ", "_")
+        make = f"system = system.set({numbers})" if numbers else "# system: your own"
+        if name in catalogue or name in on_groups:
+            make = f"system = nh.systems.{name}({numbers})"
         lines = ["import nhlab as nh", "", make]
-        for k in self.chosen(values):
-            m = self.method(k, values)
+        for m in methods.values():
             lines.append(
                 f"{type(m).__name__.lower()} = nh.integrate(system, nh.{m!r}, q0={q0.tolist()}, "
                 f"v0={v0.tolist()}, h={values['h']:g}, steps={steps})"
             )
         return "\n".join(lines)
+
+
+explore.__signature__ = inspect.signature(Explorer).replace(return_annotation=Panel)

@@ -1,7 +1,5 @@
 """Panels: controls, a picture, a read-out and a caption that follow each other."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import html
@@ -12,6 +10,15 @@ import ipywidgets as w
 import numpy as np
 
 PAUSE = 0.25  # seconds without a change after which the full picture is drawn
+LAYOUT = {"style": {"description_width": "80px"}, "layout": {"width": "300px"}}
+CELL = (
+    '<span style="margin-right:1.6em;white-space:nowrap">{} '
+    '<b style="font-variant-numeric:tabular-nums">{}</b></span>'
+)
+LISTING = (
+    '<pre style="user-select:all;background:#f5f5f5;color:#111;padding:.6em;overflow-x:auto">'
+    "{}</pre>"
+)
 
 
 class Panel(w.VBox):
@@ -26,16 +33,14 @@ class Panel(w.VBox):
     def __init__(self, picture, update, controls, *, caption="", code=None, alt=""):
         self.picture, self._update, self._code = picture, update, code
         self.controls, self.alt = controls, alt or caption
-        self._defaults = {k: c.value for k, c in controls.items()}
+        self._defaults = self.values
         self._slow, self._timer, self._silent = False, None, False
         width, height = (int(x) for x in picture.figure.bbox.size)
-        self.image = w.Image(format="png", width=width, height=height)
-        self.image.layout.min_width, self.image.layout.min_height = f"{width}px", f"{height}px"
-        self.image.layout.object_fit = "contain"
+        fixed = {"min_width": f"{width}px", "min_height": f"{height}px", "object_fit": "contain"}
+        self.image = w.Image(format="png", width=width, height=height, layout=fixed)
         self.readout = w.HTML(layout={"min_height": "3.4em"})
         self.message = w.HTML(layout={"min_height": "1.6em"})
-        self.listing = w.HTML()
-        self.listing.layout.display = "none"
+        self.listing = w.HTML(layout={"display": "none"})
         buttons = [w.Button(description="Reset", tooltip="back to the initial values")]
         buttons[0].on_click(lambda _: self.reset())
         if code is not None:
@@ -89,6 +94,7 @@ class Panel(w.VBox):
     def draw(self, quick=False):
         """Compute and show; a failure is a sentence under the picture."""
         begun = time.perf_counter()
+        text = {}
         try:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
@@ -96,37 +102,26 @@ class Panel(w.VBox):
             notes = [str(c.message) for c in caught if issubclass(c.category, RuntimeWarning)]
             self._say(text.pop("error", "") or "; ".join(dict.fromkeys(notes)))
         except (ValueError, ArithmeticError, RuntimeError) as error:
-            text = {}
-            self._say(str(error))
+            self._say(error)
         computed = time.perf_counter() - begun
         self.image.value = self.picture.png()
         if not quick:
             self._slow = computed > max(0.05, time.perf_counter() - begun - computed)
-        cells = "".join(
-            f'<span style="margin-right:1.6em;white-space:nowrap">{k} '
-            f'<b style="font-variant-numeric:tabular-nums">{v}</b></span>'
-            for k, v in text.items()
-        )
-        self.readout.value = cells
-        if self.listing.layout.display != "none":
-            self._show_code()
+        self.readout.value = "".join(CELL.format(*pair) for pair in text.items())
+        self._show_code()
 
     def _say(self, sentence):
         sentence = html.escape(str(sentence))
         self.message.value = f'<span style="color:#B00020">{sentence}</span>' if sentence else ""
 
     def _toggle_code(self):
-        hidden = self.listing.layout.display == "none"
-        self.listing.layout.display = "block" if hidden else "none"
-        if hidden:
-            self._show_code()
+        shown = self.listing.layout.display != "none"
+        self.listing.layout.display = "none" if shown else "block"
+        self._show_code()
 
     def _show_code(self):
-        code = html.escape(self._code(self.values))
-        self.listing.value = (
-            '<pre style="user-select:all;background:#f5f5f5;color:#111;padding:.6em;'
-            f'overflow-x:auto">{code}</pre>'
-        )
+        if self.listing.layout.display != "none":
+            self.listing.value = LISTING.format(html.escape(self._code(self.values)))
 
     # ---- without a kernel
 
@@ -144,34 +139,27 @@ class Panel(w.VBox):
 def slider(label, low, high, value, step=None, digits=None):
     """A slider that shows a clean number; its steps lead exactly to ``value`` and, where they can,
     to ``high``: the browser moves a value that lies between two steps."""
-    top = np.floor(np.log10((high - low) / 50))
-    nice = [float(f"{m}e{int(top) - k}") for k in range(2) for m in (5, 2, 1)]
+    top = int(np.floor(np.log10((high - low) / 50)))
+    nice = [float(f"{m}e{top - k}") for k in range(2) for m in (5, 2, 1)]
 
-    def meets(x, ends):
-        return x <= (high - low) / 50 and all(abs(y / x - round(y / x)) < 1e-6 for y in ends)
+    def meeting(*ends):
+        fine = [x for x in nice if x <= (high - low) / 50]
+        return [x for x in fine if all(abs(y / x - round(y / x)) < 1e-6 for y in ends)]
 
-    both = [x for x in nice if meets(x, (value - low, high - low))]
-    step = step or (both or [x for x in nice if meets(x, (value - low,))] or nice[-1:])[0]
+    step = step or (meeting(value - low, high - low) or meeting(value - low) or nice[-1:])[0]
     digits = max(0, -int(np.floor(np.log10(step) + 1e-9))) if digits is None else digits
-    return w.FloatSlider(
-        value=value, min=low, max=high, step=step, description=label, readout_format=f".{digits}f",
-        continuous_update=True, style={"description_width": "80px"}, layout={"width": "300px"},
-    )  # fmt: skip
+    limits = {"min": low, "max": high, "step": step, "readout_format": f".{digits}f"}
+    return w.FloatSlider(value, description=label, **limits, **LAYOUT)
 
 
 def whole(label, low, high, value):
-    return w.IntSlider(
-        value=value, min=low, max=high, description=label, continuous_update=True,
-        style={"description_width": "80px"}, layout={"width": "300px"},
-    )  # fmt: skip
+    return w.IntSlider(value, low, high, description=label, **LAYOUT)
 
 
 def choice(label, options, value=None):
     """A drop-down list; ``options`` are names or pairs (name, value)."""
-    return w.Dropdown(
-        options=options, value=options[0] if value is None else value, description=label,
-        style={"description_width": "80px"}, layout={"width": "300px"},
-    )  # fmt: skip
+    chosen = {"index": 0} if value is None else {"value": value}
+    return w.Dropdown(options=options, description=label, **chosen, **LAYOUT)
 
 
 def _control(name, given):
@@ -180,10 +168,9 @@ def _control(name, given):
         return given
     if isinstance(given, list):
         return choice(name, given)
-    low, high, value, *step = given
     if all(isinstance(x, int) for x in given):
-        return whole(name, low, high, value)
-    return slider(name, low, high, value, *step)
+        return whole(name, *given[:3])
+    return slider(name, *given)
 
 
 def panel(picture, update, *, caption="", code=None, alt="", **controls):
@@ -199,15 +186,13 @@ def play(panel, name, frames=None, interval=80):
     without ``frames`` each tick is a step of the slider.
     """
     moved = panel.controls[name]
-    low, width = moved.min, moved.max - moved.min
-    step = width / frames if frames else moved.step
+    low, step = moved.min, (moved.max - moved.min) / frames if frames else moved.step
 
     def tick(value):
         return round((value - low) / step)
 
-    button = w.Play(
-        value=tick(moved.value), min=0, max=tick(moved.max), interval=interval, description="play"
-    )
+    button = w.Play(value=tick(moved.value), max=tick(moved.max), interval=interval)
+    button.description = "play"
     button.observe(lambda change: setattr(moved, "value", low + change["new"] * step), "value")
     moved.observe(lambda change: setattr(button, "value", tick(change["new"])), "value")
     panel.bar.children = (button, *panel.bar.children)

@@ -1,6 +1,4 @@
-"""A persistent figure whose moving parts alone are redrawn, sent as PNG."""
-
-from __future__ import annotations
+"""A persistent figure whose moving parts alone are drawn anew, as PNG."""
 
 import io
 
@@ -20,12 +18,8 @@ class Picture:
         with mpl.rc_context(plot.STYLE):
             self.figure = Figure(figsize=size)
             self.axes = self.figure.subplots(rows, columns, squeeze=False, **subplots).ravel()
-        self.canvas = FigureCanvasAgg(self.figure)
-        self.moving, self._background, self._fitted = [], None, []
-
-    @property
-    def ax(self):
-        return self.axes[0]
+        self.ax, self.canvas = self.axes[0], FigureCanvasAgg(self.figure)
+        self.moving, self._background, self._fitted = [], None, set()
 
     def line(self, *args, ax=None, **options):
         """A curve without points yet, to be moved by ``set_data``."""
@@ -58,24 +52,22 @@ class Picture:
     def fit(self, ax, x, y, grow_only=False):
         """Round limits that hold the data and change rarely, so that the axes stand still while a
         slider moves: data that leave them are given room, data that shrink a little are not."""
-        ends = ((x, ax.get_xlim, ax.set_xlim, 0.0), (y, ax.get_ylim, ax.set_ylim, 0.02))
-        for values, get, put, room in ends:
+        for side, values, room in (("xlim", x, 0.0), ("ylim", y, 0.02)):
             values = np.asarray(values, float)
             values = values[np.isfinite(values)]
             if not len(values):
                 continue
-            low, high, (left, right) = values.min(), values.max(), get()
-            below, above = low < left, high > right
-            if (ax, put) not in self._fitted:
-                self._fitted.append((ax, put))
+            low, high, (left, right) = values.min(), values.max(), getattr(ax, f"get_{side}")()
+            below, above, width = low < left, high > right, high - low
+            constant = width < 1e-12 * max(1, abs(high))  # fills no range
+            if (ax, side) not in self._fitted:
+                self._fitted.add((ax, side))
             elif below or above:
-                extra, room = 0.3 * (high - low), 0.0
+                extra, room = 0.3 * width, 0.0
                 low, high = low - extra if below else left, high + extra if above else right
-            elif grow_only or high - low > 0.3 * (right - left):
+            elif grow_only or constant or width > 0.3 * (right - left):
                 continue
-            elif high - low < 1e-12 * max(1, abs(high)):  # a constant fills no range
-                continue
-            put(*_round_limits(low, high, room))
+            ax.set(**{side: _round_limits(low, high, room)})
             self.changed()
 
     def forget(self):

@@ -4,29 +4,28 @@ Methods keep one colour everywhere (Okabe and Ito's palette, safe for colour-bli
 one line style, so that a figure still reads in grey.
 """
 
-from __future__ import annotations
-
 import base64
 import io
 
+import matplotlib.pyplot as plt
 import numpy as np
+import sympy as sp
 
-COLOURS = {
-    "DLA": "#0072B2",
-    "Projector": "#D55E00",
-    "EDLA": "#009E73",
-    "RK4": "#CC79A7",
-    "Variational": "#56B4E9",
-    "Reference": "#000000",
-    "RDLA": "#E69F00",
-    "REDLA": "#7A5C00",
-    "Reversible": "#332288",
-    "DiscreteGradient": "#882255",
-    "Composition": "#999933",
+LOOKS = {
+    "DLA": ("#0072B2", "-"),
+    "Projector": ("#D55E00", "--"),
+    "EDLA": ("#009E73", "-."),
+    "RK4": ("#CC79A7", ":"),
+    "Variational": ("#56B4E9", "-"),
+    "Reference": ("#000000", (0, (1, 1))),
+    "RDLA": ("#E69F00", "--"),
+    "REDLA": ("#7A5C00", "-."),
+    "Reversible": ("#332288", (0, (6, 1))),
+    "DiscreteGradient": ("#882255", (0, (3, 1, 1, 1))),
+    "Composition": ("#999933", (0, (6, 1, 1, 1))),
 }
-LINES = {"DLA": "-", "Projector": "--", "EDLA": "-.", "RK4": ":", "Variational": "-",
-         "Reference": (0, (1, 1)), "RDLA": "--", "REDLA": "-.", "Reversible": (0, (6, 1)),
-         "DiscreteGradient": (0, (3, 1, 1, 1)), "Composition": (0, (6, 1, 1, 1))}  # fmt: skip
+COLOURS = {name: colour for name, (colour, _) in LOOKS.items()}
+LINES = {name: line for name, (_, line) in LOOKS.items()}
 STYLE = {
     "figure.dpi": 100,
     "figure.constrained_layout.use": True,
@@ -45,10 +44,8 @@ STYLE = {
 def look(method):
     """Colour and line style of a method, as keywords for ``ax.plot``."""
     name = type(method).__name__
-    style = {"color": COLOURS.get(name, "#777777"), "linestyle": LINES.get(name, "-")}
-    if name == "RK4":
-        style["linewidth"] = 2.4
-    return style
+    colour, line = LOOKS.get(name, ("#777777", "-"))
+    return {"color": colour, "linestyle": line} | ({"linewidth": 2.4} if name == "RK4" else {})
 
 
 def label(method):
@@ -66,20 +63,6 @@ def label(method):
     return name + (f" ({', '.join(extras)})" if extras else "")
 
 
-# What can be drawn of a trajectory: name -> (x label, y label, function giving x and y).
-READINGS = {
-    "energy": ("time $t$", "energy $E$", lambda s: (s.t, s.energy())),
-    "midpoint energy": (
-        "time $t$", "discrete energy $E_d$",
-        lambda s: (s.t[1:], s.energy("midpoints") if s.method.discrete else s.energy()[1:])),
-    "energy error": ("time $t$", "$E - E_0$", lambda s: (s.t, s.energy() - s.energy()[0])),
-    "projected energy": ("time $t$", "energy of $P v$", lambda s: (s.t, s.energy("projected"))),
-    "constraint": ("time $t$", "constraint residual", lambda s: own_constraint(s)),
-    "node constraint": ("time $t$", "$A(q_k)\\, v_k$", lambda s: (s.t, _worst(s.constraint()))),
-    "step": ("time $t$", "step size $h$", lambda s: (s.t[1:], s.h)),
-}  # fmt: skip
-
-
 def own_constraint(sol):
     """(t, residual) of the constraint a method imposes: wd on each step, the average momentum for
     the projector method, A v at the nodes for the classical methods."""
@@ -91,11 +74,28 @@ def own_constraint(sol):
 
 
 def _worst(residual):
-    """The component of largest size, with its sign."""
-    if residual.shape[1] == 0:
-        return np.zeros(len(residual))
-    pick = np.abs(residual).argmax(1)
-    return np.take_along_axis(residual, pick[:, None], 1)[:, 0]
+    """The component of largest size, with its sign; 0 without constraints."""
+    padded = np.pad(residual, ((0, 0), (0, 1)))
+    return padded[np.arange(len(padded)), np.abs(padded).argmax(1)]
+
+
+def _discrete_energy(sol):
+    return sol.t[1:], sol.energy("midpoints") if sol.method.discrete else sol.energy()[1:]
+
+
+# What can be drawn of a trajectory: name -> (x label, y label, function giving x and y).
+READINGS = {
+    name: ("time $t$", ylabel, f)
+    for name, ylabel, f in [
+        ("energy", "energy $E$", lambda s: (s.t, s.energy())),
+        ("midpoint energy", "discrete energy $E_d$", _discrete_energy),
+        ("energy error", "$E - E_0$", lambda s: (s.t, s.energy() - s.energy()[0])),
+        ("projected energy", "energy of $P v$", lambda s: (s.t, s.energy("projected"))),
+        ("constraint", "constraint residual", own_constraint),
+        ("node constraint", r"$A(q_k)\, v_k$", lambda s: (s.t, _worst(s.constraint()))),
+        ("step", "step size $h$", lambda s: (s.t[1:], s.h)),
+    ]
+}
 
 
 def reading(name, system):
@@ -104,25 +104,23 @@ def reading(name, system):
         return READINGS[name]
     names = [str(s) for s in system.q]
     parts = name.split()
-    if len(parts) != 2 or any(p not in [*names, "t"] for p in parts):
-        raise ValueError(f"view {name!r} is unknown; choose one of {list(READINGS)} or two of "
-                         f"{['t', *names]}, as in 't {names[0]}'")  # fmt: skip
+    if len(parts) != 2 or not {*parts} <= {"t", *names}:
+        raise ValueError(
+            f"view {name!r} is unknown; choose one of {list(READINGS)} or two of "
+            f"{['t', *names]}, as in 't {names[0]}'"
+        )
 
     def column(sol, p):
         return sol.t if p == "t" else sol.q[:, names.index(p)]
 
     def tex(p):
-        import sympy as sp
-
         return "time $t$" if p == "t" else f"${sp.latex(system.q[names.index(p)])}$"
 
-    return tex(parts[0]), tex(parts[1]), lambda s: tuple(column(s, p) for p in parts)
+    return *map(tex, parts), lambda s: tuple(column(s, p) for p in parts)
 
 
 def new(rows=1, columns=1, size=None):
     """A figure and its axes in nhlab's style."""
-    import matplotlib.pyplot as plt
-
     with plt.rc_context(STYLE):
         return plt.subplots(rows, columns, figsize=size or (3.6 + 3.6 * columns, 3.2 * rows))
 
@@ -132,13 +130,11 @@ def draw(sols, name, ax=None, **options):
     sols = sols if isinstance(sols, (list, tuple)) else [sols]
     if not sols:
         raise ValueError("there is nothing to draw: give one or more trajectories")
-    if ax is None:
-        ax = new()[1]
+    ax = new()[1] if ax is None else ax
     x, y, f = reading(name, sols[0].system)
     for sol in sols:
         ax.plot(*f(sol), **{"label": label(sol.method), **look(sol.method), **options})
-    ax.set_xlabel(x)
-    ax.set_ylabel(y)
+    ax.set(xlabel=x, ylabel=y)
     if len(sols) > 1:
         ax.legend(loc="best", frameon=False)
     return ax
@@ -166,8 +162,7 @@ def path(sols, x, y, ax=None, **options):
 
 def order(results, ax=None):
     """Errors against h, log-log; ``results`` maps a method to a diagnostics.Order."""
-    if ax is None:
-        ax = new(size=(6, 4))[1]
+    ax = new(size=(6, 4))[1] if ax is None else ax
     for method, result in results.items():
         text = f"{label(method)}: slope {result.slope:.2f}"
         ax.loglog(result.h, result.error, marker="o", label=text, **look(method))
@@ -175,8 +170,7 @@ def order(results, ax=None):
     hs = [h for k, h in enumerate(hs) if k == 0 or h > 1.3 * hs[k - 1]]  # labels need room
     ax.set_xticks(hs, [f"{h:g}" for h in hs], minor=False)
     ax.set_xticks([], minor=True)
-    ax.set_xlabel("step size $h$")
-    ax.set_ylabel("error at the end")
+    ax.set(xlabel="step size $h$", ylabel="error at the end")
     ax.legend(loc="best", frameon=False)
     return ax
 
@@ -199,8 +193,6 @@ class Shown:
 
 def show(figure, alt):
     """Show a figure (or the figure of an ``ax``) with alternative text, and close it."""
-    import matplotlib.pyplot as plt
-
     figure = getattr(figure, "figure", figure)
     file = io.BytesIO()
     figure.savefig(file, format="png", metadata={"Software": None})

@@ -1,4 +1,4 @@
-"""Panels with sliders, ``nh.widgets``.
+"""Panels with sliders, ``nh.widgets``: one persistent figure whose moving parts are redrawn.
 
 ``Panel`` is the machinery: controls, a picture, a read-out, a caption.  ``explore`` builds the
 panel of most lessons from a system and some methods; ``animate`` plays a computed motion.
@@ -9,16 +9,5 @@ from .explore import complete_velocity, explore, free_velocities
 from .panel import Panel, choice, panel, play, slider, whole
 from .picture import Picture
 
-__all__ = [
-    "Panel",
-    "Picture",
-    "animate",
-    "choice",
-    "complete_velocity",
-    "explore",
-    "free_velocities",
-    "panel",
-    "play",
-    "slider",
-    "whole",
-]
+__all__ = ["Panel", "Picture", "choice", "panel", "play", "slider", "whole"]
+__all__ += ["animate", "complete_velocity", "explore", "free_velocities"]
