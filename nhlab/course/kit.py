@@ -1,6 +1,4 @@
-"""What the lessons share: colours, and a board on which a function of the controls draws."""
-
-from __future__ import annotations
+"""What the lessons share: a board on which a function of the controls draws."""
 
 import numpy as np
 from matplotlib.patches import FancyArrowPatch
@@ -8,10 +6,7 @@ from matplotlib.patches import FancyArrowPatch
 from ..view import plot
 from ..view.widgets import Picture, panel
 
-DARK, MIDDLE, SLATE, GREY = "#333333", "#777777", "#999999", "#BBBBBB"
-BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
-ABOVE = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False}
-RIGHT = {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
+RIGHT = {"loc": "center left", "bbox_to_anchor": (1, 0.5), "ncols": 1}
 
 
 class Board(Picture):
@@ -29,7 +24,7 @@ class Board(Picture):
             self.figure.set_layout_engine(None)
             self.figure.subplots_adjust(*margins)
         self.quick, self.said = False, {}
-        self._next, self._legends, self._key = 0, [], None
+        self._next, self._legends, self._key = 0, {ax: {} for ax in self.axes}, None
 
     def panel(self, update, text=None, code=None, **controls):
         """A panel that calls ``update`` with the values of the controls.
@@ -47,12 +42,15 @@ class Board(Picture):
             for artist in self.moving[self._next :]:
                 artist.set_visible(False)
             while self._legends:
-                add_legend(*self._legends.pop())
+                ax, options = self._legends.popitem()
+                add_legend(ax, **options)
             return self.said
 
         return panel(self, redraw, alt=alt, caption=caption, code=code, **controls)
 
-    # ---- what an update says
+    def legend(self, ax=None, order=None, **options):
+        """How the legend of what has a label is to differ from that of ``add_legend``."""
+        self._legends[ax or self.ax] = {"order": order, **options}
 
     def say(self, label, text):
         """An entry of the read-out."""
@@ -81,42 +79,49 @@ class Board(Picture):
         ax = ax or self.ax
 
         def make():
-            if label and label not in ax.get_legend_handles_labels()[1]:
+            if label not in ("", *ax.get_legend_handles_labels()[1]):
                 key(ax, colour, label)
             style = {"arrowstyle": "-|>", "mutation_scale": head, "shrinkA": 0, "shrinkB": 0}
             return ax.add_patch(FancyArrowPatch(tail, tip, color=colour, linewidth=width, **style))
 
         self.part(make).set_positions(tail, tip)
 
-    def hold(self, ax, x, y=(), grow_only=None):
-        """Limits that hold x, y and the curves drawn on ``ax``."""
+    def hold(self, ax, x, y=(), same=True):
+        """Limits that hold x, y and the curves on ``ax``; ``same`` if it shows what it showed."""
         drawn = [a.get_ydata() for a in self.moving if a.axes is ax]
-        self.fit(
-            ax, x, np.concatenate([y, *drawn]), grow_only if grow_only is not None else self.quick
-        )
+        self.fit(ax, x, np.concatenate([y, *drawn]), self.quick and same)
 
     def news(self, key):
         """Is ``key`` another one than the last time?"""
         old, self._key = self._key, key
         return old != key
 
-    # ---- what stays
 
-    def legend(self, ax=None, order=None, **options):
-        """A legend above the axes, of all that has a label after the first update."""
-        self._legends.append((ax or self.ax, order, {**ABOVE, **options}))
+def new_board(*args, **options):
+    """A Board and its axes."""
+    board = Board(*args, **options)
+    return board, *board.axes
 
 
-def add_legend(ax, order=None, options=ABOVE):
-    """A legend of the artists with labels, in the order given."""
+def frame(ax, xlabel, ylabel, xlim=None, ylim=None, **more):
+    """What the axes say and show."""
+    limits = {k: x for k, x in (("xlim", xlim), ("ylim", ylim)) if x is not None}
+    ax.set(xlabel=xlabel, ylabel=ylabel, **limits, **more)
+
+
+def add_legend(ax, order=None, **options):
+    """A legend of what has a label (in the order given), in one line above the axes."""
     handles, labels = ax.get_legend_handles_labels()
     found = dict(zip(labels, handles, strict=True))
-    ax.legend(handles=[found[label] for label in order or found], **options)
+    handles = [found[label] for label in (found if order is None else order)]
+    above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": len(handles)}
+    if handles:
+        ax.legend(handles=handles, **{"frameon": False, **above, **options})
 
 
 def key(ax, colour, text, **look):
     """An entry of the legend for something that has none of its own."""
-    return ax.plot([], [], color=colour, label=text, **look)[0]
+    ax.plot([], [], color=colour, label=text, **look)
 
 
 def bare(ax, xlim, ylim):

@@ -1,7 +1,5 @@
 """Lesson 00: a skate to be parked, and a look at the installation."""
 
-from __future__ import annotations
-
 import platform
 from importlib import metadata
 
@@ -10,7 +8,8 @@ import numpy as np
 from ...mechanics import catalogue as systems
 from ...methods import DLA
 from ...run.loop import COMPILE_FROM, has_numba, integrate
-from ..kit import BLUE, DARK, ORANGE, SLATE, Board
+from ..colours import BLUE, DARK, ORANGE, SLATE
+from ..kit import frame, new_board
 
 PLACE = (0.0, 1.0)  # where the skate is to be parked, heading along x as at the start
 
@@ -50,13 +49,11 @@ def outline(q, length=0.5, width=0.13):
 
 def skate_panel(turn=(-1.5, 1.5, 0.6, 0.01), back=(0.0, 2.5, 1.0, 0.01)):
     """Steer a skate that cannot slip sideways to a place beside its start."""
-    board = Board((6.4, 5.0))
-    ax = board.ax
-    ax.set(xlabel="$x$", ylabel="$y$", xlim=(-1.6, 2.4), ylim=(-1.5, 1.5), aspect="equal")
+    board, ax = new_board((6.4, 5.0))
+    frame(ax, "$x$", "$y$", (-1.6, 2.4), (-1.5, 1.5), aspect="equal")
     ax.plot(*outline((*PLACE, 0)).T, color=DARK, linestyle=(0, (2, 1.5)), linewidth=1.4)
     ax.text(PLACE[0], PLACE[1] + 0.16, "park here", ha="center")
     ax.text(0, -0.24, "start", ha="center")
-    board.legend(ncols=2)
 
     def update(turn, back):
         """The path of a skate: an S-shaped curve forward, then straight back.

@@ -1,13 +1,12 @@
 """Lesson 01: the pendulum and its phase plane, a path to drag, a blob that is carried along."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...geometry.diagnostics import action
 from ...run.ensemble import ensemble
 from ...view import plot
-from ..kit import BLUE, DARK, GREY, MIDDLE, Board
+from ..colours import BLUE, DARK, GREY, MIDDLE
+from ..kit import frame, new_board
 
 
 def draw_pendulum(ax, theta=1.0):
@@ -35,8 +34,7 @@ def phase_plane(ax, pendulum):
     some, separatrix = np.arange(-0.8, 3, 0.4), [1.0]
     ax.contour(theta, p[..., 0], E, some, colors=GREY, linewidths=0.8, linestyles="solid")
     ax.contour(theta, p[..., 0], E, separatrix, colors=MIDDLE, linewidths=1.4)
-    ax.set(xlabel=r"angle $\theta$ (rad)", ylabel="momentum $p$")
-    ax.set(xlim=(-np.pi, np.pi), ylim=(-2.6, 2.6))
+    frame(ax, r"angle $\theta$ (rad)", "momentum $p$", (-np.pi, np.pi), (-2.6, 2.6))
     ax.set_xticks([-np.pi, 0, np.pi], [r"$-\pi$", "0", r"$\pi$"])
     ax.grid(False)
 
@@ -49,13 +47,12 @@ def path_panel(sol, low, high):
     system, method, t, h = sol.system, sol.method, sol.t, sol.h
     ends = sol.q[0, 0], sol.q[-1, 0]
     least, colour = action(system, method, t, sol.q), plot.look(method)["color"]
-    board = Board((8.4, 3.9), columns=2)
-    left, right = board.axes
-    left.set(xlabel="time $t$", ylabel=r"angle $\theta_k$ (rad)")
-    left.set(xlim=(-0.1, t[-1] + 0.1), ylim=(low - 0.1, high + 0.1))
+    board, left, right = new_board((8.4, 3.9), columns=2)
+    wide, high_enough = (-0.1, t[-1] + 0.1), (low - 0.1, high + 0.1)
+    frame(left, "time $t$", r"angle $\theta_k$ (rad)", wide, high_enough)
     left.plot(t[[0, -1]], ends, marker="s", markersize=9, linestyle="none", color=DARK)
-    right.set(xlabel="inner node $k$", ylabel=r"$\partial S/\partial\theta_k$")
-    right.set(xlim=(0.4, 3.6), ylim=(-1, 1), xticks=[1, 2, 3])
+    slopes = r"$\partial S/\partial\theta_k$"
+    frame(right, "inner node $k$", slopes, (0.4, 3.6), (-1, 1), xticks=[1, 2, 3])
     right.axhline(0, color=DARK, linewidth=1)
     bars = [board.add(bar) for bar in right.bar([1, 2, 3], [0, 0, 0], width=0.5, color=colour)]
 
@@ -97,11 +94,9 @@ def blob_panel(pendulum, methods, h=(0.2, 1.2, 1.0), steps=(0, 30, 14)):
     """A blob of initial conditions carried by each method; the read-out compares areas."""
     q0, v0 = blob()
     p0 = pendulum.momentum(q0, v0)
-    board = Board((6.8, 5.2))
-    ax = board.ax
+    board, ax = new_board((6.8, 5.2))
     phase_plane(ax, pendulum)
     ax.plot(*np.vstack([q0.T, p0.T]), color=DARK, linestyle="--", linewidth=1.2)
-    board.legend(ncols=2)
 
     def shape(method):
         look = {"facecolor": plot.look(method)["color"], "edgecolor": DARK, "alpha": 0.75}

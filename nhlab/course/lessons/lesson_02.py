@@ -1,8 +1,6 @@
 """Lesson 02: the figures of CM01 with sliders, the orders of the two rules, the determinant of
 CM01 (7) along a run, and the energy that drifts."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -11,7 +9,8 @@ from ...geometry.diagnostics import drift
 from ...methods import DLA, RK4, Projector, Reference
 from ...run.errors import IntegrationError
 from ...run.loop import integrate
-from ..kit import DARK, MIDDLE, Board, slope, step_sizes
+from ..colours import DARK, MIDDLE
+from ..kit import Board, frame, new_board, slope, step_sizes
 
 EXACT = {"color": "#000000", "linestyle": (0, (1, 1)), "linewidth": 1.2, "label": "exact"}
 
@@ -33,8 +32,8 @@ def figure_panel(system, T, energy=("nodes", "midpoints"), h=(0.05, 0.5, 0.2, 0.
         ax.set_ylabel(name)
         _exact(ax, value)
         ax.ticklabel_format(axis="y", scilimits=(-2, 3), useOffset=False)
+        board.legend(ax, order=("RK4", "DLA", "exact") if ax is board.ax else ())
     board.axes[-1].set_xlabel("time $t$")
-    board.legend(order=("RK4", "DLA", "exact"), ncols=3)
 
     def update(h, energy, constraint):
         """Energy and constraints of the {name} by DLA and RK4 over time.
@@ -53,9 +52,9 @@ def figure_panel(system, T, energy=("nodes", "midpoints"), h=(0.05, 0.5, 0.2, 0.
                 board.run(m, sol.t[-len(y) :], y, ax)
             board.say(f"{type(m).__name__}: energy in", f"[{E.min():.4f}, {E.max():.4f}]")
             board.say(f"{type(m).__name__}: constraint", f"{np.abs(r).max():.1e}")
-        other = board.news((energy, constraint))
+        same = not board.news((energy, constraint))
         for ax, value in zip(board.axes, exact, strict=True):
-            board.hold(ax, [0, T], [value], board.quick and not other)
+            board.hold(ax, [0, T], [value], same)
 
     text, at = update.__doc__.format(name=system.name), ["each step", "nodes"]
     return board.panel(update, text, h=h, energy=list(energy), constraint=at)
@@ -65,14 +64,11 @@ def order_panel(system, T=2.0, hs=(0.2, 0.1, 0.05, 0.025), h=0.1, long=50.0):
     """Errors at time T against h, and the energy of a longer run, for any alpha and either rule."""
     truth = integrate(system, Reference(), h=T, steps=1).q[-1]
     E0, hs = float(system.energy(system.q0, system.v0)), np.array(hs)
-    board = Board((8.6, 4.0), columns=2, margins=(0.1, 0.13, 0.97, 0.9, 0.28, 0.2))
-    left, right = board.axes
+    board, left, right = new_board((8.6, 4.0), 1, 2, (0.1, 0.13, 0.97, 0.9, 0.28))
     step_sizes(left, hs, 0.05, MIDDLE)
     left.set(ylabel=f"error at $t={T:g}$", ylim=(5e-5, 0.3))
-    right.set(xlabel="time $t$", ylabel=f"energy $E$, $h={h:g}$")
+    frame(right, "time $t$", f"energy $E$, $h={h:g}$")
     _exact(right, E0)
-    board.legend(left, ncols=3)
-    board.legend(right, order=["exact"])
 
     def update(alpha, rule):
         """Left: errors of DLA against h. Right: its energy over time.
@@ -86,7 +82,7 @@ def order_panel(system, T=2.0, hs=(0.2, 0.1, 0.05, 0.025), h=0.1, long=50.0):
         sol = integrate(system, m, h=h, steps=round(long / h))
         E = sol.energy()
         board.run(m, hs, size, left, marker="o", label="DLA")
-        board.run(m, sol.t, E, right)
+        board.run(m, sol.t, E, right, label="")
         board.hold(right, [0, long], [E0])
         board.say("slope", f"{slope(hs, size):.2f}")
         board.say("energy at the end", f"{E[-1]:.3f}")
@@ -104,11 +100,11 @@ def pivots(sol):
 
 def regularity_panel(particle, h=(0.1, 0.5, 0.2, 0.01), y=(1.0, 8.0, 1.2, 0.1), T=60.0):
     """The determinant of matrix (7), scaled, and the energy along a run that starts at height y."""
-    board = Board((7.6, 5.0), 2, margins=(0.13, 0.13, 0.97, 0.96, None, 0.2), sharex=True)
-    upper, lower = board.axes
-    upper.set_ylabel("determinant of (7),\nscaled")
+    margins = (0.13, 0.13, 0.97, 0.96, None, 0.2)
+    board, upper, lower = new_board((7.6, 5.0), 2, 1, margins, sharex=True)
+    frame(upper, "", "determinant of (7),\nscaled")
+    frame(lower, "time $t$", r"$\log_{10}(E_d / E_d(0))$")
     upper.axhline(0, color=DARK, linewidth=1)
-    lower.set(xlabel="time $t$", ylabel=r"$\log_{10}(E_d / E_d(0))$")
 
     def update(h, y):
         """The scaled determinant of matrix (7) at each step, and the energy below it.
@@ -125,8 +121,8 @@ def regularity_panel(particle, h=(0.1, 0.5, 0.2, 0.01), y=(1.0, 8.0, 1.2, 0.1), 
             sol = error.trajectory
             board.say("error", str(error))
         det, E = pivots(sol), sol.energy("midpoints")
-        board.run(DLA(), sol.t[:-1], det, upper, marker=".", markersize=4)
-        board.run(DLA(), sol.t[1:], np.log10(E / E[0]), lower)
+        board.run(DLA(), sol.t[:-1], det, upper, marker=".", markersize=4, label="")
+        board.run(DLA(), sol.t[1:], np.log10(E / E[0]), lower, label="")
         board.hold(upper, [0, T], [0])
         board.hold(lower, [0, T], [-0.2, 0.2])
         board.say("smallest determinant", f"{det.min():.3f}")
@@ -137,9 +133,8 @@ def regularity_panel(particle, h=(0.1, 0.5, 0.2, 0.01), y=(1.0, 8.0, 1.2, 0.1), 
 
 def drift_panel(system, h=(0.1, 0.4, 0.2, 0.01), eps=(0.0, 0.3, 0.2, 0.01), T=400.0, window=20.0):
     """The discrete energy averaged over a window of time, for DLA and the projector method."""
-    board = Board((7.2, 3.9), margins=(0.16, 0.13, 0.97, 0.9))
-    board.ax.set(xlabel="time $t$", ylabel="averaged $E_d$, change")
-    board.legend(ncols=2)
+    board, ax = new_board((7.2, 3.9), margins=(0.16, 0.13, 0.97, 0.9))
+    frame(ax, "time $t$", "averaged $E_d$, change")
 
     def update(h, eps):
         """The averaged discrete energy of DLA falls, that of the projector does not.
@@ -155,6 +150,6 @@ def drift_panel(system, h=(0.1, 0.4, 0.2, 0.01), eps=(0.0, 0.3, 0.2, 0.01), T=40
             mean = np.convolve(E, hill / hill.sum(), "valid")
             board.run(m, sol.t[-len(mean) :] - window / 2, mean - mean[0])
             board.say(f"{type(m).__name__}: slope", f"{drift(sol.t[1:], E)[0]:.1e}")
-        board.hold(board.ax, [0, T], [-1e-3, 1e-3])
+        board.hold(ax, [0, T], [-1e-3, 1e-3])
 
     return board.panel(update, update.__doc__.format(window=window), h=h, eps=eps)

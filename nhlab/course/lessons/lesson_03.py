@@ -1,15 +1,14 @@
 """Lesson 03: a plane in which a velocity is split and reflected, the jumps of a skate's momentum,
 and the errors of Fig. 5 of FIM08 with the point where DLA takes its constraint free to choose."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
 from ...methods import DLA, Projector, Reference
 from ...run.loop import integrate
-from ..kit import BLUE, DARK, GREEN, GREY, ORANGE, RIGHT, Board, ahead, circle
+from ..colours import BLUE, DARK, GREEN, GREY, ORANGE
+from ..kit import RIGHT, ahead, circle, frame, new_board
 
 
 def heavy_particle(mz=1.0):
@@ -25,9 +24,9 @@ def reflection_panel(y=(-2.0, 2.0, 1.0), angle=(-180, 180, 10), mz=(0.25, 4.0, 1
     The velocity has the energy 1/2; the ellipse holds all velocities that have.
     """
     system = heavy_particle()
-    board = Board((6.8, 4.9))
-    board.ax.set(xlabel=r"$\dot x$", ylabel=r"$\dot z$", xlim=(-2.2, 2.2), ylim=(-2.2, 2.2))
-    board.ax.set(xticks=range(-2, 3), yticks=range(-2, 3), aspect="equal")
+    board, ax = new_board((6.8, 4.9))
+    frame(ax, r"$\dot x$", r"$\dot z$", (-2.2, 2.2), (-2.2, 2.2), aspect="equal")
+    ax.set(xticks=range(-2, 3), yticks=range(-2, 3))
     board.legend(**RIGHT)
 
     def update(y, angle, mz):
@@ -58,9 +57,8 @@ def reflection_panel(y=(-2.0, 2.0, 1.0), angle=(-180, 180, 10), mz=(0.25, 4.0, 1
 def jump_panel(nodes=(4, 12, 4), turn=(0.2, 1.5, 0.9), T=3.2):
     """FIM08 Fig. 1 computed: a skate (sleigh with a = 0) and the momenta at its inner nodes."""
     skate, theta0, length = systems.sleigh(a=0.0), 0.2, 0.62
-    board = Board((6.8, 4.9))
-    board.ax.set(xlabel="$x$", ylabel="$y$", xlim=(-1.5, 3.4), ylim=(-0.6, 2.8), aspect="equal")
-    board.legend(ncols=3)
+    board, ax = new_board((6.8, 4.9))
+    frame(ax, "$x$", "$y$", (-1.5, 3.4), (-0.6, 2.8), aspect="equal")
 
     def update(nodes, turn):
         """A polygon of nodes; at each inner node two arrows, mirror images of each other in the
@@ -97,10 +95,8 @@ def error_panel(c=(0.0, 1.0, 0.5), h=(1.0, 0.5, 0.25), T=60):
     """FIM08 Fig. 5 on a logarithmic scale; DLA takes its constraint at (1-c) q1 + c q2."""
     sleigh, fine = systems.sleigh(), min(h)
     true = integrate(sleigh, Reference(), [0, 0, 0], PRINTED_START, h=fine, steps=round(T / fine))
-    board = Board((6.8, 4.2))
-    board.ax.set(xlabel="time $t$", ylabel=r"error in $\mathbb{R}^3$", xlim=(0, T))
-    board.ax.set(ylim=(1e-6, 10), yscale="log")
-    board.legend(ncols=2)
+    board, ax = new_board((6.8, 4.2))
+    frame(ax, "time $t$", r"error in $\mathbb{R}^3$", (0, T), (1e-6, 10), yscale="log")
 
     def update(c, h):
         """Errors of DLA and the projector method on the sleigh over time, log scale.

@@ -1,11 +1,10 @@
 """Lesson 04: a body turned from the left and from the right, its momenta on their sphere, the
 mirror of FIM08 Fig. 1 seen from space, and the energy where theorem 1 holds and where not."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np
+from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
 
 from ...mechanics import catalogue as systems
@@ -16,9 +15,11 @@ from ...methods import DLA, RK4, Projector, Reference, Variational
 from ...run.loop import integrate
 from ...view import plot
 from ...view.widgets import play
-from ..kit import ABOVE, BLUE, DARK, GREEN, GREY, MIDDLE, ORANGE, RIGHT, Board, bare, circle, key
+from ..colours import BLUE, DARK, GREEN, GREY, MIDDLE, ORANGE
+from ..kit import RIGHT, add_legend, bare, circle, frame, key, new_board
 
-AXES = (ORANGE, GREEN, BLUE)
+AXES, TINT = (ORANGE, GREEN, BLUE), "#B9AFD6"
+GAP = 4.9  # between the nodes of the mirrors
 
 
 def spread(x):
@@ -62,7 +63,7 @@ def zigzag_figure(runs):
     left.set(xlabel="time $t$", ylabel=r"$\omega_2$")
     right.set(xlabel="time $t$", ylim=(1e-7, 3))
     left.legend(frameon=False, loc="center", bbox_to_anchor=(0.4, 0.4))
-    right.legend(ncols=2, **ABOVE)
+    add_legend(right)
     return figure
 
 
@@ -93,11 +94,11 @@ def translation_panel(angle=(0, 180, 60), time=(0.0, 8.0, 2.0)):
     """A tumbling plate g(t) beside s g(t) or g(t) s, with its angular velocity in space."""
     body, h = systems.rigid_body(), 0.1
     true = integrate(body, Reference(), body.q0, (0.3, 1, 0.2), h=h, steps=round(time[1] / h))
-    board = Board((7.2, 3.9), 1, 2)
-    for ax in board.axes:
+    board, left, right = new_board((7.2, 3.9), 1, 2)
+    for ax in (left, right):
         bare(ax, (-1.65, 1.65), (-1.5, 1.5))
-    keys = [key(board.ax, c, f"$e_{k}$ of the body") for k, c in enumerate(AXES, 1)]
-    keys += [key(board.ax, DARK, "angular velocity in space", linewidth=3)]
+    keys = [Line2D([], [], color=c, label=f"$e_{k}$ of the body") for k, c in enumerate(AXES, 1)]
+    keys += [Line2D([], [], color=DARK, label="angular velocity in space", linewidth=3)]
     below = {"loc": "outside lower center", "ncols": 4, "frameon": False}
     board.figure.legend(handles=keys, fontsize=10, handlelength=1.4, **below)
 
@@ -117,11 +118,11 @@ def translation_panel(angle=(0, 180, 60), time=(0.0, 8.0, 2.0)):
         """
         k = min(round(time / h), len(true.q) - 1)
         s = SO3.exp(np.deg2rad(angle) * np.array([0, 0.6, 0.8]))
-        g, omega, left = true.q[k], true.v[k], turn.startswith("the world")
-        other = SO3.multiply(s, g) if left else SO3.multiply(g, s)
-        velocity = omega if left else SO3.Ad(SO3.inverse(s), omega)
-        draw(board.axes[0], "$g(t)$", g, omega)
-        draw(board.axes[1], "$s\\,g(t)$" if left else "$g(t)\\,s$", other, velocity)
+        g, omega, world = true.q[k], true.v[k], turn.startswith("the world")
+        other = SO3.multiply(s, g) if world else SO3.multiply(g, s)
+        velocity = omega if world else SO3.Ad(SO3.inverse(s), omega)
+        draw(left, "$g(t)$", g, omega)
+        draw(right, "$s\\,g(t)$" if world else "$g(t)\\,s$", other, velocity)
         board.say("body velocity", _triple(omega))
         board.say("of the copy", _triple(velocity))
         board.say("velocity in space", _triple(SO3.Ad(g, omega)))
@@ -135,12 +136,12 @@ def sphere_panel(h=(0.1, 0.6, 0.4), start=(5, 85, 20), T=60.0):
     """Momenta of a free rigid body in the body frame, on the polhodes of the sphere |p| = 1."""
     eye, I = view((0.75, 1, 0.45)), np.array([1.0, 2.0, 2.5])
     bodies = {rule: systems.rigid_body(rule=rule) for rule in ("cayley", "log", "trace")}
-    board = Board((6.6, 4.6))
-    bare(board.ax, (-1.15, 1.15), (-1.15, 1.15))
-    _polhodes(board.ax, eye, I)
-    key(board.ax, GREY, "polhodes")
-    key(board.ax, DARK, "through $e_2$", linestyle="--")
-    key(board.ax, ORANGE, "computed $p_k$", marker=".", linestyle="none")
+    board, ax = new_board((6.6, 4.6))
+    bare(ax, (-1.15, 1.15), (-1.15, 1.15))
+    _polhodes(ax, eye, I)
+    key(ax, GREY, "polhodes")
+    key(ax, DARK, "through $e_2$", linestyle="--")
+    key(ax, ORANGE, "computed $p_k$", marker=".", linestyle="none")
     board.legend(**RIGHT)
 
     def update(rule, h, start):
@@ -185,26 +186,13 @@ def mirror_panel(k=(1, 14, 2), h=(0.2, 1.0, 0.8)):
 
     In space right translation does nothing, so that an arrow changes at the mirrors only.
     """
-    suslov, eye = systems.suslov(I2=3.0, I3=3.5), view((1, -0.3, 0.35))
-    gap, most, tint = 4.9, k[1] + 1, "#B9AFD6"
+    suslov, eye, most = systems.suslov(I2=3.0, I3=3.5), view((1, -0.3, 0.35)), k[1] + 1
     plane = 2.9 * circle(61) @ np.linalg.qr(suslov.M(suslov.q0)[:, :2])[0].T  # a disk in I D
-    board = Board((7.4, 3.7))
-    ax = board.ax
-    bare(ax, (-2.4, 2 * gap + 2.4), (-3.1, 3.1))
-    for x in (0, gap):
-        arrow = {"arrowstyle": "->", "color": MIDDLE}
-        ax.annotate("", (x + gap - 1.7, 2.5), (x + 1.7, 2.5), arrowprops=arrow)
-        ax.text(x + gap / 2, 2.65, "$R^*_{W^{-1}}$", ha="center", color="#555555")
-    key(ax, BLUE, "arriving $p^+$")
-    key(ax, ORANGE, "leaving $p^-$")
-    key(ax, tint, r"$(D^\perp)^\circ$", linewidth=7)
-    key(ax, DARK, "mirror, along $A^T$", linestyle=":")
-    centred = {"loc": "lower center", "bbox_to_anchor": (0.5, 1)}
-    board.legend(ncols=4, fontsize=10.5, handlelength=1.4, **centred)
+    board, ax = _three_places()
 
     def draw(name, at, R, arriving, leaving):
         flat = [at + 0.8 * np.array(p) @ (eye[:2] @ R).T for p in (plane, arriving, leaving)]
-        patch = {"facecolor": "#E8E4F3", "edgecolor": tint}
+        patch = {"facecolor": "#E8E4F3", "edgecolor": TINT}
         board.part(lambda: ax.add_patch(Polygon(np.zeros((4, 2)), **patch))).set_xy(flat[0])
         fold = np.array([flat[1], (flat[1] + flat[2]) / 2, flat[2]])
         dotted = {"color": DARK, "linestyle": ":", "linewidth": 1.4}
@@ -223,15 +211,32 @@ def mirror_panel(k=(1, 14, 2), h=(0.2, 1.0, 0.8)):
         q, arriving, R = (x[k - 1 : k + 2] for x in (sol.q, sol.p, SO3.matrix(sol.q)))
         leaving = arriving - 2 * np.einsum("kji,kj->ki", suslov.Q(q), arriving)
         for j in range(3):
-            at = np.array([gap * j, 0])
+            at = np.array([GAP * j, 0])
             draw(f"$g_{{{k - 1 + j}}}$", at, R[j], arriving[j], leaving[j])
-        before, after = (np.einsum("kij,kj->ki", R, p) for p in (arriving, leaving))  # in space
+        before, after = ((R @ p[..., None])[..., 0] for p in (arriving, leaving))  # in space
         board.say("change between the nodes", f"{np.abs(after[:-1] - before[1:]).max():.0e}")
         board.say("jump at the middle", f"{np.linalg.norm(after[1] - before[1]):.3f}")
         energies = suslov.energy(q, suslov.velocity(q, leaving))
         board.say("energies leaving", ", ".join(f"{E:.4f}" for E in energies))
 
     return play(board.panel(update, k=k, h=h), "k", interval=700)
+
+
+def _three_places():
+    """A board for three nodes side by side, with what its arrows and colours mean."""
+    board, ax = new_board((7.4, 3.7))
+    bare(ax, (-2.4, 2 * GAP + 2.4), (-3.1, 3.1))
+    for x in (0, GAP):
+        arrow = {"arrowstyle": "->", "color": MIDDLE}
+        ax.annotate("", (x + GAP - 1.7, 2.5), (x + 1.7, 2.5), arrowprops=arrow)
+        ax.text(x + GAP / 2, 2.65, "$R^*_{W^{-1}}$", ha="center", color="#555555")
+    key(ax, BLUE, "arriving $p^+$")
+    key(ax, ORANGE, "leaving $p^-$")
+    key(ax, TINT, r"$(D^\perp)^\circ$", linewidth=7)
+    key(ax, DARK, "mirror, along $A^T$", linestyle=":")
+    centred = {"loc": "lower center", "bbox_to_anchor": (0.5, 1)}
+    board.legend(fontsize=10.5, handlelength=1.4, **centred)
+    return board, ax
 
 
 KINDS = ("neither", "fixed in the body", "fixed in space")
@@ -255,10 +260,9 @@ def bent_ball(kind="neither", rule="cayley", eps=0.0):
 
 def theorem_panel(eps=(0.0, 1.0, 0.0), h=(0.1, 0.4, 0.2), T=20.0):
     """The energy error over time, on a logarithmic scale, of a ball that is bent by eps."""
-    board, ball = Board((6.8, 4.2)), functools.cache(bent_ball)
-    board.ax.set(xlabel="time $t$", ylabel="$|E - E_0|$", xlim=(0, T))
-    board.ax.set(ylim=(1e-17, 1), yscale="log")
-    board.legend(ncols=2)
+    board, ax = new_board((6.8, 4.2))
+    frame(ax, "time $t$", "$|E - E_0|$", (0, T), (1e-17, 1), yscale="log")
+    ball = functools.cache(bent_ball)
 
     def update(D, rule, eps, h):
         """Energy errors of the projector method and DLA over time, log scale.

@@ -1,7 +1,5 @@
 """Lesson 05: the discrete energy as a function of the step, and how far EDLA comes."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.colors import ListedColormap
 from scipy.interpolate import CubicHermiteSpline
@@ -11,7 +9,8 @@ from ...methods import DLA, EDLA, RK4, Reference
 from ...run.ensemble import ensemble
 from ...run.errors import IntegrationError
 from ...run.loop import integrate
-from ..kit import DARK, GREEN, ORANGE, Board
+from ..colours import DARK, GREEN, ORANGE
+from ..kit import frame, new_board
 
 TINTS = ListedColormap(["#FBE6C8", "#D9D2EC"])
 
@@ -110,8 +109,8 @@ def wheel_plane(ax, low=0.0, high=6.0):
     edge = np.sqrt(20 * (1 - np.sin(psi)) / 4)
     names = [r"$-\pi$", r"$-\pi/2$", "0", r"$\pi/2$", r"$\pi$"]
     ax.set_xticks(np.linspace(-np.pi, np.pi, 5), names)
-    ax.set(xlabel=r"wheel angle $\psi$ (rad)", ylabel=r"wheel rate $\dot\psi$ (rad/s)")
-    ax.set(xlim=(-np.pi, np.pi), ylim=(low, high))
+    names = r"wheel angle $\psi$ (rad)", r"wheel rate $\dot\psi$ (rad/s)"
+    frame(ax, *names, (-np.pi, np.pi), (low, high))
     ax.grid(False)
     return ax.plot(psi, np.stack([edge, -edge], -1), color=ORANGE, linewidth=2)
 
@@ -129,13 +128,12 @@ def draw_map(ax, psi, rate, count, omega):
 
 def step_panel(robot, steps=40):
     """Left: the discrete energy of a step against its size, at a node; right: the run."""
-    board = Board((9.8, 4.5), columns=2)
-    left, right = board.axes
-    left.set(xlabel="size of the next step / last step", ylabel=r"$E_{\rm mid}(h) - E_d$, scaled")
-    left.set(xlim=(-1.5, 3), ylim=(-1.1, 1.1), xticks=[-1, 0, 1, 2, 3])
+    board, left, right = new_board((9.8, 4.5), columns=2)
+    names = "size of the next step / last step", r"$E_{\rm mid}(h) - E_d$, scaled"
+    frame(left, *names, (-1.5, 3), (-1.1, 1.1), xticks=[-1, 0, 1, 2, 3])
     left.axhline(0, color=DARK, linewidth=1)
     left.axvline(0, color=DARK, linewidth=1)
-    board.legend(left, order=["next step", "reversed root"], ncols=2, frameon=True)
+    board.legend(left, order=["next step", "reversed root"], frameon=True)
     plane = np.meshgrid(np.linspace(-np.pi, np.pi, 161), np.linspace(-7, 7, 161))
     image = {"extent": (-np.pi, np.pi, -7, 7), "origin": "lower", "aspect": "auto", "cmap": TINTS}
     sign = board.add(right.imshow(plane[0], vmin=-1, vmax=1, **image))

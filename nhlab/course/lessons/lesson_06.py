@@ -1,15 +1,14 @@
 """Lesson 06: who pushes a momentum, the balance of the discrete momentum along a run, and the
 snakeboard with the point about which it turns."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...geometry.diagnostics import tangent
 from ...methods import DLA, RK4, Projector, Reference
 from ...run.loop import integrate
 from ...view import plot
-from ..kit import ABOVE, BLUE, DARK, GREEN, GREY, MIDDLE, ORANGE, SLATE, Board, ahead, place, slope
+from ..colours import BLUE, DARK, GREEN, GREY, MIDDLE, ORANGE, SLATE
+from ..kit import add_legend, ahead, frame, new_board, place, slope
 
 XI, FORCE = r"$\xi_Q$", r"$A^T\lambda$"
 MARGINS = (0.09, 0.14, 0.98, 0.88, 0.28)
@@ -25,13 +24,11 @@ def push_panel(valley, angle=(-90, 90, 0), t=(0.0, 8.0, 1.2), h=0.02):
     lam, y = valley.multipliers(sol.q, sol.v)[:, 0], sol.q[:, 1]
     force = np.column_stack([-lam * y, lam])  # A^T lambda in the plane of x and z
     momentum = sol.p[:, [0, 2]]
-    board = Board((9.2, 4.3), 1, 2, MARGINS, width_ratios=(1, 1.35))
-    left, right = board.axes
-    left.set(xlabel="$x$", ylabel="$z$", xlim=(-1.25, 1.25), ylim=(-1.25, 1.25), aspect="equal")
+    board, left, right = new_board((9.2, 4.3), 1, 2, MARGINS, width_ratios=(1, 1.35))
+    frame(left, "$x$", "$z$", (-1.25, 1.25), (-1.25, 1.25), aspect="equal")
     left.set(xticks=[-1, 0, 1], yticks=[-1, 0, 1])
-    right.set(xlabel="time $t$", ylabel=r"momentum $J_\xi$", xlim=t[:2], ylim=(-1.6, 1.6))
-    board.legend(left, order=("$D$", XI, FORCE), ncols=3, columnspacing=1, handlelength=1.2)
-    board.legend(right)
+    frame(right, "time $t$", r"momentum $J_\xi$", t[:2], (-1.6, 1.6))
+    board.legend(left, order=("$D$", XI, FORCE), columnspacing=1, handlelength=1.2)
 
     def update(angle, time):
         """Left: the line D, a direction xi and the constraint force across D. Right: the momentum
@@ -67,10 +64,9 @@ def draw_push(t, J, push, rate):
         left.plot(t, J[:, k], color=BLUE, linestyle=style, label=f"$p_{name}$")
         right.plot(t, push[:, k], color=ORANGE, linestyle=style, label=force)
         right.plot(t[::12], rate[::12, k], "o", color=DARK, markersize=3)
-    left.set(xlabel="time $t$", ylabel="momentum")
-    right.set(xlabel="time $t$", ylabel="force (lines), $dJ/dt$ (dots)")
-    for ax in (left, right):
-        ax.legend(ncols=2, **ABOVE)
+    for ax, name in ((left, "momentum"), (right, "force (lines), $dJ/dt$ (dots)")):
+        frame(ax, "time $t$", name)
+        add_legend(ax)
     return fig
 
 
@@ -92,13 +88,12 @@ def balance_panel(symmetries, h=(0.08, 0.3, 0.1, 0.01), alpha=(0.2, 0.8, 0.5, 0.
 
     ``symmetries`` : name -> Symmetry.  Of several sections the last is shown.
     """
-    board = Board((9.2, 4.3), 1, 2, MARGINS)
-    left, right = board.axes
-    left.set(xlabel="time $t$", ylabel=r"$J^{nh}_d$ along $\tilde\xi$")
-    right.set(xlabel="time $t$", ylabel="residual of (24)", xlim=(0, T), yscale="log")
-    right.set(ylim=(ROUND_OFF, 1), yticks=[1e-16, 1e-12, 1e-8, 1e-4, 1])
-    board.legend(left, ncols=2, columnspacing=1)
-    board.legend(right, ncols=3, columnspacing=1, handlelength=1.4)
+    board, left, right = new_board((9.2, 4.3), 1, 2, MARGINS)
+    frame(left, "time $t$", r"$J^{nh}_d$ along $\tilde\xi$")
+    frame(right, "time $t$", "residual of (24)", (0, T), (ROUND_OFF, 1), yscale="log")
+    right.set_yticks([1e-16, 1e-12, 1e-8, 1e-4, 1])
+    board.legend(left, columnspacing=1)
+    board.legend(right, columnspacing=1, handlelength=1.4)
 
     def update(system, h, alpha):
         """Left: the nonholonomic momentum of DLA moves, and the dots of its right-hand side lie on
@@ -219,12 +214,10 @@ def turning_panel(symmetry, phi=(0.3, 0.6, 0.4), rate=(0.0, 0.06, 0.0), t=(0.0, 
 
     ``symmetry`` : the motions of the plane; its last section is that of FIM08 example 2.
     """
-    board = Board((9.2, 4.6), 1, 2, MARGINS, width_ratios=(1.15, 1))
-    left, right = board.axes
-    left.set(xlabel="$x$", ylabel="$y$", xlim=(-4.5, 4.5), ylim=(-7.2, 1.8), aspect="equal")
-    right.set(xlabel="time $t$", ylabel=r"$J^{nh}_d$ along $\tilde\xi$")
-    right.set(xlim=t[:2], ylim=(1.1, 2.6))
-    board.legend(right, ncols=2, columnspacing=1)
+    board, left, right = new_board((9.2, 4.6), 1, 2, MARGINS, width_ratios=(1.15, 1))
+    frame(left, "$x$", "$y$", (-4.5, 4.5), (-7.2, 1.8), aspect="equal")
+    frame(right, "time $t$", r"$J^{nh}_d$ along $\tilde\xi$", t[:2], (1.1, 2.6))
+    board.legend(right, columnspacing=1)
 
     def update(phi, rate, time):
         """Left: the snakeboard and the point C where the lines of its axles meet. Right: its

@@ -1,8 +1,6 @@
 """Lesson 07: motions and their shadow, loops and what they cost, the gyroscopic force as a field,
 the square of reducing and discretising, a rotor's momentum, a ball rolled round a loop."""
 
-from __future__ import annotations
-
 import functools
 
 import matplotlib.pyplot as plt
@@ -17,7 +15,8 @@ from ...mechanics.system import System, symbols
 from ...methods import DLA, RDLA, Reference, Variational
 from ...run.loop import integrate
 from ...view import plot
-from ..kit import BLUE, DARK, GREY, ORANGE, SLATE, Board, bare, circle, key, slope, step_sizes
+from ..colours import BLUE, DARK, GREY, ORANGE, SLATE
+from ..kit import bare, circle, frame, key, new_board, slope, step_sizes
 
 MARGINS = (0.1, 0.15, 0.97, 0.88, 0.3)
 
@@ -120,14 +119,11 @@ def shadow_figure(runs):
 
 def loop_panel(robot, theta=(-3.1, 3.1, 0.6), steer=(0.05, 1.2, 0.8), roll=(0.1, 1.0, 0.8)):
     """A loop in (theta, psi), its horizontal lift, and what the curvature predicts."""
-    board = Board((9.2, 4.2), 1, 2, MARGINS)
-    left, right = board.axes
-    left.set(xlabel=r"steering angle $\theta$", ylabel=r"rolling angle $\psi$")
-    left.set(xlim=(-4.5, 4.5), ylim=(-1.2, 1.2))
-    right.set(xlabel="$x$", ylabel="$y$", xlim=(-3.9, 3.9), ylim=(-3.9, 3.9), aspect="equal")
-    promised = r"$-B\cdot$area"
-    order = ("path", "gained", promised)
-    board.legend(right, order, ncols=3, columnspacing=1, handlelength=1.4)
+    board, left, right = new_board((9.2, 4.2), 1, 2, MARGINS)
+    names, promised = (r"steering angle $\theta$", r"rolling angle $\psi$"), r"$-B\cdot$area"
+    frame(left, *names, (-4.5, 4.5), (-1.2, 1.2))
+    frame(right, "$x$", "$y$", (-3.9, 3.9), (-3.9, 3.9), aspect="equal")
+    board.legend(right, ("path", "gained", promised), columnspacing=1, handlelength=1.4)
 
     def update(theta, steer, roll):
         """Left: a loop of steering and rolling. Right: the robot's path, which does not close, and
@@ -158,15 +154,14 @@ def loop_panel(robot, theta=(-3.1, 3.1, 0.6), steer=(0.05, 1.2, 0.8), roll=(0.1,
 
 def _name_axes(ax, red):
     """Label the axes with the two coordinates of the base."""
-    x, y = (plot.reading(f"t {s}", red)[1] for s in red.q)
-    ax.set(xlabel=x, ylabel=y)
+    frame(ax, *(plot.reading(f"t {s}", red)[1] for s in red.q))
 
 
 def force_panel(*reductions, angle=(-180, 180, 30)):
     """The gyroscopic force at the points of the base, for one velocity everywhere."""
     by_name = {red.full.name: red for red in reductions}
-    board = Board((5.6, 5.2), margins=(0.13, 0.11, 0.97, 0.92))
-    ax, grid = board.ax, np.linspace(-1.6, 1.6, 9)
+    board, ax = new_board((5.6, 5.2), margins=(0.13, 0.11, 0.97, 0.92))
+    grid = np.linspace(-1.6, 1.6, 9)
     r = np.stack(np.meshgrid(grid, grid), -1).reshape(-1, 2)
     ax.set(xlim=(-2.1, 2.1), ylim=(-2.1, 2.1), aspect="equal")
     to_scale = {"angles": "xy", "scale_units": "xy", "scale": 3.0, "width": 0.006}
@@ -174,7 +169,6 @@ def force_panel(*reductions, angle=(-180, 180, 30)):
     fields = [board.add(ax.quiver(*r.T, *(0 * r.T), color=c, **to_scale)) for c in names]
     for colour, text in names.items():
         key(ax, colour, text, linewidth=3)
-    board.legend(ncols=2)
 
     def update(angle, system):
         """Arrows over the base: one velocity everywhere, and at right angles to it the gyroscopic
@@ -216,14 +210,13 @@ def square_panel(*reductions, h=(0.05, 0.4, 0.2), T=4.0):
     """Discretise and reduce (RDLA) against reduce and discretise (Variational)."""
     by_name = {red.full.name: red for red in reductions}
     hs = np.array([0.4, 0.2, 0.1, 0.05, 0.025])
-    board = Board((9.4, 4.2), 1, 2, MARGINS)
-    left, right = board.axes
+    board, left, right = new_board((9.4, 4.2), 1, 2, MARGINS)
     step_sizes(left, hs, 0.5, SLATE)
     left.set(ylim=(FLOOR / 2, 2), ylabel=f"largest difference up to $t={T:g}$")
     left.set_yticks([FLOOR, 1e-6, 1e-4, 1e-2, 1], ["0", "$10^{-6}$", "$10^{-4}$", "$10^{-2}$", "1"])
     right.locator_params(nbins=5)
-    board.legend(left, ncols=3, columnspacing=1, handlelength=1.6)
-    board.legend(right, bbox_to_anchor=(-0.12, 1), ncols=3, columnspacing=1, handlelength=1.4)
+    board.legend(left, columnspacing=1, handlelength=1.6)
+    board.legend(right, bbox_to_anchor=(-0.12, 1), columnspacing=1, handlelength=1.4)
 
     @functools.cache
     def known(system, rule):
@@ -265,12 +258,9 @@ def rotor_panel(mu=(-4.0, 4.0, 2.0), h=(0.05, 0.4, 0.1), T=12.0):
     """The board's path on the floor and its steering, for a momentum mu of the rotor."""
     kinds = {"inertia J0 + cos(phi)/3": True, "inertia J0": False}
     rotors = {name: Horizontal(relative_board(kind), "psi") for name, kind in kinds.items()}
-    board = Board((9.4, 4.2), 1, 2, MARGINS)
-    left, right = board.axes
-    left.set(xlabel="$x$", ylabel="$y$", xlim=(-2, 9), ylim=(-6, 3), aspect="equal")
-    right.set(xlabel="time $t$", ylabel="angle", xlim=(0, T))
-    board.legend(left, ncols=2)
-    board.legend(right, ncols=2)
+    board, left, right = new_board((9.4, 4.2), 1, 2, MARGINS)
+    frame(left, "$x$", "$y$", (-2, 9), (-6, 3), aspect="equal")
+    frame(right, "time $t$", "angle", (0, T))
 
     def update(mu, h, rotor):
         """Left: the board's path for mu and for mu = 0. Right: wheel angle and heading over time.
@@ -329,14 +319,12 @@ def _from_above(points, lowest):
 def ball_panel(ball, radius=(0.1, 1.7, 0.5), part=(0.0, 1.0, 1.0)):
     """A ball rolled anticlockwise round a circle on the table, and its attitude, from above."""
     ball, mark, net, turn = ball.set(R=1.0), _mark(), _net(), circle(241)
-    board = Board((9.2, 4.3), 1, 2, (0.08, 0.15, 0.97, 0.88, 0.2))
-    left, right = board.axes
-    left.set(xlabel="$x/R$", ylabel="$y/R$", xlim=(-4.6, 1.6), ylim=(-3.1, 3.1), aspect="equal")
+    board, left, right = new_board((9.2, 4.3), 1, 2, (0.08, 0.15, 0.97, 0.88, 0.2))
+    frame(left, "$x/R$", "$y/R$", (-4.6, 1.6), (-3.1, 3.1), aspect="equal")
     bare(right, (-1.25, 1.25), (-1.25, 1.25))
     right.set_xlabel("the ball from above")
     right.plot(*turn.T, color=DARK)
     right.plot(*mark[:, :2].T, color=GREY, linewidth=5, label="mark at first")
-    board.legend(right, ncols=2)
 
     def update(radius, part):
         """Left: a circle on the table and the ball on it. Right: the ball from above with a painted

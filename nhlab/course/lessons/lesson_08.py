@@ -1,7 +1,5 @@
 """Lesson 08: the stored comparison of all methods on all problems, to be looked at and asked."""
 
-from __future__ import annotations
-
 import numpy as np
 import sympy as sp
 from matplotlib.colors import to_rgba
@@ -15,7 +13,8 @@ from ...run.loop import integrate
 from ...view import plot
 from ...view.widgets import choice
 from .. import comparison
-from ..kit import BLUE, DARK, GREY, ORANGE, RIGHT, Board
+from ..colours import BLUE, DARK, GREY, ORANGE
+from ..kit import RIGHT, frame, new_board
 
 TINTS = {
     "none": "#1B7F5C",
@@ -27,6 +26,7 @@ TINTS = {
     "undecided": "#FFFFFF",
     "not for it": "#F2F2F2",
 }
+GUIDES = {"bounded, slope 0": (0, ":"), "random walk, ½": (0.5, "--"), "drift, 1": (1, "-.")}
 LIGHT = {"none", "lost", "stops"}  # dark tints, which need light letters
 SCIPY = {"DOP853": ("#000000", "*"), "RK45": ("#666666", "s"), "Radau": ("#AAAAAA", "^"),
          "LSODA": ("#444444", "D")}  # fmt: skip
@@ -67,25 +67,12 @@ def draw_table(ax, data):
 def energy_panel(data, problem="transmission, eps=.2", method="DLA"):
     """Left: the energy of ten long runs, in block means; right: how its changes grow with time."""
     problems, methods = ([str(x) for x in data[k]] for k in ("problems", "methods"))
-    board = Board((9.8, 4.4), columns=2)
-    left, right = board.axes
-    left.set(xlabel="time $t$", ylabel="$E - E_0$, mean over a block")
+    board, left, right = new_board((9.8, 4.4), columns=2)
+    frame(left, "time $t$", "$E - E_0$, mean over a block")
     left.xaxis.set_major_locator(MaxNLocator(4))
-    right.set(xlabel="time between two blocks", ylabel="root mean square change")
-    right.set(xscale="log", yscale="log")
-    guides = {"bounded, slope 0": (0, ":"), "random walk, ½": (0.5, "--"), "drift, 1": (1, "-.")}
-    board.legend(right, ("measured", *guides), ncols=2, fontsize=10)
-
-    def draw_growth(t, means, block):
-        found = growth(t, means, blocks=len(t), resamples=2)
-        lag, size = found.lags * block, np.maximum(found.size, 1e-17)
-        for label, (slope, style) in guides.items():
-            y, look = size[-1] * (lag / lag[-1]) ** slope, {"linestyle": style, "linewidth": 1}
-            board.curve(lag, y, right, color=DARK, label=label, **look)
-        board.curve(lag, size, right, marker="o", color=ORANGE, label="measured")
-        right.set_xlim(lag[0] / 1.3, lag[-1] * 1.3)
-        right.set_ylim(min(size.min(), size[-1] * lag[0] / lag[-1]) / 2, size.max() * 3)
-        board.changed()
+    names = "time between two blocks", "root mean square change"
+    frame(right, *names, xscale="log", yscale="log")
+    board.legend(right, ("measured", *GUIDES), ncols=2, fontsize=10)
 
     def update(problem, method):
         """Energy errors of ten long runs and the growth of their changes with time.
@@ -96,8 +83,8 @@ def energy_panel(data, problem="transmission, eps=.2", method="DLA"):
         i, j = problems.index(problem), methods.index(method)
         kind, T = str(data["kind"][i, j]), float(data["T"][i])
         means = np.array(data["means"][i, j], float)
-        ended, block = np.isfinite(means).all(1), T / means.shape[1]
-        t, cut = T * (np.arange(means.shape[1]) + 0.5) / means.shape[1], np.clip(means, -3, 3)
+        ended, cut = np.isfinite(means).all(1), np.clip(means, -3, 3)
+        t = T * (np.arange(means.shape[1]) + 0.5) / means.shape[1]
         for k, E in enumerate(cut, 1):
             board.curve(t, E, left, **({"color": BLUE} if k == 10 else {"color": GREY, "lw": 1}))
         if ended.any():
@@ -107,7 +94,7 @@ def energy_panel(data, problem="transmission, eps=.2", method="DLA"):
             board.say("runs that came to the end", f"{int(ended.sum())} of 10")
             board.say("energy", kind)
             return
-        draw_growth(t, means[ended], block)
+        _draw_growth(board, right, t, means[ended])
         here = {k: data[k][i, j] for k in ("exponent", "exponent_error", "slope", "slope_error")}
         board.say("energy", kind)
         board.say("exponent", "{exponent:.2f} ± {exponent_error:.2f}".format(**here))
@@ -117,16 +104,25 @@ def energy_panel(data, problem="transmission, eps=.2", method="DLA"):
     return board.panel(update, problem=first[0], method=first[1])
 
 
+def _draw_growth(board, ax, t, means):
+    """The changes of the energy over ever longer times, with lines for three kinds of growth."""
+    found = growth(t, means, blocks=len(t), resamples=2)
+    lag, size = found.lags * (t[1] - t[0]), np.maximum(found.size, 1e-17)
+    for label, (slope, style) in GUIDES.items():
+        y = size[-1] * (lag / lag[-1]) ** slope
+        board.curve(lag, y, ax, color=DARK, linestyle=style, linewidth=1, label=label)
+    board.curve(lag, size, ax, marker="o", color=ORANGE, label="measured")
+    ax.set_xlim(lag[0] / 1.3, lag[-1] * 1.3)
+    ax.set_ylim(min(size.min(), size[-1] * lag[0] / lag[-1]) / 2, size.max() * 3)
+    board.changed()
+
+
 def sleigh_panel(h=(0.1, 0.4, 0.1), a=(0.1, 0.3, 0.2), T=150.0):
     """The sleigh, which settles, by three methods: position errors, and A v at the nodes."""
-    sleigh, board = systems.sleigh(), Board((9.8, 4.2), columns=2)
-    left, right = board.axes
-    left.set(ylabel="error of $(x, y, \\theta)$", ylim=(1e-9, 1e3))
-    right.set(ylabel="$|A v|$ at the nodes", ylim=(1e-9, 1e1))
-    for ax in board.axes:
-        ax.set(xlabel="time $t$", xlim=(0, T), yscale="log")
-    board.legend(left, ncols=3)
-    board.legend(right, order=["$e^{+kt}$"])
+    sleigh = systems.sleigh()
+    board, left, right = new_board((9.8, 4.2), 1, 2)
+    frame(left, "time $t$", "error of $(x, y, \\theta)$", (0, T), (1e-9, 1e3), yscale="log")
+    frame(right, "time $t$", "$|A v|$ at the nodes", (0, T), (1e-9, 1e1), yscale="log")
 
     def update(h, a):
         """Errors of DLA, projector method and RK4 on the sleigh, and their violation of the
@@ -141,7 +137,8 @@ def sleigh_panel(h=(0.1, 0.4, 0.1), a=(0.1, 0.3, 0.2), T=150.0):
             sol = integrate(system, m, h=h, steps=steps)
             error = np.abs(sol.q[look] - true).max(1)
             board.run(m, sol.t[look], error, left)
-            board.run(m, sol.t[2:], np.abs(sol.constraint()[2:, 0]) + 1e-30, right)
+            residual = np.abs(sol.constraint()[2:, 0]) + 1e-30
+            board.run(m, sol.t[2:], residual, right, label="")
             board.say(f"{plot.label(m)}: error at {sol.t[-1]:.0f}", f"{error[-1]:.1e}")
             if isinstance(m, Projector):
                 board.say("Projector: spread of E", f"{np.ptp(sol.energy()):.0e}")
@@ -190,9 +187,8 @@ def work_panel(data, digits=(1, 9, 3)):
     cases = dict.fromkeys(zip(data["work_problem"].tolist(), data["work_T"].tolist(), strict=True))
     options = [(f"{p} to t = {T:g}", (p, T)) for p, T in cases]
     names = list(dict.fromkeys(data["work_method"].tolist()))
-    board = Board((9.4, 4.8))
-    ax = board.ax
-    ax.set(xlabel="processor time (s), step code and SciPy in CPython", ylabel="error of $q$")
+    board, ax = new_board((9.4, 4.8))
+    frame(ax, "processor time (s), step code and SciPy in CPython", "error of $q$")
     ax.set(xscale="log", yscale="log", ylim=(1e-12, 30))
     board.legend(fontsize=10, **RIGHT)
 
@@ -230,7 +226,7 @@ def separatrix(system):
 
 
 def _plane_of_starts(ax, image, label):
-    ax.set(xlabel=r"pendulum's rate $\dot y_0$", ylabel=r"$\dot z_0$")
+    frame(ax, r"pendulum's rate $\dot y_0$", r"$\dot z_0$")
     ax.grid(False)
     ax.figure.colorbar(image, ax=ax, label=label)
 
@@ -240,8 +236,7 @@ def atlas_panel(data):
     hs, vy, vz = (data[f"atlas_{k}"] for k in ("h", "vy", "vz"))
     low, high, step = float(hs[0]), float(hs[-1]), float(hs[1] - hs[0])
     over, most = separatrix(systems.transmission()), comparison.EDLA_STEPS
-    board = Board((10.4, 4.4), columns=2)
-    left, right = board.axes
+    board, left, right = new_board((10.4, 4.4), columns=2)
     frame = {"origin": "lower", "aspect": "auto", "extent": (vy[0], vy[-1], vz[0], vz[-1])}
     drift = left.imshow(np.zeros((2, 2)), vmin=-9, vmax=-3, cmap="magma", **frame)
     steps = right.imshow(np.zeros((2, 2)), vmin=0, vmax=most, cmap="viridis", **frame)

@@ -1,8 +1,6 @@
 """Lesson 09: sketches and bodies of three vehicles, a panel that plays a reader's own system, the
 growth of a distribution, and error messages collected without stopping the notebook."""
 
-from __future__ import annotations
-
 import functools
 import textwrap
 import warnings
@@ -18,7 +16,8 @@ from ...run.loop import integrate
 from ...view import plot
 from ...view.bodies import Body
 from ...view.widgets import play
-from ..kit import BLUE, DARK, GREY, ORANGE, Board, ahead, circle, place
+from ..colours import BLUE, DARK, GREY, ORANGE
+from ..kit import ahead, circle, frame, new_board, place
 
 
 def box(length, width):
@@ -157,10 +156,9 @@ def motion_panel(system, kind, start, curve, *, T, h, label="", caption="", meth
     """
     method = DLA() if method is None else method
     margins = (0.08, 0.14, 0.98, 0.96, 0.26)
-    board = Board((9.2, 4.2), 1, 2, margins, width_ratios=(1.5, 1))
-    left, right = board.axes
-    left.set(xlabel="$x$ (m)", ylabel="$y$ (m)")
-    right.set(xlabel="time $t$ (s)", ylabel=label, xlim=(0, T))
+    board, left, right = new_board((9.2, 4.2), 1, 2, margins, width_ratios=(1.5, 1))
+    frame(left, "$x$ (m)", "$y$ (m)")
+    frame(right, "time $t$ (s)", label, (0, T))
     names, steps = {s.name for s in system.parameters} & set(sliders), round(T / h)
 
     @functools.lru_cache(1)
