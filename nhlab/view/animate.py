@@ -51,5 +51,5 @@ def animate(*sols, body=None, caption="", size=None, frames=200):
             actor.move(values["t"])
         return {"t =": f"{values['t']:.2f}"}
 
-    time = slider("time t", 0.0, end, 0.0, end / frames, digits=2)  # the steps lead to the end
-    return play(Panel(picture, update, {"t": time}, caption=caption), "t", frames)
+    t = slider("time t", 0.0, end, 0.0, end / frames, digits=2)  # the steps lead to the end
+    return play(Panel(picture, update, {"t": t}, caption=caption), "t", frames)

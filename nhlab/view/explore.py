@@ -90,25 +90,26 @@ class Explorer:
             plot.reading(view, self.systems[0])
         if not self.steps and not self.T:
             self.steps = 1250
+        self.start, self.parameters = (
+            {name: ends for name, *ends in ([x] if isinstance(x, str) else x for x in given)}
+            for given in (self.start, self.parameters)
+        )
         self.starts = [self._start(s) for s in self.systems]
         self.controls = self._choices() | {"h": slider("step size h", *self.h)}
         if self.alpha is not None:
             self.controls["alpha"] = slider("alpha", *self.alpha)
-        self.start, self.parameters = self._sliders()
-        self.controls |= self.start | self.parameters
-        self.free = [
-            free_velocities(s, q0, [k for k, v in enumerate(s.v) if str(v) in self.start])
-            for s, (q0, _) in zip(self.systems, self.starts, strict=True)
-        ]
+        self.controls |= self._sliders()
         self._prepare(Picture(self.size))
 
     def _start(self, s):
-        """The start that is given, or else the system's own."""
+        """q0, v0 as given, or else the system's own, and the velocities that are free there."""
         q0, v0 = s.q0 if self.q0 is None else self.q0, s.v0 if self.v0 is None else self.v0
         if q0 is None or v0 is None:
             name = "q0" if q0 is None else "v0"
             raise ValueError(f"{name} is missing and {s!r} has no initial condition of its own")
-        return np.array(q0, float), np.array(v0, float)
+        q0, v0 = np.array(q0, float), np.array(v0, float)
+        asked = [k for k, v in enumerate(s.v) if str(v) in self.start]
+        return q0, v0, free_velocities(s, q0, asked)
 
     def _choices(self):
         """Drop-down lists of what there are several of."""
@@ -123,22 +124,22 @@ class Explorer:
         return {name: choice(name, given) for name, given in several.items()}
 
     def _sliders(self):
-        """Sliders for the start and for the parameters, each given as "x" or ("x", low, high)."""
-        s, start, parameters = self.systems[0], {}, {}
-        state = dict(zip(map(str, (*s.q, *s.v)), np.hstack(self.starts[0]).tolist(), strict=True))
-        for name, *ends in ([x] if isinstance(x, str) else x for x in self.start):
+        """Sliders for the start and the parameters, between the ends given or near the value."""
+        s, (q0, v0, _), made = self.systems[0], self.starts[0], {}
+        state = dict(zip(map(str, (*s.q, *s.v)), (*q0, *v0), strict=True))
+        for name, ends in self.start.items():
             if name not in state:
                 raise ValueError(f"start: {name!r} is neither a coordinate nor a velocity of {s!r}")
             x = state[name]
-            start[name] = slider(f"{name}(0)", *(ends or (x - 1, x + 1)), x)
+            made[name] = slider(f"{name}(0)", *(ends or (x - 1, x + 1)), x)
         known = {symbol.name: x for symbol, x in s.parameters.items()}
-        for name, *ends in ([x] if isinstance(x, str) else x for x in self.parameters):
+        for name, ends in self.parameters.items():
             if name not in known:
                 raise ValueError(f"parameters: {name!r} is none of {s!r}; it has {list(known)}")
             x = known[name]
             near = sorted((x / 2, 2 * x)) if x else (-1, 1)
-            parameters[name] = slider(name, *(ends or near), x)
-        return start, parameters
+            made[name] = slider(name, *(ends or near), x)
+        return made
 
     def _prepare(self, picture):
         """The artists: a curve for each method, and a mark where it stopped."""
@@ -154,7 +155,7 @@ class Explorer:
     def runs(self, values):
         """System, q0, v0, methods by number and count of steps that the controls ask for."""
         k, pick = values.get("system", 0), values.get("method", -1)
-        s, (q0, v0) = self.systems[k], self.starts[k]
+        s, (q0, v0, free) = self.systems[k], self.starts[k]
         if self.parameters:
             s = s.set(**{name: values[name] for name in self.parameters})
         moved = {name: values[name] for name in self.start}
@@ -168,7 +169,7 @@ class Explorer:
             with_alpha = {k: m for k, m in methods.items() if hasattr(m, "alpha")}
             methods |= {k: replace(m, alpha=alpha) for k, m in with_alpha.items()}
         steps = self.steps or max(1, round(self.T / values["h"]))
-        return s, q0, complete_velocity(s, q0, v0, self.free[k]), methods, steps
+        return s, q0, complete_velocity(s, q0, v0, free), methods, steps
 
     def update(self, picture, values, quick):
         s, q0, v0, methods, steps = self.runs(values)

@@ -15,6 +15,7 @@ CELL = (
     '<span style="margin-right:1.6em;white-space:nowrap">{} '
     '<b style="font-variant-numeric:tabular-nums">{}</b></span>'
 )
+MESSAGE = '<span style="color:#B00020">{}</span>'
 LISTING = (
     '<pre style="user-select:all;background:#f5f5f5;color:#111;padding:.6em;overflow-x:auto">'
     "{}</pre>"
@@ -94,25 +95,22 @@ class Panel(w.VBox):
     def draw(self, quick=False):
         """Compute and show; a failure is a sentence under the picture."""
         begun = time.perf_counter()
-        text = {}
+        text, said = {}, ""
         try:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 text = self._update(self.picture, self.values, quick) or {}
             notes = [str(c.message) for c in caught if issubclass(c.category, RuntimeWarning)]
-            self._say(text.pop("error", "") or "; ".join(dict.fromkeys(notes)))
+            said = str(text.pop("error", "")) or "; ".join(dict.fromkeys(notes))
         except (ValueError, ArithmeticError, RuntimeError) as error:
-            self._say(error)
+            said = str(error)
         computed = time.perf_counter() - begun
         self.image.value = self.picture.png()
         if not quick:
             self._slow = computed > max(0.05, time.perf_counter() - begun - computed)
+        self.message.value = MESSAGE.format(html.escape(said)) if said else ""
         self.readout.value = "".join(CELL.format(*pair) for pair in text.items())
         self._show_code()
-
-    def _say(self, sentence):
-        sentence = html.escape(str(sentence))
-        self.message.value = f'<span style="color:#B00020">{sentence}</span>' if sentence else ""
 
     def _toggle_code(self):
         shown = self.listing.layout.display != "none"

@@ -12,33 +12,23 @@ import numpy as np
 import sympy as sp
 
 LOOKS = {
-    "DLA": ("#0072B2", "-"),
-    "Projector": ("#D55E00", "--"),
-    "EDLA": ("#009E73", "-."),
-    "RK4": ("#CC79A7", ":"),
-    "Variational": ("#56B4E9", "-"),
-    "Reference": ("#000000", (0, (1, 1))),
-    "RDLA": ("#E69F00", "--"),
-    "REDLA": ("#7A5C00", "-."),
-    "Reversible": ("#332288", (0, (6, 1))),
-    "DiscreteGradient": ("#882255", (0, (3, 1, 1, 1))),
+    "DLA":         ("#0072B2", "-"),           "Projector":        ("#D55E00", "--"),
+    "EDLA":        ("#009E73", "-."),          "RK4":              ("#CC79A7", ":"),
+    "Variational": ("#56B4E9", "-"),           "Reference":        ("#000000", (0, (1, 1))),
+    "RDLA":        ("#E69F00", "--"),          "REDLA":            ("#7A5C00", "-."),
+    "Reversible":  ("#332288", (0, (6, 1))),   "DiscreteGradient": ("#882255", (0, (3, 1, 1, 1))),
     "Composition": ("#999933", (0, (6, 1, 1, 1))),
-}
+}  # fmt: skip
 COLOURS = {name: colour for name, (colour, _) in LOOKS.items()}
 LINES = {name: line for name, (_, line) in LOOKS.items()}
 STYLE = {
-    "figure.dpi": 100,
-    "figure.constrained_layout.use": True,
-    "font.size": 12,
-    "axes.titlesize": 12,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.alpha": 0.3,
-    "lines.linewidth": 1.6,
-    "legend.frameon": False,
+    "figure.dpi": 100,            "figure.constrained_layout.use": True,
+    "font.size": 12,              "axes.titlesize": 12,
+    "axes.spines.top": False,     "axes.spines.right": False,
+    "axes.grid": True,            "grid.alpha": 0.3,
+    "lines.linewidth": 1.6,       "legend.frameon": False,
     "svg.hashsalt": "nhlab",  # the same figure gives the same file
-}
+}  # fmt: skip
 
 
 def look(method):
@@ -102,21 +92,17 @@ def reading(name, system):
     """(x label, y label, function) for a reading or for two coordinates, "x y" or "t x"."""
     if name in READINGS:
         return READINGS[name]
-    names = [str(s) for s in system.q]
+    columns = {"t": ("time $t$", lambda sol: sol.t)}
+    for k, s in enumerate(system.q):
+        columns.setdefault(str(s), (f"${sp.latex(s)}$", lambda sol, k=k: sol.q[:, k]))
     parts = name.split()
-    if len(parts) != 2 or not {*parts} <= {"t", *names}:
+    if len(parts) != 2 or not {*parts} <= {*columns}:
         raise ValueError(
-            f"view {name!r} is unknown; choose one of {list(READINGS)} or two of "
-            f"{['t', *names]}, as in 't {names[0]}'"
+            f"view {name!r} is unknown; choose one of {list(READINGS)} or two of {list(columns)}, "
+            f"as in 't {system.q[0]}'"
         )
-
-    def column(sol, p):
-        return sol.t if p == "t" else sol.q[:, names.index(p)]
-
-    def tex(p):
-        return "time $t$" if p == "t" else f"${sp.latex(system.q[names.index(p)])}$"
-
-    return *map(tex, parts), lambda s: tuple(column(s, p) for p in parts)
+    (xlabel, x), (ylabel, y) = (columns[p] for p in parts)
+    return xlabel, ylabel, lambda sol: (x(sol), y(sol))
 
 
 def new(rows=1, columns=1, size=None):

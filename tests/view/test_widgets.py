@@ -2,6 +2,7 @@
 
 import io
 import itertools
+import time
 
 import ipywidgets as w
 import numpy as np
@@ -12,6 +13,8 @@ import nhlab as nh
 from nhlab.view import plot
 from nhlab.view.widgets import Panel, complete_velocity, free_velocities
 
+PARTICLE = nh.systems.particle()
+
 
 def pixels(panel):
     return np.asarray(Image.open(io.BytesIO(panel.image.value)).convert("L"), float)
@@ -19,9 +22,8 @@ def pixels(panel):
 
 def particle_panel(**options):
     given = {"h": (0.02, 0.4, 0.2), "alpha": (0.0, 1.0, 0.5), "start": ("y", "vx", "vy")} | options
-    methods = [nh.DLA(), nh.Projector(), nh.RK4()]
-    return nh.explore(nh.systems.particle(), methods, ["energy", "constraint", "x y"], steps=200,
-                      caption="three methods", **given)  # fmt: skip
+    methods, views = [nh.DLA(), nh.Projector(), nh.RK4()], ["energy", "constraint", "x y"]
+    return nh.explore(PARTICLE, methods, views, steps=200, caption="three methods", **given)
 
 
 @pytest.fixture(scope="module")
@@ -69,20 +71,38 @@ def test_copy_as_code_reproduces_what_is_shown(panel, values):
     np.testing.assert_allclose(y, space["dla"].energy(), rtol=1e-13)
 
 
-def test_the_rest_of_the_velocity_follows_from_the_constraint():
-    s = nh.systems.snakeboard()
-    q0, v0 = np.array(s.q0, float), np.array(s.v0, float)
-    free = free_velocities(s, q0)
-    assert len(free) == len(q0) - len(s.constraints)
-    v = complete_velocity(s, q0, v0 + 0.3, free)
-    np.testing.assert_allclose(s.A(q0) @ v, 0, atol=1e-13)
-    np.testing.assert_allclose(v[free], (v0 + 0.3)[free])
+@pytest.mark.parametrize("name", ["sleigh", "snakeboard", "rolling_disk", "particle"])
+def test_velocities_asked_for_are_free_or_named(name):
+    """Every choice of velocities: the others follow from these, or it is said that they do not."""
+    s = nh.systems.catalogue[name]()
+    q0, rng = np.array(s.q0, float) + 0.3, np.random.default_rng(1)
+    n, m = len(s.v), len(s.constraints)
+    for asked in itertools.chain(*(itertools.combinations(range(n), k) for k in range(n + 1))):
+        others = [k for k in range(n) if k not in asked]
+        if np.linalg.matrix_rank(s.A(q0)[:, others], 1e-9) < m:
+            with pytest.raises(ValueError, match="cannot be chosen freely"):
+                free_velocities(s, q0, asked)
+            continue
+        v0, free = rng.normal(size=n), free_velocities(s, q0, asked)
+        assert set(asked) <= set(free) and len(free) == n - m
+        v = complete_velocity(s, q0, v0, free)
+        np.testing.assert_allclose(s.A(q0) @ v, 0, atol=1e-12)
+        np.testing.assert_array_equal(v[free], v0[free])
 
 
-def test_a_slider_for_a_bound_velocity_makes_it_free():
-    p = nh.explore(nh.systems.particle(), [nh.DLA()], steps=10, start=("vz",))
-    p.controls["vz"].value = 1.7
-    assert "v0=[1.7, 1.0, 1.7]" in p._code(p.values)
+@pytest.mark.parametrize(
+    "system, name",
+    [("particle", "vz"), ("rigid_body", "w1"), ("rubber_ball", "w1"), ("ball", "w2")],
+)
+def test_a_slider_sets_a_velocity_bound_or_on_a_group(system, name):
+    s = getattr(nh.systems, system)()
+    p = nh.explore(s, nh.DLA(), h=(0.01, 0.1, 0.05), steps=5, start=(name,))
+    k = [str(v) for v in s.v].index(name)
+    p.controls[name].value = s.v0[k] + 0.7
+    space = {}
+    exec(p._code(p.values), space)
+    assert p.message.value == ""
+    assert space["dla"].v[0][k] == pytest.approx(s.v0[k] + 0.7)
 
 
 def test_free_velocities_serve_wherever_the_slider_goes():
@@ -102,9 +122,8 @@ def test_a_new_view_gets_limits_of_its_own():
 
 
 def test_an_integration_error_is_a_sentence_and_the_computed_part_is_drawn():
-    s = nh.systems.robot()
-    p = nh.explore(s, [nh.EDLA()], q0=(0, 0, 0, np.pi / 2), v0=(6, 0, 1, 6), h=(0.05, 0.2, 0.1),
-                   steps=100)  # fmt: skip
+    fast = {"q0": (0, 0, 0, np.pi / 2), "v0": (6, 0, 1, 6), "h": (0.05, 0.2, 0.1)}
+    p = nh.explore(nh.systems.robot(), [nh.EDLA()], steps=100, **fast)
     assert "no positive step exists" in p.message.value
     assert "Traceback" not in p.message.value
     line, stop = p.picture.moving
@@ -173,8 +192,6 @@ def test_slow_panels_draw_quickly_while_dragging():
     calls = []
 
     def update(_, values, quick):
-        import time
-
         calls.append(quick)
         time.sleep(0.01 if quick else 0.8)
 
@@ -197,23 +214,33 @@ def test_bodies_move_along_the_motion(name):
     assert p.message.value == ""
 
 
-def test_no_body_for_an_unknown_system():
-    sol = nh.integrate(nh.systems.pendulum(), nh.Variational(), h=0.1, steps=3)
+PLAYED = [((1, 14, 2), None, 13), ((0.5, 4.5, 1.3), None, 80), ((0.0, 3.0, 1.2), 30, 30)]
+
+
+@pytest.mark.parametrize("ends, frames, ticks", PLAYED)
+def test_a_play_button_moves_a_slider_and_follows_it(ends, frames, ticks):
+    p = nh.panel(nh.Picture(), lambda *_: {}, k=ends)
+    low, high, value = ends
+    assert nh.widgets.play(p, "k", frames) is p and p.bar.children[0] is p.play
+    assert p.play.max == ticks and p.controls["k"].value == value
+    for tick in (1, ticks // 2, ticks):
+        p.play.value = tick
+        assert p.controls["k"].value == pytest.approx(low + (high - low) * tick / ticks)
+    p.reset()
+    assert p.play.value == round((value - low) / (high - low) * ticks)
+
+
+def test_a_body_of_ones_own():
+    """A function of q, or a Body; the name of a catalogue system within another's is no match."""
+    s = PARTICLE
+    s = nh.System(s.q, s.v, s.L, s.constraints, name="particle of mine", q0=s.q0, v0=s.v0)
+    sol = nh.integrate(s, nh.DLA(), h=0.1, steps=30)
     with pytest.raises(ValueError, match=r"no body is known .* pass body="):
         nh.animate(sol)
     with pytest.raises(ValueError, match="body = 3 must be a subclass"):
         nh.animate(sol, body=3)
     with pytest.raises(ValueError, match="one or two trajectories"):
         nh.animate()
-
-
-def test_a_body_of_ones_own():
-    """A function of q, or a Body; the name of a catalogue system within another's is no match."""
-    s = nh.systems.particle()
-    s = nh.System(s.q, s.v, s.L, s.constraints, name="particle of mine", q0=s.q0, v0=s.v0)
-    sol = nh.integrate(s, nh.DLA(), h=0.1, steps=30)
-    with pytest.raises(ValueError, match="no body is known"):
-        nh.animate(sol)
 
     def cross(q):
         return [q[:2] + np.array([[-0.2, 0], [0.2, 0]]), q[:2] + np.array([[0, -0.2], [0, 0.2]])]
@@ -257,6 +284,8 @@ def test_copy_as_code_of_ones_own_system():
     space = {"system": mine}
     exec(p._code(p.values), space)
     assert space["dla"].system == mine.set(k=1.5)
+    p = nh.explore(mine.set(k=0), nh.DLA(), q0=[1], v0=[0], parameters=[("k", -2.0, 3.0)], steps=10)
+    assert (p.controls["k"].min, p.controls["k"].max) == (-2, 3)
 
 
 def test_colours_are_distinct_and_fixed():
@@ -264,20 +293,19 @@ def test_colours_are_distinct_and_fixed():
     assert plot.look(nh.DLA())["color"] == plot.look(nh.DLA(alpha=0.1))["color"]
 
 
-def test_unknown_views_and_starts_are_named():
-    with pytest.raises(ValueError, match="view 'enrgy' is unknown"):
-        nh.explore(nh.systems.particle(), [nh.DLA()], "enrgy")
-    with pytest.raises(ValueError, match="'vq' is neither a coordinate nor a velocity"):
-        nh.explore(nh.systems.particle(), [nh.DLA()], start=("vq",))
-    with pytest.raises(ValueError, match=r"parameters: 'K' is none of .* it has"):
-        nh.explore(nh.systems.robot(), [nh.DLA()], parameters=["K"])
+def test_what_cannot_be_explored_or_drawn_is_named():
     x, vx = nh.symbols("x vx")
-    with pytest.raises(ValueError, match="q0 is missing and <System mine"):
-        nh.explore(nh.System((x,), (vx,), vx**2, name="mine"), [nh.DLA()])
-
-
-def test_what_cannot_be_drawn_is_named():
-    sol = nh.integrate(nh.systems.particle(), nh.DLA(), h=0.1, steps=3)
+    mine = nh.System((x,), (vx,), vx**2, name="mine")
+    for system, options, words in (
+        (PARTICLE, {"view": "enrgy"}, "view 'enrgy' is unknown"),
+        (PARTICLE, {"start": ("vq",)}, "'vq' is neither a coordinate nor a velocity"),
+        (nh.systems.robot(), {"parameters": ["K"]}, r"parameters: 'K' is none of .* it has"),
+        (mine, {}, "q0 is missing and <System mine"),
+        (mine, {"q0": [1]}, "v0 is missing and <System mine"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            nh.explore(system, [nh.DLA()], **options)
+    sol = nh.integrate(PARTICLE, nh.DLA(), h=0.1, steps=3)
     with pytest.raises(ValueError, match="at = 'middle' is unknown; choose one of"):
         plot.energy(sol, at="middle")
     with pytest.raises(ValueError, match="nothing to draw"):
