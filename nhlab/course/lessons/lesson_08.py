@@ -16,16 +16,9 @@ from .. import comparison
 from ..colours import BLUE, DARK, GREY, ORANGE
 from ..kit import RIGHT, frame, new_board
 
-TINTS = {
-    "none": "#1B7F5C",
-    "bounded": "#A6DBC3",
-    "random walk": "#F6D55C",
-    "drift": "#F29E4C",
-    "lost": "#C8423B",
-    "stops": "#8E8E93",
-    "undecided": "#FFFFFF",
-    "not for it": "#F2F2F2",
-}
+TINTS = {"none": "#1B7F5C", "bounded": "#A6DBC3", "random walk": "#F6D55C", "drift": "#F29E4C",
+         "lost": "#C8423B", "stops": "#8E8E93", "undecided": "#FFFFFF",
+         "not for it": "#F2F2F2"}  # fmt: skip
 GUIDES = {"bounded, slope 0": (0, ":"), "random walk, ½": (0.5, "--"), "drift, 1": (1, "-.")}
 LIGHT = {"none", "lost", "stops"}  # dark tints, which need light letters
 SCIPY = {"DOP853": ("#000000", "*"), "RK45": ("#666666", "s"), "Radau": ("#AAAAAA", "^"),
@@ -51,8 +44,7 @@ def draw_table(ax, data):
     ax.imshow(colours, aspect="auto")
     for (i, j), k in np.ndenumerate(kind):
         number = f"\n{exponent[i, j]:.2f}" if k in ("random walk", "drift", "undecided") else ""
-        text = k if k != "not for it" else "–"
-        text += number.replace("-0.00", "0.00")
+        text = (k if k != "not for it" else "–") + number.replace("-0.00", "0.00")
         colour = "white" if k in LIGHT else DARK
         ax.text(j, i, text, ha="center", va="center", fontsize=9, color=colour)
     names = [str(m).replace("DiscreteG", "Discrete\nG").replace(" ", "\n") for m in data["methods"]]
@@ -237,17 +229,17 @@ def atlas_panel(data):
     low, high, step = float(hs[0]), float(hs[-1]), float(hs[1] - hs[0])
     over, most = separatrix(systems.transmission()), comparison.EDLA_STEPS
     board, left, right = new_board((10.4, 4.4), columns=2)
-    frame = {"origin": "lower", "aspect": "auto", "extent": (vy[0], vy[-1], vz[0], vz[-1])}
-    drift = left.imshow(np.zeros((2, 2)), vmin=-9, vmax=-3, cmap="magma", **frame)
-    steps = right.imshow(np.zeros((2, 2)), vmin=0, vmax=most, cmap="viridis", **frame)
-    for ax, image, label in (
-        (left, drift, r"$\log_{10}$ |slope of $E$|"),
-        (right, steps, "steps EDLA takes"),
+    plane = {"origin": "lower", "aspect": "auto", "extent": (vy[0], vy[-1], vz[0], vz[-1])}
+    drift = board.add(left.imshow(np.zeros((2, 2)), vmin=-9, vmax=-3, cmap="magma", **plane))
+    steps = board.add(right.imshow(np.zeros((2, 2)), vmin=0, vmax=most, cmap="viridis", **plane))
+    _plane_of_starts(left, drift, r"$\log_{10}$ |slope of $E$|")
+    _plane_of_starts(right, steps, "steps EDLA takes")
+    for ax, title in (
+        (left, "drift of the method chosen"),
+        (right, f"EDLA: {most} steps asked for"),
     ):
-        _plane_of_starts(ax, board.add(image), label)
+        ax.set_title(title)
         board.line([over, over], [vz[0], vz[-1]], ax=ax, color="white", linestyle=":")
-    left.set_title("drift of the method chosen")
-    right.set_title(f"EDLA: {most} steps asked for")
 
     def update(h, method):
         """Two maps over the plane of initial rates: energy drift and steps of EDLA.
@@ -273,9 +265,8 @@ def draw_atlas(axes, size=15, steps=200, h=0.2):
     vy, vz = comparison.atlas_starts(size)[:2]
     drift, _ = comparison.atlas(DLA(), h, size, 10 * steps, backend="numpy")
     _, done = comparison.atlas(EDLA(), h, size, steps, backend="numpy")
-    names = r"DLA: $\log_{10}$ |slope of $E$|", "steps EDLA takes"
-    for ax, values, colours, name in zip(
-        axes, (drift, done), ("magma", "viridis"), names, strict=True
-    ):
-        _plane_of_starts(ax, ax.pcolormesh(vy, vz, values, cmap=colours), name)
+    slopes = axes[0].pcolormesh(vy, vz, drift, cmap="magma")
+    counts = axes[1].pcolormesh(vy, vz, done, cmap="viridis")
+    _plane_of_starts(axes[0], slopes, r"DLA: $\log_{10}$ |slope of $E$|")
+    _plane_of_starts(axes[1], counts, "steps EDLA takes")
     return drift, done

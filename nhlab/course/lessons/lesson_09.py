@@ -234,12 +234,9 @@ def _basis(system, q):
     A = A.subs({s: sp.nsimplify(x) for s, x in system.parameters.items()})
     B = A[:, bound]
     solved = -(B.adjugate() * A[:, free]).applyfunc(sp.expand)
-    fields = [sp.zeros(n, 1) for _ in free]
-    for j, (k, X) in enumerate(zip(free, fields, strict=True)):
-        X[k] = B.det()  # the other free velocities are 0
-        for i, b in enumerate(bound):
-            X[b] = solved[i, j]
-    return fields
+    fields = sp.Matrix.vstack(solved, B.det() * sp.eye(len(free)))
+    order = np.argsort([*bound, *free]).tolist()
+    return [fields.extract(order, [j]) for j in range(len(free))]
 
 
 def _bracket(X, Y, q):
