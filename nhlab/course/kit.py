@@ -88,7 +88,7 @@ class Board(Picture):
 
     def hold(self, ax, x, y=(), same=True):
         """Limits that hold x, y and the curves on ``ax``; ``same`` if it shows what it showed."""
-        drawn = [a.get_ydata() for a in self.moving if a.axes is ax]
+        drawn = [line.get_ydata() for line in ax.lines if line.get_animated()]
         self.fit(ax, x, np.concatenate([y, *drawn]), self.quick and same)
 
     def news(self, key):

@@ -48,12 +48,12 @@ def path_panel(sol, low, high):
     ends = sol.q[0, 0], sol.q[-1, 0]
     least, colour = action(system, method, t, sol.q), plot.look(method)["color"]
     board, left, right = new_board((8.4, 3.9), columns=2)
-    wide, high_enough = (-0.1, t[-1] + 0.1), (low - 0.1, high + 0.1)
-    frame(left, "time $t$", r"angle $\theta_k$ (rad)", wide, high_enough)
+    frame(left, "time $t$", r"angle $\theta_k$ (rad)", (-0.1, t[-1] + 0.1))
+    left.set_ylim(low - 0.1, high + 0.1)
     left.plot(t[[0, -1]], ends, marker="s", markersize=9, linestyle="none", color=DARK)
-    slopes = r"$\partial S/\partial\theta_k$"
-    frame(right, "inner node $k$", slopes, (0.4, 3.6), (-1, 1), xticks=[1, 2, 3])
+    frame(right, "inner node $k$", r"$\partial S/\partial\theta_k$", (0.4, 3.6), (-1, 1))
     right.axhline(0, color=DARK, linewidth=1)
+    right.set_xticks([1, 2, 3])
     bars = [board.add(bar) for bar in right.bar([1, 2, 3], [0, 0, 0], width=0.5, color=colour)]
 
     def update(**nodes):

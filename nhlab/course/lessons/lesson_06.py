@@ -10,7 +10,7 @@ from ...view import plot
 from ..colours import BLUE, DARK, GREEN, GREY, MIDDLE, ORANGE, SLATE
 from ..kit import add_legend, ahead, frame, new_board, place, slope
 
-XI, FORCE = r"$\xi_Q$", r"$A^T\lambda$"
+XI, FORCE, SLOPE = r"$\xi_Q$", r"$A^T\lambda$", r"slope $\lambda A\,\xi_Q$"
 MARGINS = (0.09, 0.14, 0.98, 0.88, 0.28)
 ROUND_OFF = 1e-17  # where a residual that is exactly 0 is drawn on a logarithmic scale
 
@@ -44,9 +44,10 @@ def push_panel(valley, angle=(-90, 90, 0), t=(0.0, 8.0, 1.2), h=0.02):
         board.arrow((0, 0), force[k] / np.abs(lam).max(), ORANGE, left, FORCE)
         board.arrow((0, 0), direction, BLUE, left, XI)
         board.curve(sol.t, J, right, color=BLUE)
-        near, look = np.array([-0.8, 0.8]), {"color": ORANGE, "linewidth": 2.4}
-        look["label"] = r"slope $\lambda A\,\xi_Q$"
-        board.curve(sol.t[k] + near, J[k] + power[k] * near, right, **look)
+        near = np.array([-0.8, 0.8])
+        board.curve(
+            sol.t[k] + near, J[k] + power[k] * near, right, color=ORANGE, lw=2.4, label=SLOPE
+        )
         board.dots(sol.t[k : k + 1], J[k : k + 1], right, color=BLUE, markersize=8)
         board.say("force along xi", f"{power[k]:+.3f}")
         board.say("J", f"{J[k]:+.3f}")

@@ -340,8 +340,8 @@ def ball_panel(ball, radius=(0.1, 1.7, 0.5), part=(0.0, 1.0, 1.0)):
         board.curve(*(r[k] + turn).T, left, color=DARK)
         board.curve(*(_from_above(mark @ R.T, 0) + r[k]).T, left, color=ORANGE)
         board.curve(*_from_above(net @ R.T, -1e-9).T, right, color=BLUE, linewidth=0.9)
-        now = {"linewidth": 3, "label": "mark now"}
-        board.curve(*_from_above(mark @ R.T, -1e-9).T, right, color=ORANGE, **now)
+        seen = _from_above(mark @ R.T, -1e-9)
+        board.curve(*seen.T, right, color=ORANGE, linewidth=3, label="mark now")
         turned = 2 * np.arccos(np.clip(attitude[-1, 0], -1, 1))
         board.say("angle after the loop", f"{turned:.4f}")
         board.say("area / R²", f"{np.pi * radius**2:.4f}")
