@@ -113,7 +113,7 @@ def add_legend(ax, order=None, **options):
     """A legend of what has a label (in the order given), in one line above the axes."""
     handles, labels = ax.get_legend_handles_labels()
     found = dict(zip(labels, handles, strict=True))
-    handles = [found[label] for label in (found if order is None else order)]
+    handles = [found[x] for x in (found if order is None else order) if x in found]
     above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": len(handles)}
     if handles:
         ax.legend(handles=handles, **{"frameon": False, **above, **options})

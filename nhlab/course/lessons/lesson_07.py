@@ -34,10 +34,8 @@ def bent():
     x, y, z, w, vx, vy, vz, vw = symbols("x y z w vx vy vz vw")
     row = vw - y * vx + x * vy
     L = (vx**2 + vy**2 + vz**2 + row**2) / 2 - x**2 - y**4
-    rows, start = (
-        [vz + y * vx + (x + 3 * y) * vy, row],
-        {"q0": (0, 1, 0, 0), "v0": (1, 0.5, -2.5, 1)},
-    )
+    rows = [vz + y * vx + (x + 3 * y) * vy, row]
+    start = {"q0": (0, 1, 0, 0), "v0": (1, 0.5, -2.5, 1)}
     return System((x, y, z, w), (vx, vy, vz, vw), L, rows, name="bent", **start)
 
 
@@ -104,9 +102,7 @@ def shadow_figure(runs):
         x, y, z = sol.q.T
         ax.plot(x, y, z, color=colour, label=f"from $z_0={z[0]:g}$")
         for k in range(0, len(x), len(x) // 4):  # the fibres over four points
-            ax.plot(
-                [x[k]] * 2, [y[k]] * 2, [floor, z[k]], color=SLATE, linewidth=0.8, linestyle=":"
-            )
+            ax.plot([x[k]] * 2, [y[k]] * 2, [floor, z[k]], color=SLATE, lw=0.8, ls=":")
             ax.plot([x[k]], [y[k]], [z[k]], "o", color=colour, markersize=4)
     ax.plot(x, y, np.full_like(x, floor), color=DARK, linewidth=2.2, label="shadow in $Q/G$")
     ax.set(xlabel="$x$", ylabel="$y$", zlabel="$z$", xticks=[-1, 0, 1], yticks=[-1, 0, 1])

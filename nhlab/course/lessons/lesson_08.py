@@ -83,30 +83,33 @@ def energy_panel(data, problem="transmission, eps=.2", method="DLA"):
             board.forget()
             board.fit(left, [0, T], cut[ended])
         if kind in ("stops", "not for it"):
+            _draw_growth(board, right, [], [])
             board.say("runs that came to the end", f"{int(ended.sum())} of 10")
             board.say("energy", kind)
-            return
-        _draw_growth(board, right, t, means[ended])
-        here = {k: data[k][i, j] for k in ("exponent", "exponent_error", "slope", "slope_error")}
-        board.say("energy", kind)
-        board.say("exponent", "{exponent:.2f} ± {exponent_error:.2f}".format(**here))
-        board.say("slope of E", "{slope:.1e} ± {slope_error:.0e}".format(**here))
+        else:
+            found = growth(t, means[ended], blocks=len(t), resamples=2)
+            _draw_growth(board, right, found.lags * (t[1] - t[0]), np.maximum(found.size, 1e-17))
+            here = (data[k][i, j] for k in ("exponent", "exponent_error", "slope", "slope_error"))
+            gamma, gamma_error, slope, slope_error = here
+            board.say("energy", kind)
+            board.say("exponent", f"{gamma:.2f} ± {gamma_error:.2f}")
+            board.say("slope of E", f"{slope:.1e} ± {slope_error:.0e}")
 
     first = choice("problem", problems, problem), choice("method", methods, method)
     return board.panel(update, problem=first[0], method=first[1])
 
 
-def _draw_growth(board, ax, t, means):
+def _draw_growth(board, ax, lag, size):
     """The changes of the energy over ever longer times, with lines for three kinds of growth."""
-    found = growth(t, means, blocks=len(t), resamples=2)
-    lag, size = found.lags * (t[1] - t[0]), np.maximum(found.size, 1e-17)
+    lag, size = np.array(lag), np.array(size)
     for label, (slope, style) in GUIDES.items():
-        y = size[-1] * (lag / lag[-1]) ** slope
+        y = size[-1:] * (lag / lag[-1:]) ** slope
         board.curve(lag, y, ax, color=DARK, linestyle=style, linewidth=1, label=label)
     board.curve(lag, size, ax, marker="o", color=ORANGE, label="measured")
-    ax.set_xlim(lag[0] / 1.3, lag[-1] * 1.3)
-    ax.set_ylim(min(size.min(), size[-1] * lag[0] / lag[-1]) / 2, size.max() * 3)
-    board.changed()
+    if len(lag):
+        ax.set_xlim(lag[0] / 1.3, lag[-1] * 1.3)
+        ax.set_ylim(min(size.min(), size[-1] * lag[0] / lag[-1]) / 2, size.max() * 3)
+        board.changed()
 
 
 def sleigh_panel(h=(0.1, 0.4, 0.1), a=(0.1, 0.3, 0.2), T=150.0):
