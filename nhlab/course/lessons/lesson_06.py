@@ -45,9 +45,8 @@ def push_panel(valley, angle=(-90, 90, 0), t=(0.0, 8.0, 1.2), h=0.02):
         board.arrow((0, 0), direction, BLUE, left, XI)
         board.curve(sol.t, J, right, color=BLUE)
         near = np.array([-0.8, 0.8])
-        board.curve(
-            sol.t[k] + near, J[k] + power[k] * near, right, color=ORANGE, lw=2.4, label=SLOPE
-        )
+        tangent_line = sol.t[k] + near, J[k] + power[k] * near
+        board.curve(*tangent_line, right, color=ORANGE, linewidth=2.4, label=SLOPE)
         board.dots(sol.t[k : k + 1], J[k : k + 1], right, color=BLUE, markersize=8)
         board.say("force along xi", f"{power[k]:+.3f}")
         board.say("J", f"{J[k]:+.3f}")

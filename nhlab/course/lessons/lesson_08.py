@@ -237,11 +237,9 @@ def atlas_panel(data):
     steps = board.add(right.imshow(np.zeros((2, 2)), vmin=0, vmax=most, cmap="viridis", **plane))
     _plane_of_starts(left, drift, r"$\log_{10}$ |slope of $E$|")
     _plane_of_starts(right, steps, "steps EDLA takes")
-    for ax, title in (
-        (left, "drift of the method chosen"),
-        (right, f"EDLA: {most} steps asked for"),
-    ):
-        ax.set_title(title)
+    left.set_title("drift of the method chosen")
+    right.set_title(f"EDLA: {most} steps asked for")
+    for ax in (left, right):
         board.line([over, over], [vz[0], vz[-1]], ax=ax, color="white", linestyle=":")
 
     def update(h, method):
