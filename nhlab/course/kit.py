@@ -160,3 +160,9 @@ def place(points, angle, at):
     """Points turned by an angle and moved to ``at``."""
     c, s = np.cos(angle), np.sin(angle)
     return np.asarray(points, float) @ [[c, s], [-s, c]] + np.asarray(at)
+
+
+def joined(parts):
+    """Polylines, (k, d) each, as one curve with gaps between them."""
+    gap = np.full((1, np.shape(parts[0])[-1]), np.nan)
+    return np.vstack([x for part in parts for x in (part, gap)])

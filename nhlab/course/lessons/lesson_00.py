@@ -9,7 +9,7 @@ from ...mechanics import catalogue as systems
 from ...methods import DLA
 from ...run.loop import COMPILE_FROM, has_numba, integrate
 from ..colours import BLUE, DARK, ORANGE, SLATE
-from ..kit import frame, new_board
+from ..kit import frame, joined, new_board, place
 
 PLACE = (0.0, 1.0)  # where the skate is to be parked, heading along x as at the start
 
@@ -41,10 +41,8 @@ def outline(q, length=0.5, width=0.13):
     """A skate seen from above: a pointed shape with its blade, points (k, 2), NaN between."""
     s = np.linspace(-1, 1, 15)
     side = np.column_stack([s * length / 2, (1 - s**4) * width / 2])
-    blade = [[np.nan, np.nan], [-length / 2.6, 0], [length / 2.6, 0], [np.nan, np.nan]]
-    points = np.concatenate([side, side[::-1] * [1, -1], blade])
-    c, s = np.cos(q[2]), np.sin(q[2])
-    return points @ np.array([[c, s], [-s, c]]) + q[:2]
+    rim, blade = [*side, *side[::-1] * [1, -1]], [[-length / 2.6, 0], [length / 2.6, 0]]
+    return place(joined([rim, blade]), q[2], q[:2])
 
 
 def skate_panel(turn=(-1.5, 1.5, 0.6, 0.01), back=(0.0, 2.5, 1.0, 0.01)):
@@ -64,7 +62,7 @@ def skate_panel(turn=(-1.5, 1.5, 0.6, 0.01), back=(0.0, 2.5, 1.0, 0.01)):
         q = glide(turn, back)
         legs = len(q) // 3
         way, (x, y, theta) = q[: 2 * legs + 1], q[-1]
-        passed = np.concatenate([outline(place) for place in way[:: legs // 2]])
+        passed = np.concatenate([outline(x) for x in way[:: legs // 2]])
         board.curve(*passed.T, color=SLATE, linewidth=1)
         board.curve(*way[:, :2].T, color=BLUE, linewidth=2, label="forward")
         board.curve(*q[2 * legs :, :2].T, color=ORANGE, linewidth=2, linestyle="--", label="back")

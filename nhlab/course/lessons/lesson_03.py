@@ -8,7 +8,7 @@ from ...mechanics.system import System, symbols
 from ...methods import DLA, Projector, Reference
 from ...run.loop import integrate
 from ..colours import BLUE, DARK, GREEN, GREY, ORANGE
-from ..kit import RIGHT, ahead, circle, frame, new_board
+from ..kit import RIGHT, ahead, circle, frame, joined, new_board
 
 
 def heavy_particle(mz=1.0):
@@ -71,10 +71,9 @@ def jump_panel(nodes=(4, 12, 4), turn=(0.2, 1.5, 0.9), T=3.2):
         sol = integrate(skate, Projector(), [0, 0, theta0], v0, h=h, steps=nodes)
         at, theta = sol.q[1:-1, :2], sol.q[1:-1, 2]
         arriving, leaving = sol.p[1:-1, :2], sol.p_minus[1:, :2]
-        blades = [ahead(at, theta, -length), ahead(at, theta, length), np.full_like(at, np.nan)]
+        blades = np.stack([ahead(at, theta, -length), ahead(at, theta, length)], 1)
         board.curve(*sol.q[:, :2].T, color=GREY, marker="o", mfc=DARK, mec=DARK)
-        blade = {"color": DARK, "linestyle": ":", "label": "momenta of $D$"}
-        board.curve(*np.stack(blades, 1).reshape(-1, 2).T, **blade)
+        board.curve(*joined(blades).T, color=DARK, linestyle=":", label="momenta of $D$")
         for x, p, p_minus in zip(at, arriving, leaving, strict=True):
             board.arrow(x, x + length * p, BLUE, label="arriving $p^+$", width=1.8)
             board.arrow(x, x + length * p_minus, ORANGE, label="leaving $p^-$", width=1.8)

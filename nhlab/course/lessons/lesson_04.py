@@ -16,7 +16,7 @@ from ...run.loop import integrate
 from ...view import plot
 from ...view.widgets import play
 from ..colours import BLUE, DARK, GREEN, GREY, MIDDLE, ORANGE
-from ..kit import RIGHT, add_legend, bare, circle, frame, key, new_board
+from ..kit import RIGHT, add_legend, bare, circle, frame, joined, key, new_board
 
 AXES, TINT = (ORANGE, GREEN, BLUE), "#B9AFD6"
 GAP = 4.9  # between the nodes of the mirrors
@@ -77,13 +77,12 @@ def view(toward):
 
 VIEW = view((1, -0.75, 0.55))
 CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * [1, 0.6, 0.2]
-EDGES = [(a, b) for a in range(8) for b in range(a) if np.sum(CORNERS[a] != CORNERS[b]) == 1]
+EDGES = [(a, b) for a in CORNERS for b in CORNERS if np.sum(a != b) == 1 and tuple(a) > tuple(b)]
 
 
 def plate(R):
     """The edges of a flat box turned by R, as one curve with gaps, in the plane of the picture."""
-    ends = np.array([[*CORNERS[[a, b]], [np.nan] * 3] for a, b in EDGES]).reshape(-1, 3)
-    return VIEW[:2] @ R @ ends.T
+    return VIEW[:2] @ R @ joined(EDGES).T
 
 
 def _triple(x):

@@ -16,7 +16,7 @@ from ...methods import DLA, RDLA, Reference, Variational
 from ...run.loop import integrate
 from ...view import plot
 from ..colours import BLUE, DARK, GREY, ORANGE, SLATE
-from ..kit import bare, circle, frame, key, new_board, slope, step_sizes
+from ..kit import bare, circle, frame, joined, key, new_board, slope, step_sizes
 
 MARGINS = (0.1, 0.15, 0.97, 0.88, 0.3)
 
@@ -293,18 +293,18 @@ def rolled(ball, r):
 
 def _mark():
     """An arrow painted on the ball: points of the unit sphere, from the north pole towards e1."""
-    shaft = np.linspace(-0.5, 0.5, 15)
-    head = np.array([[0.3, 0.18], [0.5, 0.0], [0.3, -0.18]])
-    x = np.concatenate([shaft, [np.nan], head[:, 0]])
-    y = np.concatenate([0 * shaft, [np.nan], head[:, 1]])
-    return np.stack([x, y, np.sqrt(1 - x**2 - y**2)], -1)
+    shaft, head = (
+        [[x, 0] for x in np.linspace(-0.5, 0.5, 15)],
+        [[0.3, 0.18], [0.5, 0], [0.3, -0.18]],
+    )
+    flat = joined([shaft, head])
+    return np.column_stack([flat, np.sqrt(1 - (flat**2).sum(1))])
 
 
 def _net():
-    """Three great circles, separated by nan."""
-    (c, s), o, gap = circle(49).T, np.zeros(49), np.full((1, 3), np.nan)
-    circles = (np.stack(p, -1) for p in ((c, s, o), (o, c, s), (s, o, c)))
-    return np.concatenate([x for points in circles for x in (points, gap)])
+    """Three great circles."""
+    (c, s), o = circle(49).T, np.zeros(49)
+    return joined([np.column_stack(p) for p in ((c, s, o), (o, c, s), (s, o, c))])
 
 
 def _from_above(points, lowest):

@@ -17,7 +17,7 @@ from ...view import plot
 from ...view.bodies import Body
 from ...view.widgets import play
 from ..colours import BLUE, DARK, GREY, ORANGE
-from ..kit import ahead, circle, frame, new_board, place
+from ..kit import ahead, circle, frame, joined, new_board, place
 
 
 def box(length, width):
@@ -31,9 +31,8 @@ def disk(radius):
 
 def axle(at, angle, width=0.5):
     """Two wheels and the axle between them, as one curve with gaps."""
-    wheel, gap, side = box(0.26, 0.09), [[np.nan, np.nan]], [0, width / 2]
-    parts = [wheel + side, gap, wheel - side, gap, [[0, -width / 2], [0, width / 2]]]
-    return place(np.vstack(parts), angle, at)
+    wheel, side = box(0.26, 0.09), np.array([0, width / 2])
+    return place(joined([wheel + side, wheel - side, [-side, side]]), angle, at)
 
 
 class Cart(Body):
