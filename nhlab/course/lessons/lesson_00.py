@@ -1,7 +1,5 @@
 """Lesson 00: a skate to be parked, and a look at the installation."""
 
-from __future__ import annotations
-
 import platform
 from importlib import metadata
 
@@ -10,10 +8,9 @@ import numpy as np
 from ...mechanics import catalogue as systems
 from ...methods import DLA
 from ...run.loop import COMPILE_FROM, has_numba, integrate
-from ...view import plot
-from ...view.widgets import Picture, panel
+from ..colours import BLUE, DARK, ORANGE, SLATE
+from ..kit import frame, joined, new_board, place
 
-DARK, GREY = "#333333", "#999999"
 PLACE = (0.0, 1.0)  # where the skate is to be parked, heading along x as at the start
 
 
@@ -44,52 +41,42 @@ def outline(q, length=0.5, width=0.13):
     """A skate seen from above: a pointed shape with its blade, points (k, 2), NaN between."""
     s = np.linspace(-1, 1, 15)
     side = np.column_stack([s * length / 2, (1 - s**4) * width / 2])
-    blade = [[np.nan, np.nan], [-length / 2.6, 0], [length / 2.6, 0], [np.nan, np.nan]]
-    points = np.concatenate([side, side[::-1] * [1, -1], blade])
-    c, s = np.cos(q[2]), np.sin(q[2])
-    return points @ np.array([[c, s], [-s, c]]) + q[:2]
+    rim, blade = [*side, *side[::-1] * [1, -1]], [[-length / 2.6, 0], [length / 2.6, 0]]
+    return place(joined([rim, blade]), q[2], q[:2])
 
 
 def skate_panel(turn=(-1.5, 1.5, 0.6, 0.01), back=(0.0, 2.5, 1.0, 0.01)):
     """Steer a skate that cannot slip sideways to a place beside its start."""
-    picture = Picture((6.4, 5.0))
-    ax = picture.ax
-    ax.set(xlabel="$x$", ylabel="$y$", xlim=(-1.6, 2.4), ylim=(-1.5, 1.5), aspect="equal")
+    board, ax = new_board((6.4, 5.0))
+    frame(ax, "$x$", "$y$", (-1.6, 2.4), (-1.5, 1.5), aspect="equal")
     ax.plot(*outline((*PLACE, 0)).T, color=DARK, linestyle=(0, (2, 1.5)), linewidth=1.4)
     ax.text(PLACE[0], PLACE[1] + 0.16, "park here", ha="center")
     ax.text(0, -0.24, "start", ha="center")
-    on_the_way = picture.line(color=GREY, linewidth=1)
-    forward = picture.line(color=plot.COLOURS["DLA"], linewidth=2, label="forward")
-    backward = picture.line(color=plot.COLOURS["Projector"], linewidth=2, linestyle="--",
-                            label="back")  # fmt: skip
-    skate = picture.line(color=DARK, linewidth=2.2)
-    ax.legend(handles=[forward, backward], loc="lower left", bbox_to_anchor=(0, 1), ncols=2,
-              frameon=False)  # fmt: skip
 
-    def update(picture, values, quick):
-        q = glide(**values)
+    def update(turn, back):
+        """The path of a skate: an S-shaped curve forward, then straight back.
+
+        Two arcs of length 1, turning by the angle turn (in radians) and back again; then straight
+        back by the length back.
+        """
+        q = glide(turn, back)
         legs = len(q) // 3
-        forward.set_data(*q[: 2 * legs + 1, :2].T)
-        backward.set_data(*q[2 * legs :, :2].T)
-        on_the_way.set_data(*np.concatenate([outline(x) for x in q[: 2 * legs + 1 : legs // 2]]).T)
-        skate.set_data(*outline(q[-1]).T)
-        x, y, theta = q[-1]
-        return {"ends at x, y, heading": f"{x:.2f}, {y:.2f}, {theta:.2f}",
-                "distance from the place": f"{np.hypot(x - PLACE[0], y - PLACE[1]):.2f}",
-                "largest sideways speed": f"{sideways(q):.0e}"}  # fmt: skip
+        way, (x, y, theta) = q[: 2 * legs + 1], q[-1]
+        passed = np.concatenate([outline(x) for x in way[:: legs // 2]])
+        board.curve(*passed.T, color=SLATE, linewidth=1)
+        board.curve(*way[:, :2].T, color=BLUE, linewidth=2, label="forward")
+        board.curve(*q[2 * legs :, :2].T, color=ORANGE, linewidth=2, linestyle="--", label="back")
+        board.curve(*outline(q[-1]).T, color=DARK, linewidth=2.2)
+        board.say("ends at x, y, heading", f"{x:.2f}, {y:.2f}, {theta:.2f}")
+        board.say("distance from the place", f"{np.hypot(x - PLACE[0], y - PLACE[1]):.2f}")
+        board.say("largest sideways speed", f"{sideways(q):.0e}")
 
     def code(values):
         arguments = ", ".join(f"{k}={x:g}" for k, x in values.items())
-        return ("from nhlab.lessons.lesson_00 import glide\n\n"
-                f"q = glide({arguments})  # rows x, y, theta")  # fmt: skip
+        call = f"q = glide({arguments})  # rows x, y, theta"
+        return f"from nhlab.course.lessons.lesson_00 import glide\n\n{call}"
 
-    return panel(picture, update, turn=turn, back=back, code=code,
-                 alt="The path of a skate: an S-shaped curve forward, then straight back.",
-                 caption="Two arcs of length 1, turning by the angle turn (in radians) and back "
-                         "again; then straight back by the length back.")  # fmt: skip
-
-
-# ---------------------------------------------------------------------------- the installation
+    return board.panel(update, code=code, turn=turn, back=back)
 
 
 def installation():

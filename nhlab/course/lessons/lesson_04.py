@@ -1,11 +1,11 @@
 """Lesson 04: a body turned from the left and from the right, its momenta on their sphere, the
 mirror of FIM08 Fig. 1 seen from space, and the energy where theorem 1 holds and where not."""
 
-from __future__ import annotations
+import functools
 
-import ipywidgets as w
 import numpy as np
-from matplotlib.patches import FancyArrowPatch, Polygon
+from matplotlib.lines import Line2D
+from matplotlib.patches import Polygon
 
 from ...mechanics import catalogue as systems
 from ...mechanics.groups import SO3
@@ -14,14 +14,12 @@ from ...mechanics.system import symbols
 from ...methods import DLA, RK4, Projector, Reference, Variational
 from ...run.loop import integrate
 from ...view import plot
-from ...view.widgets import Picture, panel
+from ...view.widgets import play
+from ..colours import BLUE, DARK, GREEN, GREY, MIDDLE, ORANGE
+from ..kit import RIGHT, add_legend, bare, circle, frame, joined, key, new_board
 
-DARK, GREY = "#333333", "#BBBBBB"
-ARRIVING, LEAVING = "#0072B2", "#D55E00"
-AXES = ("#D55E00", "#009E73", "#0072B2")
-
-
-# ---------------------------------------------------------------------------- numbers and figures
+AXES, TINT = (ORANGE, GREEN, BLUE), "#B9AFD6"
+GAP = 4.9  # between the nodes of the mirrors
 
 
 def spread(x):
@@ -55,21 +53,18 @@ def zigzag_figure(runs):
     """omega_2 of runs of Suslov's problem; m of the true motion and the zigzag of the last run."""
     figure, (left, right) = plot.new(1, 2, size=(9.4, 3.6))
     for sol in runs:
-        left.plot(sol.t, sol.v_projected[:, 1], label=plot.label(sol.method),
-                  **plot.look(sol.method))  # fmt: skip
+        look = plot.look(sol.method)
+        left.plot(sol.t, sol.v_projected[:, 1], label=plot.label(sol.method), **look)
     M = sol.system.M(sol.q[0])
     m = systems.suslov_omega(sol.system, sol.t) @ M[2]
     zigzag = np.abs(np.diff(sol.constraint()[:, 0])) / 2
     right.semilogy(sol.t, m, color=DARK, label="$m$, exact")
-    right.semilogy(sol.t[1:], zigzag, color=LEAVING, linewidth=1, label=r"zigzag of $\omega_3$")
+    right.semilogy(sol.t[1:], zigzag, color=ORANGE, linewidth=1, label=r"zigzag of $\omega_3$")
     left.set(xlabel="time $t$", ylabel=r"$\omega_2$")
     right.set(xlabel="time $t$", ylim=(1e-7, 3))
     left.legend(frameon=False, loc="center", bbox_to_anchor=(0.4, 0.4))
-    right.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
+    add_legend(right)
     return figure
-
-
-# ---------------------------------------------------------------------------- drawing in space
 
 
 def view(toward):
@@ -82,141 +77,107 @@ def view(toward):
 
 VIEW = view((1, -0.75, 0.55))
 CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * [1, 0.6, 0.2]
-EDGES = [(a, b) for a in range(8) for b in range(a) if np.sum(CORNERS[a] != CORNERS[b]) == 1]
+EDGES = [(a, b) for a in CORNERS for b in CORNERS if np.sum(a != b) == 1 and tuple(a) > tuple(b)]
 
 
 def plate(R):
     """The edges of a flat box turned by R, as one curve with gaps, in the plane of the picture."""
-    ends = np.array([[*CORNERS[[a, b]], [np.nan] * 3] for a, b in EDGES]).reshape(-1, 3)
-    return VIEW[:2] @ R @ ends.T
-
-
-def _arrow(picture, colour, width=2.2, ax=None, **options):
-    arrow = FancyArrowPatch((0, 0), (1, 1), arrowstyle="-|>", mutation_scale=14, color=colour,
-                            linewidth=width, shrinkA=0, shrinkB=0, **options)  # fmt: skip
-    (ax or picture.ax).add_patch(arrow)
-    return picture.add(arrow)
-
-
-def _key(ax, colour, text, **options):
-    return ax.plot([], [], color=colour, label=text, **options)[0]
-
-
-def _bare(ax, xlim, ylim):
-    ax.set(xlim=xlim, ylim=ylim, xticks=[], yticks=[])
-    ax.set_aspect("equal")
-    ax.spines[:].set_visible(False)
-
-
-def _playing(made, name, interval=700):
-    """Add a play button that moves the whole-number slider ``name``."""
-    slider = made.controls[name]
-    play = w.Play(min=slider.min, max=slider.max, value=slider.value, interval=interval)
-    play.observe(lambda change: setattr(slider, "value", change["new"]), "value")
-    slider.observe(lambda change: play.set_trait("value", change["new"]), "value")
-    made.bar.children = (play, *made.bar.children)
-    return made
+    return VIEW[:2] @ R @ joined(EDGES).T
 
 
 def _triple(x):
     return "(" + ", ".join(f"{y + 0.0:+.2f}" for y in np.round(x, 2)) + ")"
 
 
-# ---------------------------------------------------------------------------- left and right
-
-
 def translation_panel(angle=(0, 180, 60), time=(0.0, 8.0, 2.0)):
     """A tumbling plate g(t) beside s g(t) or g(t) s, with its angular velocity in space."""
     body, h = systems.rigid_body(), 0.1
     true = integrate(body, Reference(), body.q0, (0.3, 1, 0.2), h=h, steps=round(time[1] / h))
-    picture = Picture((7.2, 3.9), 1, 2)
-    parts = []
-    for ax in picture.axes:
-        _bare(ax, (-1.65, 1.65), (-1.5, 1.5))
-        box = picture.line(ax=ax, color=GREY, linewidth=1.4)
-        axes = [_arrow(picture, c, ax=ax) for c in AXES]
-        parts.append((box, axes, _arrow(picture, DARK, 3.0, ax=ax)))
-    titles = [picture.add(ax.text(-1.6, 1.3, "$g(t)$", fontsize=15)) for ax in picture.axes]
-    keys = [_key(picture.ax, c, f"$e_{k}$ of the body") for k, c in enumerate(AXES, 1)]
-    keys += [_key(picture.ax, DARK, "angular velocity in space", linewidth=3)]
-    picture.figure.legend(handles=keys, loc="outside lower center", ncols=4, frameon=False,
-                          fontsize=10, handlelength=1.4)  # fmt: skip
+    board, left, right = new_board((7.2, 3.9), 1, 2)
+    for ax in (left, right):
+        bare(ax, (-1.65, 1.65), (-1.5, 1.5))
+    keys = [Line2D([], [], color=c, label=f"$e_{k}$ of the body") for k, c in enumerate(AXES, 1)]
+    keys += [Line2D([], [], color=DARK, label="angular velocity in space", linewidth=3)]
+    below = {"loc": "outside lower center", "ncols": 4, "frameon": False}
+    board.figure.legend(handles=keys, fontsize=10, handlelength=1.4, **below)
 
-    def update(picture, values, quick):
-        k = min(round(values["time"] / h), len(true.q) - 1)
-        s = SO3.exp(np.deg2rad(values["angle"]) * np.array([0, 0.6, 0.8]))
-        g, omega, left = true.q[k], true.v[k], values["turn"].startswith("the world")
-        other = SO3.multiply(s, g) if left else SO3.multiply(g, s)
-        body_velocity = omega if left else SO3.Ad(SO3.inverse(s), omega)
-        titles[1].set_text("$s\\,g(t)$" if left else "$g(t)\\,s$")
-        for (box, axes, arrow), a, xi in zip(parts, (g, other), (omega, body_velocity),
-                                             strict=True):  # fmt: skip
-            R = SO3.matrix(a)
-            box.set_data(*plate(R))
-            for e, tip in zip(axes, (1.35 * VIEW[:2] @ R).T, strict=True):
-                e.set_positions((0, 0), tip)
-            arrow.set_positions((0, 0), 1.3 * VIEW[:2] @ R @ xi)
-        return {"body velocity": _triple(omega), "of the copy": _triple(body_velocity),
-                "velocity in space": _triple(SO3.Ad(g, omega)),
-                "of the copy ": _triple(SO3.Ad(other, body_velocity))}  # fmt: skip
+    def draw(ax, title, g, omega):
+        R = SO3.matrix(g)
+        board.curve(*plate(R), ax, color=GREY, linewidth=1.4)
+        for colour, tip in zip(AXES, (1.35 * VIEW[:2] @ R).T, strict=True):
+            board.arrow((0, 0), tip, colour, ax, width=2.2, head=14)
+        board.arrow((0, 0), 1.3 * VIEW[:2] @ R @ omega, DARK, ax, width=3.0, head=14)
+        board.part(lambda: ax.text(-1.6, 1.3, "", fontsize=15)).set_text(title)
 
-    return panel(picture, update, turn=["the world (left)", "the body (right)"], angle=angle,
-                 time=time, alt="A tumbling plate and its copy, turned from the left or the right.",
-                 caption="Left: a freely tumbling plate. Right: the same motion with the world, or "
-                         "the body in its frame, turned by the angle about one axis.")  # fmt: skip
+    def update(turn, angle, time):
+        """A tumbling plate and its copy, turned from the left or the right.
 
+        Left: a freely tumbling plate. Right: the same motion with the world, or the body in its
+        frame, turned by the angle about one axis.
+        """
+        k = min(round(time / h), len(true.q) - 1)
+        s = SO3.exp(np.deg2rad(angle) * np.array([0, 0.6, 0.8]))
+        g, omega, world = true.q[k], true.v[k], turn.startswith("the world")
+        other = SO3.multiply(s, g) if world else SO3.multiply(g, s)
+        velocity = omega if world else SO3.Ad(SO3.inverse(s), omega)
+        draw(left, "$g(t)$", g, omega)
+        draw(right, "$s\\,g(t)$" if world else "$g(t)\\,s$", other, velocity)
+        board.say("body velocity", _triple(omega))
+        board.say("of the copy", _triple(velocity))
+        board.say("velocity in space", _triple(SO3.Ad(g, omega)))
+        board.say("of the copy ", _triple(SO3.Ad(other, velocity)))
 
-# ---------------------------------------------------------------------------- the sphere
+    turn = ["the world (left)", "the body (right)"]
+    return board.panel(update, turn=turn, angle=angle, time=time)
 
 
 def sphere_panel(h=(0.1, 0.6, 0.4), start=(5, 85, 20), T=60.0):
     """Momenta of a free rigid body in the body frame, on the polhodes of the sphere |p| = 1."""
-    eye = view((0.75, 1, 0.45))
-    picture = Picture((6.6, 4.6))
-    ax = picture.ax
-    _bare(ax, (-1.15, 1.15), (-1.15, 1.15))
-    I = np.array([1.0, 2.0, 2.5])
+    eye, I = view((0.75, 1, 0.45)), np.array([1.0, 2.0, 2.5])
+    bodies = {rule: systems.rigid_body(rule=rule) for rule in ("cayley", "log", "trace")}
+    board, ax = new_board((6.6, 4.6))
+    bare(ax, (-1.15, 1.15), (-1.15, 1.15))
+    _polhodes(ax, eye, I)
+    key(ax, GREY, "polhodes")
+    key(ax, DARK, "through $e_2$", linestyle="--")
+    key(ax, ORANGE, "computed $p_k$", marker=".", linestyle="none")
+    board.legend(**RIGHT)
+
+    def update(rule, h, start):
+        """A sphere of body momenta with its polhodes and the computed points.
+
+        Body momenta during t = {T:g}, pale behind the sphere; start is the angle between p and the
+        unstable axis e2, in degrees.
+        """
+        a = np.deg2rad(start)
+        v0 = np.array([0.6 * np.sin(a), np.cos(a), 0.8 * np.sin(a)]) / I
+        body, method = (bodies["log"], RK4()) if rule == "RK4" else (bodies[rule], Variational())
+        sol = integrate(body, method, body.q0, v0, h=h, steps=round(T / h))
+        seen, g = eye @ sol.p.T, sol.q / np.linalg.norm(sol.q, axis=1, keepdims=True)
+        board.dots(*seen[:2, seen[2] < 0], color=ORANGE, alpha=0.25, marker=".", markersize=4)
+        board.dots(*seen[:2, seen[2] >= 0], color=ORANGE, marker=".", markersize=6)
+        board.say("spread of |p|", f"{np.ptp(np.linalg.norm(sol.p, axis=1)):.0e}")
+        board.say("of the energy", f"{np.ptp(sol.energy()):.0e}")
+        space = SO3.Ad_star(SO3.inverse(g), sol.p)
+        board.say("of the momentum in space", f"{np.ptp(space, axis=0).max():.0e}")
+
+    rules = [*bodies, "RK4"]
+    return board.panel(update, update.__doc__.format(T=T), rule=rules, h=h, start=start)
+
+
+def _polhodes(ax, eye, I):
+    """Curves of constant energy on the visible half of the sphere, the first two axes, the rim."""
     x, y = np.meshgrid(*[np.linspace(-1, 1, 241)] * 2)
     front = np.sqrt(np.clip(1 - x**2 - y**2, 0, None))
     p = np.einsum("ji,j...->i...", eye, np.array([x, y, front]))
     H = np.where(x**2 + y**2 <= 1, (p.T**2 / I / 2).sum(-1).T, np.nan)
-    ax.contour(x, y, H, levels=[0.215, 0.235, 0.27, 0.31, 0.36, 0.41, 0.46], colors=GREY,
-               linewidths=0.9, linestyles="solid")  # fmt: skip
-    ax.contour(x, y, H, levels=[0.25], colors=DARK, linewidths=1.1, linestyles="dashed")
-    turn = np.linspace(0, 2 * np.pi, 200)
-    ax.plot(np.cos(turn), np.sin(turn), color=DARK, linewidth=1)
+    levels = [0.215, 0.235, 0.27, 0.31, 0.36, 0.41, 0.46]
+    ax.contour(x, y, H, levels, colors=GREY, linewidths=0.9, linestyles="solid")
+    ax.contour(x, y, H, [0.25], colors=DARK, linewidths=1.1, linestyles="dashed")
+    ax.plot(*circle(200).T, color=DARK, linewidth=1)
     for k, e in enumerate(eye[:2].T, 1):
         ax.plot(*e, color=DARK, marker="o", markersize=4)
         ax.annotate(f"$e_{k}$", e, (6, 6), textcoords="offset points", fontsize=14)
-    back = picture.line(color=LEAVING, alpha=0.25, linestyle="none", marker=".", markersize=4)
-    dots = picture.line(color=LEAVING, linestyle="none", marker=".", markersize=6)
-    keys = [_key(ax, GREY, "polhodes"), _key(ax, DARK, "through $e_2$", linestyle="--"),
-            _key(ax, LEAVING, "computed $p_k$", marker=".", linestyle="none")]  # fmt: skip
-    ax.legend(handles=keys, loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
-    bodies = {rule: systems.rigid_body(rule=rule) for rule in ("cayley", "log", "trace")}
-
-    def update(picture, values, quick):
-        rule, a = values["rule"], np.deg2rad(values["start"])
-        v0 = np.array([0.6 * np.sin(a), np.cos(a), 0.8 * np.sin(a)]) / I
-        body, method = (bodies["log"], RK4()) if rule == "RK4" else (bodies[rule], Variational())
-        sol = integrate(body, method, body.q0, v0, h=values["h"], steps=round(T / values["h"]))
-        seen = eye @ sol.p.T
-        for line, side in ((dots, seen[2] >= 0), (back, seen[2] < 0)):
-            line.set_data(*seen[:2, side])
-        g = sol.q / np.linalg.norm(sol.q, axis=1, keepdims=True)
-        space = SO3.Ad_star(SO3.inverse(g), sol.p)
-        sizes = {"|p|": np.linalg.norm(sol.p, axis=1), "energy": sol.energy(), "space": space.T}
-        sizes = {k: np.ptp(x, axis=-1).max() for k, x in sizes.items()}
-        return {"spread of |p|": f"{sizes['|p|']:.0e}", "of the energy": f"{sizes['energy']:.0e}",
-                "of the momentum in space": f"{sizes['space']:.0e}"}  # fmt: skip
-
-    return panel(picture, update, rule=["cayley", "log", "trace", "RK4"], h=h, start=start,
-                 alt="A sphere of body momenta with its polhodes and the computed points.",
-                 caption=f"Body momenta during t = {T:g}, pale behind the sphere; start is the "
-                         "angle between p and the unstable axis e2, in degrees.")  # fmt: skip
-
-
-# ---------------------------------------------------------------------------- FIM08, Fig. 1
 
 
 def mirror_panel(k=(1, 14, 2), h=(0.2, 1.0, 0.8)):
@@ -224,62 +185,58 @@ def mirror_panel(k=(1, 14, 2), h=(0.2, 1.0, 0.8)):
 
     In space right translation does nothing, so that an arrow changes at the mirrors only.
     """
-    suslov = systems.suslov(I2=3.0, I3=3.5)
-    eye, gap, most = view((1, -0.3, 0.35)), 4.9, k[1] + 1
-    picture = Picture((7.4, 3.7))
-    ax = picture.ax
-    _bare(ax, (-2.4, 2 * gap + 2.4), (-3.1, 3.1))
-    planes, folds, arrows, names = [], [], [], []
-    for j in range(3):
-        shape = Polygon(np.zeros((4, 2)), facecolor="#E8E4F3", edgecolor="#B9AFD6", zorder=0)
-        planes.append(picture.add(ax.add_patch(shape)))
-        folds.append(picture.line(color=DARK, linestyle=":", marker="o", markevery=[1],
-                                  markersize=4, linewidth=1.4))  # fmt: skip
-        arrows.append((_arrow(picture, ARRIVING), _arrow(picture, LEAVING)))
-        names.append(picture.add(ax.text(gap * j, -2.95, "", ha="center", fontsize=13)))
-        if j:
-            ax.annotate("", (gap * j - 1.7, 2.5), (gap * (j - 1) + 1.7, 2.5),
-                        arrowprops={"arrowstyle": "->", "color": "#777777"})  # fmt: skip
-            ax.text(gap * (j - 0.5), 2.65, "$R^*_{W^{-1}}$", ha="center", color="#555555")
-    keys = [_key(ax, ARRIVING, "arriving $p^+$"), _key(ax, LEAVING, "leaving $p^-$"),
-            _key(ax, "#B9AFD6", r"$(D^\perp)^\circ$", linewidth=7),
-            _key(ax, DARK, "mirror, along $A^T$", linestyle=":")]  # fmt: skip
-    ax.legend(handles=keys, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False,
-              fontsize=10.5, handlelength=1.4)  # fmt: skip
-    turn = np.linspace(0, 2 * np.pi, 61)[:, None]
+    suslov, eye, most = systems.suslov(I2=3.0, I3=3.5), view((1, -0.3, 0.35)), k[1] + 1
+    plane = 2.9 * circle(61) @ np.linalg.qr(suslov.M(suslov.q0)[:, :2])[0].T  # a disk in I D
+    board, ax = _three_places()
 
-    def update(picture, values, quick):
-        sol = integrate(suslov, Projector(), suslov.q0, (0.9, -0.9, 0), h=values["h"], steps=most)
-        M, energies = suslov.M(suslov.q0), []
-        u, v = np.linalg.qr(M @ np.eye(3)[:, :2])[0].T  # a basis of I D
-        tips = []
-        for j, node in enumerate(range(values["k"] - 1, values["k"] + 2)):
-            R, at = SO3.matrix(sol.q[node]), np.array([gap * j, 0])
-            flat = lambda p, R=R, at=at: at + 0.8 * (eye[:2] @ R @ np.asarray(p).T).T  # noqa: E731
-            Q = suslov.Q(sol.q[node])
-            arriving = sol.p[node]
-            leaving = arriving - 2 * Q.T @ arriving
-            planes[j].set_xy(flat(2.9 * (np.cos(turn) * u + np.sin(turn) * v)))
-            folds[j].set_data(*flat([arriving, (arriving + leaving) / 2, leaving]).T)
-            for arrow, p in zip(arrows[j], (arriving, leaving), strict=True):
-                arrow.set_positions(at, flat(p))
-            names[j].set_text(f"$g_{{{node}}}$")
-            tips.append((R @ arriving, R @ leaving))
-            energies.append(suslov.energy(sol.q[node], suslov.velocity(sol.q[node], leaving)))
-        carried = max(np.abs(tips[j][1] - tips[j + 1][0]).max() for j in range(2))
-        jump = np.linalg.norm(tips[1][1] - tips[1][0])
-        return {"change between the nodes": f"{carried:.0e}", "jump at the middle": f"{jump:.3f}",
-                "energies leaving": ", ".join(f"{E:.4f}" for E in energies)}  # fmt: skip
+    def draw(name, at, R, arriving, leaving):
+        flat = [at + 0.8 * np.array(p) @ (eye[:2] @ R).T for p in (plane, arriving, leaving)]
+        patch = {"facecolor": "#E8E4F3", "edgecolor": TINT}
+        board.part(lambda: ax.add_patch(Polygon(np.zeros((4, 2)), **patch))).set_xy(flat[0])
+        fold = np.array([flat[1], (flat[1] + flat[2]) / 2, flat[2]])
+        dotted = {"color": DARK, "linestyle": ":", "linewidth": 1.4}
+        board.curve(*fold.T, marker="o", markevery=[1], markersize=4, **dotted)
+        for tip, colour in zip(flat[1:], (BLUE, ORANGE), strict=True):
+            board.arrow(at, tip, colour, width=2.2, head=14)
+        board.part(lambda: ax.text(at[0], -2.95, "", ha="center", fontsize=13)).set_text(name)
 
-    made = panel(picture, update, k=k, h=h,
-                 alt="Three nodes, each with a plane and two momenta that are mirror images in it.",
-                 caption="Momenta of Suslov's problem in the frame of space, at the nodes k-1, k "
-                         "and k+1. The plane turns with the body; the dot, the average of the two "
-                         "momenta, lies in it.")  # fmt: skip
-    return _playing(made, "k")
+    def update(k, h):
+        """Three nodes, each with a plane and two momenta that are mirror images in it.
+
+        Momenta of Suslov's problem in the frame of space, at the nodes k-1, k and k+1. The plane
+        turns with the body; the dot, the average of the two momenta, lies in it.
+        """
+        sol = integrate(suslov, Projector(), suslov.q0, (0.9, -0.9, 0), h=h, steps=most)
+        q, arriving, R = (x[k - 1 : k + 2] for x in (sol.q, sol.p, SO3.matrix(sol.q)))
+        leaving = arriving - 2 * np.einsum("kji,kj->ki", suslov.Q(q), arriving)
+        for j in range(3):
+            at = np.array([GAP * j, 0])
+            draw(f"$g_{{{k - 1 + j}}}$", at, R[j], arriving[j], leaving[j])
+        before, after = ((R @ p[..., None])[..., 0] for p in (arriving, leaving))  # in space
+        board.say("change between the nodes", f"{np.abs(after[:-1] - before[1:]).max():.0e}")
+        board.say("jump at the middle", f"{np.linalg.norm(after[1] - before[1]):.3f}")
+        energies = suslov.energy(q, suslov.velocity(q, leaving))
+        board.say("energies leaving", ", ".join(f"{E:.4f}" for E in energies))
+
+    return play(board.panel(update, k=k, h=h), "k", interval=700)
 
 
-# ---------------------------------------------------------------------------- theorem 1
+def _three_places():
+    """A board for three nodes side by side, with what its arrows and colours mean."""
+    board, ax = new_board((7.4, 3.7))
+    bare(ax, (-2.4, 2 * GAP + 2.4), (-3.1, 3.1))
+    for x in (0, GAP):
+        arrow = {"arrowstyle": "->", "color": MIDDLE}
+        ax.annotate("", (x + GAP - 1.7, 2.5), (x + 1.7, 2.5), arrowprops=arrow)
+        ax.text(x + GAP / 2, 2.65, "$R^*_{W^{-1}}$", ha="center", color="#555555")
+    key(ax, BLUE, "arriving $p^+$")
+    key(ax, ORANGE, "leaving $p^-$")
+    key(ax, TINT, r"$(D^\perp)^\circ$", linewidth=7)
+    key(ax, DARK, "mirror, along $A^T$", linestyle=":")
+    centred = {"loc": "lower center", "bbox_to_anchor": (0.5, 1)}
+    board.legend(fontsize=10.5, handlelength=1.4, **centred)
+    return board, ax
+
 
 KINDS = ("neither", "fixed in the body", "fixed in space")
 
@@ -292,36 +249,30 @@ def bent_ball(kind="neither", rule="cayley", eps=0.0):
     omega, g, e = symbols("w1 w2 w3"), symbols("qw qx qy qz"), symbols("eps")
     w1, w2, w3 = omega
     R = SO3.matrix(g)
-    row = {"neither": w3 - 2 * R[2, 1] * w1, "fixed in the body": w3,
-           "fixed in space": sum(R[2, k] * omega[k] for k in range(3))}[kind]  # fmt: skip
+    rows = w3 - 2 * R[2, 1] * w1, w3, sum(R[2, k] * omega[k] for k in range(3))
+    row = dict(zip(KINDS, rows, strict=True))[kind]
     more = (w2**2 + 1.5 * w3**2) / 2 + (0.5 * w1 + 0.3 * w2) * w3
-    return GroupSystem(SO3, omega, (w1**2 + w2**2 + w3**2) / 2 + e * more, [row], g=g,
-                       parameters={e: eps}, rule=rule, name=f"bent ball, {kind}", q0=(1, 0, 0, 0),
-                       v0=(1, 0.7, 0))  # fmt: skip
+    L, start = (w1**2 + w2**2 + w3**2) / 2 + e * more, {"q0": (1, 0, 0, 0), "v0": (1, 0.7, 0)}
+    about = {"parameters": {e: eps}, "rule": rule, "name": f"bent ball, {kind}"}
+    return GroupSystem(SO3, omega, L, [row], g=g, **about, **start)
 
 
 def theorem_panel(eps=(0.0, 1.0, 0.0), h=(0.1, 0.4, 0.2), T=20.0):
     """The energy error over time, on a logarithmic scale, of a ball that is bent by eps."""
-    picture = Picture((6.8, 4.2))
-    ax = picture.ax
-    ax.set(xlabel="time $t$", ylabel="$|E - E_0|$", xlim=(0, T), ylim=(1e-17, 1), yscale="log")
-    lines = [picture.line(label=plot.label(m), **plot.look(m)) for m in (Projector(), DLA())]
-    ax.legend(handles=lines, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
-    made = {}
+    board, ax = new_board((6.8, 4.2))
+    frame(ax, "time $t$", "$|E - E_0|$", (0, T), (1e-17, 1), yscale="log")
+    ball = functools.cache(bent_ball)
 
-    def update(picture, values, quick):
-        key, text = (values["D"], values["rule"]), {}
-        if key not in made:
-            made[key] = bent_ball(*key)
-        system = made[key].set(eps=values["eps"])
-        for m, line in zip((Projector(), DLA()), lines, strict=True):
-            sol = integrate(system, m, h=values["h"], steps=round(T / values["h"]))
+    def update(D, rule, eps, h):
+        """Energy errors of the projector method and DLA over time, log scale.
+
+        eps = 0 is a ball, eps = 1 the body of Suslov's problem; errors below 1e-17 are drawn there.
+        """
+        system = ball(D, rule).set(eps=eps)
+        for m in (Projector(), DLA()):
+            sol = integrate(system, m, h=h, steps=round(T / h))
             gap = np.abs(sol.energy() - sol.energy()[0])
-            line.set_data(sol.t[1:], np.maximum(gap[1:], 1.2e-17))
-            text[f"{plot.label(m)}: worst"] = f"{gap.max():.1e}"
-        return text
+            board.run(m, sol.t[1:], np.maximum(gap[1:], 1.2e-17))
+            board.say(f"{plot.label(m)}: worst", f"{gap.max():.1e}")
 
-    return panel(picture, update, D=list(KINDS), rule=["cayley", "log", "trace"], eps=eps, h=h,
-                 alt="Energy errors of the projector method and DLA over time, log scale.",
-                 caption="eps = 0 is a ball, eps = 1 the body of Suslov's problem; errors below "
-                         "1e-17 are drawn there.")  # fmt: skip
+    return board.panel(update, D=list(KINDS), rule=["cayley", "log", "trace"], eps=eps, h=h)

@@ -1,7 +1,5 @@
 """Lesson 05: the discrete energy as a function of the step, and how far EDLA comes."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.colors import ListedColormap
 from scipy.interpolate import CubicHermiteSpline
@@ -11,14 +9,10 @@ from ...methods import DLA, EDLA, RK4, Reference
 from ...run.ensemble import ensemble
 from ...run.errors import IntegrationError
 from ...run.loop import integrate
-from ...view import plot
-from ...view.widgets import Picture, panel
+from ..colours import DARK, GREEN, ORANGE
+from ..kit import frame, new_board
 
-DARK, RED = "#333333", "#D55E00"
 TINTS = ListedColormap(["#FBE6C8", "#D9D2EC"])
-
-
-# ---------------------------------------------------------------------------- measurements
 
 
 def energy_of_step(system, q, p, h):
@@ -97,9 +91,6 @@ def compare(system, h0, T=20):
     return {"n": n, "position": 3 * np.sqrt(other / error), "energy": energy, "RK4": fourth / error}
 
 
-# ---------------------------------------------------------------------------- the robot
-
-
 def starts(psi, rate, omega):
     """(q0, v0) of the robot heading along x, for arrays of wheel angles and wheel rates."""
     psi, rate = np.ravel(psi), np.ravel(rate)
@@ -116,12 +107,12 @@ def wheel_plane(ax, low=0.0, high=6.0):
     """The plane of wheel angle and rate with the separatrix of k sin psi; returns its curves."""
     psi = np.linspace(-np.pi, np.pi, 300)
     edge = np.sqrt(20 * (1 - np.sin(psi)) / 4)
-    ax.set(xlabel=r"wheel angle $\psi$ (rad)", ylabel=r"wheel rate $\dot\psi$ (rad/s)",
-           xlim=(-np.pi, np.pi), ylim=(low, high))  # fmt: skip
-    ax.set_xticks([-np.pi, -np.pi / 2, 0, np.pi / 2, np.pi],
-                  [r"$-\pi$", r"$-\pi/2$", "0", r"$\pi/2$", r"$\pi$"])  # fmt: skip
+    names = [r"$-\pi$", r"$-\pi/2$", "0", r"$\pi/2$", r"$\pi$"]
+    ax.set_xticks(np.linspace(-np.pi, np.pi, 5), names)
+    names = r"wheel angle $\psi$ (rad)", r"wheel rate $\dot\psi$ (rad/s)"
+    frame(ax, *names, (-np.pi, np.pi), (low, high))
     ax.grid(False)
-    return ax.plot(psi, np.stack([edge, -edge], -1), color=RED, linewidth=2)
+    return ax.plot(psi, np.stack([edge, -edge], -1), color=ORANGE, linewidth=2)
 
 
 def draw_map(ax, psi, rate, count, omega):
@@ -137,53 +128,45 @@ def draw_map(ax, psi, rate, count, omega):
 
 def step_panel(robot, steps=40):
     """Left: the discrete energy of a step against its size, at a node; right: the run."""
-    picture = Picture((9.8, 4.5), columns=2)
-    left, right = picture.axes
-    left.set(xlabel="size of the next step / last step", ylabel=r"$E_{\rm mid}(h) - E_d$, scaled",
-             xlim=(-1.5, 3), ylim=(-1.1, 1.1), xticks=[-1, 0, 1, 2, 3])  # fmt: skip
+    board, left, right = new_board((9.8, 4.5), columns=2)
+    names = "size of the next step / last step", r"$E_{\rm mid}(h) - E_d$, scaled"
+    frame(left, *names, (-1.5, 3), (-1.1, 1.1), xticks=[-1, 0, 1, 2, 3])
     left.axhline(0, color=DARK, linewidth=1)
     left.axvline(0, color=DARK, linewidth=1)
-    curve = picture.line(ax=left, **plot.look(DLA()))
-    back = picture.line(ax=left, marker="X", markersize=11, linestyle="none", color=RED)
-    found = picture.line(ax=left, marker="o", markersize=10, linestyle="none", color="#009E73")
-    left.legend([found, back], ["next step", "reversed root"], loc="lower left",
-                bbox_to_anchor=(0, 1.0), ncols=2)  # fmt: skip
-    psi, rate = np.meshgrid(np.linspace(-np.pi, np.pi, 161), np.linspace(-7, 7, 161))
-    sign = picture.add(right.imshow(psi, extent=(-np.pi, np.pi, -7, 7), vmin=-1, vmax=1,
-                       origin="lower", aspect="auto", cmap=TINTS))  # fmt: skip
+    board.legend(left, order=["next step", "reversed root"], frameon=True)
+    plane = np.meshgrid(np.linspace(-np.pi, np.pi, 161), np.linspace(-7, 7, 161))
+    image = {"extent": (-np.pi, np.pi, -7, 7), "origin": "lower", "aspect": "auto", "cmap": TINTS}
+    sign = board.add(right.imshow(plane[0], vmin=-1, vmax=1, **image))
     for line in wheel_plane(right, -7, 7):
-        picture.add(line)
+        board.add(line)
     right.set_title("light orange: $c<0$, light violet: $c>0$")
-    nodes = picture.line(ax=right, marker="o", linestyle="none", color=DARK, markersize=4)
-    here = picture.line(ax=right, marker="o", linestyle="none", color=DARK, markersize=12,
-                        markerfacecolor="none", markeredgewidth=2)  # fmt: skip
+    ratio = np.concatenate([np.linspace(-1.5, -0.01, 80), np.linspace(0.01, 3, 200)])
 
-    def update(picture, values, quick):
-        omega, h = values["omega"], values["h"]
-        sign.set_data(np.sign(robot_excess(psi, rate, omega)))
-        run = ensemble(robot, EDLA(), *starts(values["psi"], values["rate"], omega), h=h,
-                       steps=steps, backend="python")[0]  # fmt: skip
-        q, p, count = run.q, run.p, run.steps
-        angle = (q[:, 3] + np.pi) % (2 * np.pi) - np.pi
-        speed = run.v_projected[:, 3]
-        k = min(values["node"], count)
-        nodes.set_data(angle, speed)
-        here.set_data(angle[k : k + 1], speed[k : k + 1])
+    def update(psi, rate, omega, h, node):
+        """The discrete energy of the next step as a function of its size, and the nodes of the run
+        in the plane of wheel angle and rate."""
+        sign.set_data(np.sign(robot_excess(*plane, omega)))
+        start = starts(psi, rate, omega)
+        run = ensemble(robot, EDLA(), *start, h=h, steps=steps, backend="python")[0]
+        k = min(node, run.steps)
         last = run.h[k - 1]
-        ratio = np.concatenate([np.linspace(-1.5, -0.01, 80), np.linspace(0.01, 3, 200)])
-        gap = energy_of_step(robot, q[k], p[k], ratio * last) - run.energy("midpoints")[0]
+        gap = energy_of_step(robot, run.q[k], run.p[k], ratio * last) - run.energy("midpoints")[0]
         root = _first_root(ratio[80:], gap[80:])
-        curve.set_data(ratio, gap / np.nanmax(np.abs(gap[ratio < 1.5])))
-        back.set_data([-1], [0])
-        found.set_data(root, [0] * len(root))
-        return {"node shown": f"{k}", "last step": f"{last:.4f}",
-                "next step": f"{root[0] * last:.4f}" if root else "none up to 3 times the last",
-                "steps done": f"{count} of {steps}"}  # fmt: skip
+        board.run(DLA(), ratio, gap / np.nanmax(np.abs(gap[ratio < 1.5])), left)
+        board.dots([-1], [0], left, marker="X", markersize=11, color=ORANGE, label="reversed root")
+        board.dots(root, [0] * len(root), left, markersize=10, color=GREEN, label="next step")
+        angle, speed = (run.q[:, 3] + np.pi) % (2 * np.pi) - np.pi, run.v_projected[:, 3]
+        board.dots(angle, speed, right, color=DARK, markersize=4)
+        ring = {"markersize": 12, "markerfacecolor": "none", "markeredgewidth": 2}
+        board.dots(angle[k : k + 1], speed[k : k + 1], right, color=DARK, **ring)
+        board.say("node shown", f"{k}")
+        board.say("last step", f"{last:.4f}")
+        found = f"{root[0] * last:.4f}" if root else "none up to 3 times the last"
+        board.say("next step", found)
+        board.say("steps done", f"{run.steps} of {steps}")
 
-    return panel(picture, update, psi=(-3.0, 3.0, -1.5), rate=(0.5, 5.5, 4.0),
-                 omega=(0.0, 5.0, 1.0), h=(0.02, 0.15, 0.05), node=(1, steps, steps),
-                 alt="The discrete energy of the next step as a function of its size, and the "
-                 "nodes of the run in the plane of wheel angle and rate.")  # fmt: skip
+    starting = {"psi": (-3.0, 3.0, -1.5), "rate": (0.5, 5.5, 4.0), "omega": (0.0, 5.0, 1.0)}
+    return board.panel(update, **starting, h=(0.02, 0.15, 0.05), node=(1, steps, steps))
 
 
 def _first_root(x, y):

@@ -1,7 +1,5 @@
 """Lesson 08: the stored comparison of all methods on all problems, to be looked at and asked."""
 
-from __future__ import annotations
-
 import numpy as np
 import sympy as sp
 from matplotlib.colors import to_rgba
@@ -9,29 +7,22 @@ from matplotlib.ticker import MaxNLocator
 
 from ...geometry.diagnostics import growth
 from ...mechanics import catalogue as systems
+from ...mechanics.system import symbols
 from ...methods import DLA, EDLA, RK4, Projector
 from ...run.loop import integrate
 from ...view import plot
-from ...view.widgets import Picture, choice, panel
+from ...view.widgets import choice
 from .. import comparison
+from ..colours import BLUE, DARK, GREY, ORANGE
+from ..kit import RIGHT, frame, new_board
 
-DARK, GREY = "#333333", "#BBBBBB"
-TINTS = {
-    "none": "#1B7F5C",
-    "bounded": "#A6DBC3",
-    "random walk": "#F6D55C",
-    "drift": "#F29E4C",
-    "lost": "#C8423B",
-    "stops": "#8E8E93",
-    "undecided": "#FFFFFF",
-    "not for it": "#F2F2F2",
-}
+TINTS = {"none": "#1B7F5C", "bounded": "#A6DBC3", "random walk": "#F6D55C", "drift": "#F29E4C",
+         "lost": "#C8423B", "stops": "#8E8E93", "undecided": "#FFFFFF",
+         "not for it": "#F2F2F2"}  # fmt: skip
+GUIDES = {"bounded, slope 0": (0, ":"), "random walk, ½": (0.5, "--"), "drift, 1": (1, "-.")}
 LIGHT = {"none", "lost", "stops"}  # dark tints, which need light letters
 SCIPY = {"DOP853": ("#000000", "*"), "RK45": ("#666666", "s"), "Radau": ("#AAAAAA", "^"),
          "LSODA": ("#444444", "D")}  # fmt: skip
-
-
-# ---------------------------------------------------------------------------- questions
 
 
 def questions(system):
@@ -53,126 +44,111 @@ def draw_table(ax, data):
     ax.imshow(colours, aspect="auto")
     for (i, j), k in np.ndenumerate(kind):
         number = f"\n{exponent[i, j]:.2f}" if k in ("random walk", "drift", "undecided") else ""
-        text = k if k != "not for it" else "–"
-        ax.text(j, i, text + number.replace("-0.00", "0.00"), ha="center", va="center", fontsize=9,
-                color="white" if k in LIGHT else DARK)  # fmt: skip
+        text = (k if k != "not for it" else "–") + number.replace("-0.00", "0.00")
+        colour = "white" if k in LIGHT else DARK
+        ax.text(j, i, text, ha="center", va="center", fontsize=9, color=colour)
     names = [str(m).replace("DiscreteG", "Discrete\nG").replace(" ", "\n") for m in data["methods"]]
     ax.set_xticks(range(kind.shape[1]), names, fontsize=10)
     ax.set_yticks(range(kind.shape[0]), [str(p) for p in data["problems"]], fontsize=10)
     ax.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False, length=0)
     ax.grid(False)
-    for side in ax.spines.values():
-        side.set_visible(False)
+    ax.spines[:].set_visible(False)
     return ax
-
-
-# ---------------------------------------------------------------------------- energy
 
 
 def energy_panel(data, problem="transmission, eps=.2", method="DLA"):
     """Left: the energy of ten long runs, in block means; right: how its changes grow with time."""
-    names, ways = [str(x) for x in data["problems"]], [str(x) for x in data["methods"]]
-    picture = Picture((9.8, 4.4), columns=2)
-    left, right = picture.axes
-    left.set(xlabel="time $t$", ylabel="$E - E_0$, mean over a block")
+    problems, methods = ([str(x) for x in data[k]] for k in ("problems", "methods"))
+    board, left, right = new_board((9.8, 4.4), columns=2)
+    frame(left, "time $t$", "$E - E_0$, mean over a block")
     left.xaxis.set_major_locator(MaxNLocator(4))
-    right.set(xlabel="time between two blocks", ylabel="root mean square change", xscale="log",
-              yscale="log")  # fmt: skip
-    lines = [picture.line(ax=left, color=GREY, linewidth=1) for _ in range(9)]
-    lines.append(picture.line(ax=left, color="#0072B2"))
-    guides = [picture.line(ax=right, color=DARK, linestyle=s, linewidth=1, label=t)
-              for s, t in ((":", "bounded, slope 0"), ("--", "random walk, ½"),
-                           ("-.", "drift, 1"))]  # fmt: skip
-    measured = picture.line(ax=right, marker="o", color="#D55E00", label="measured")
-    right.legend(handles=[measured, *guides], loc="lower left", bbox_to_anchor=(0, 1), ncols=2,
-                 frameon=False, fontsize=10)  # fmt: skip
+    names = "time between two blocks", "root mean square change"
+    frame(right, *names, xscale="log", yscale="log")
+    board.legend(right, ("measured", *GUIDES), ncols=2, fontsize=10)
 
-    def update(picture, values, quick):
-        i, j = names.index(values["problem"]), ways.index(values["method"])
+    def update(problem, method):
+        """Energy errors of ten long runs and the growth of their changes with time.
+
+        Ten starts, 100,000 steps each. Left: one run in blue, cut at ±3. Right: the three thin
+        lines end in the last point.
+        """
+        i, j = problems.index(problem), methods.index(method)
         kind, T = str(data["kind"][i, j]), float(data["T"][i])
         means = np.array(data["means"][i, j], float)
-        ended = np.isfinite(means).all(1)
+        ended, cut = np.isfinite(means).all(1), np.clip(means, -3, 3)
         t = T * (np.arange(means.shape[1]) + 0.5) / means.shape[1]
-        for line, E in zip(lines, np.clip(means, -3, 3), strict=True):
-            line.set_data(t, E)
+        for k, E in enumerate(cut, 1):
+            board.curve(t, E, left, **({"color": BLUE} if k == 10 else {"color": GREY, "lw": 1}))
         if ended.any():
-            picture.forget()
-            picture.fit(left, [0, T], np.clip(means[ended], -3, 3))
-        curves = [measured, *guides]
-        for curve in curves:
-            curve.set_visible(kind not in ("stops", "not for it"))
-        if not measured.get_visible():
-            return {"runs that came to the end": f"{int(ended.sum())} of 10", "energy": kind}
-        found = growth(t, means[ended], blocks=means.shape[1], resamples=2)
-        lag, size = found.lags * T / means.shape[1], np.maximum(found.size, 1e-17)
-        measured.set_data(lag, size)
-        for guide, slope in zip(guides, (0, 0.5, 1), strict=True):
-            guide.set_data(lag, size[-1] * (lag / lag[-1]) ** slope)
-        right.set_xlim(lag[0] / 1.3, lag[-1] * 1.3)
-        right.set_ylim(min(size.min(), size[-1] * lag[0] / lag[-1]) / 2, size.max() * 3)
-        picture.changed()
-        gamma = f"{data['exponent'][i, j]:.2f} ± {data['exponent_error'][i, j]:.2f}"
-        slope = f"{data['slope'][i, j]:.1e} ± {data['slope_error'][i, j]:.0e}"
-        return {"energy": kind, "exponent": gamma, "slope of E": slope}
+            board.forget()
+            board.fit(left, [0, T], cut[ended])
+        if kind in ("stops", "not for it"):
+            _draw_growth(board, right, [], [])
+            board.say("runs that came to the end", f"{int(ended.sum())} of 10")
+            board.say("energy", kind)
+        else:
+            found = growth(t, means[ended], blocks=len(t), resamples=2)
+            _draw_growth(board, right, found.lags * (t[1] - t[0]), np.maximum(found.size, 1e-17))
+            here = (data[k][i, j] for k in ("exponent", "exponent_error", "slope", "slope_error"))
+            gamma, gamma_error, slope, slope_error = here
+            board.say("energy", kind)
+            board.say("exponent", f"{gamma:.2f} ± {gamma_error:.2f}")
+            board.say("slope of E", f"{slope:.1e} ± {slope_error:.0e}")
 
-    return panel(picture, update, problem=choice("problem", names, problem),
-                 method=choice("method", ways, method),
-                 alt="Energy errors of ten long runs and the growth of their changes with time.",
-                 caption="Ten starts, 100,000 steps each. Left: one run in blue, cut at ±3. "
-                         "Right: the three thin lines end in the last point.")  # fmt: skip
+    first = choice("problem", problems, problem), choice("method", methods, method)
+    return board.panel(update, problem=first[0], method=first[1])
 
 
-# ---------------------------------------------------------------------------- the sleigh
+def _draw_growth(board, ax, lag, size):
+    """The changes of the energy over ever longer times, with lines for three kinds of growth."""
+    lag, size = np.array(lag), np.array(size)
+    for label, (slope, style) in GUIDES.items():
+        y = size[-1:] * (lag / lag[-1:]) ** slope
+        board.curve(lag, y, ax, color=DARK, linestyle=style, linewidth=1, label=label)
+    board.curve(lag, size, ax, marker="o", color=ORANGE, label="measured")
+    if len(lag):
+        ax.set_xlim(lag[0] / 1.3, lag[-1] * 1.3)
+        ax.set_ylim(min(size.min(), size[-1] * lag[0] / lag[-1]) / 2, size.max() * 3)
+        board.changed()
 
 
 def sleigh_panel(h=(0.1, 0.4, 0.1), a=(0.1, 0.3, 0.2), T=150.0):
     """The sleigh, which settles, by three methods: position errors, and A v at the nodes."""
-    start = systems.sleigh()
-    picture = Picture((9.8, 4.2), columns=2)
-    left, right = picture.axes
-    left.set(xlabel="time $t$", ylabel="error of $(x, y, \\theta)$", xlim=(0, T), ylim=(1e-9, 1e3))
-    right.set(xlabel="time $t$", ylabel="$|A v|$ at the nodes", xlim=(0, T), ylim=(1e-9, 1e1))
-    for ax in picture.axes:
-        ax.set_yscale("log")
-    methods = (DLA(), Projector(), RK4())
-    errors = [picture.line(ax=left, label=plot.label(m), **plot.look(m)) for m in methods]
-    sizes = [picture.line(ax=right, **plot.look(m)) for m in methods]
-    rate = picture.line(ax=right, color=DARK, linewidth=1, label="$e^{+kt}$")
-    left.legend(handles=errors, loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False)
-    right.legend(handles=[rate], loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
+    sleigh = systems.sleigh()
+    board, left, right = new_board((9.8, 4.2), 1, 2)
+    frame(left, "time $t$", "error of $(x, y, \\theta)$", (0, T), (1e-9, 1e3), yscale="log")
+    frame(right, "time $t$", "$|A v|$ at the nodes", (0, T), (1e-9, 1e1), yscale="log")
 
-    def update(picture, values, quick):
-        h, system = values["h"], start.set(a=values["a"])
-        steps = round(T / h)
-        look = np.unique(np.linspace(1, steps, 40).astype(int))
-        true, text = system.exact(h * look), {}
-        for m, error, size in zip(methods, errors, sizes, strict=True):
+    def update(h, a):
+        """Errors of DLA, projector method and RK4 on the sleigh, and their violation of the
+        constraint, which grows exponentially for the projector method.
+
+        The sleigh from v0 = (-1, 0, 1/4). k is the rate at which the true turn rate dies out.
+        """
+        system, steps = sleigh.set(a=a), round(T / h)
+        k, look = settling_rate(system), np.unique(np.linspace(1, steps, 40).astype(int))
+        true = system.exact(h * look)
+        for m in (DLA(), Projector(), RK4()):
             sol = integrate(system, m, h=h, steps=steps)
-            error.set_data(sol.t[look], np.abs(sol.q[look] - true).max(1))
-            size.set_data(sol.t[2:], np.abs(sol.constraint()[2:, 0]) + 1e-30)
-            text[f"{plot.label(m)}: error at {sol.t[-1]:.0f}"] = f"{error.get_ydata()[-1]:.1e}"
+            error = np.abs(sol.q[look] - true).max(1)
+            board.run(m, sol.t[look], error, left)
+            residual = np.abs(sol.constraint()[2:, 0]) + 1e-30
+            board.run(m, sol.t[2:], residual, right, label="")
+            board.say(f"{plot.label(m)}: error at {sol.t[-1]:.0f}", f"{error[-1]:.1e}")
             if isinstance(m, Projector):
-                E, late = sol.energy(), sol.t > 0.4 * T
-                text["Projector: spread of E"] = f"{np.ptp(E):.0e}"
-        k = settling_rate(system)
-        rate.set_data(sol.t[late], 1e-3 * np.exp(k * (sol.t[late] - 0.5 * T)))
-        return text | {"k": f"{k:.3f}"}
+                board.say("Projector: spread of E", f"{np.ptp(sol.energy()):.0e}")
+        t, thin = sol.t[sol.t > 0.4 * T], {"color": DARK, "linewidth": 1, "label": "$e^{+kt}$"}
+        board.curve(t, 1e-3 * np.exp(k * (t - 0.5 * T)), right, **thin)
+        board.say("k", f"{k:.3f}")
 
-    return panel(picture, update, h=h, a=a,
-                 alt="Errors of DLA, projector method and RK4 on the sleigh, and their violation "
-                     "of the constraint, which grows exponentially for the projector method.",
-                 caption="The sleigh from v0 = (-1, 0, 1/4). k is the rate at which the true turn "
-                         "rate dies out.")  # fmt: skip
+    return board.panel(update, h=h, a=a)
 
 
 def settling_rate(system):
     """k of w ~ exp(-k t), at which the sleigh from its own start becomes straight."""
-    m, I, a = systems._values(system, "m I a")
+    m, I, a = (system.parameters[s] for s in symbols("m I a"))
     b2 = I / m + a**2
     return a * np.sqrt(system.v0[0] ** 2 + b2 * system.v0[2] ** 2) / b2
-
-
-# ---------------------------------------------------------------------------- work and precision
 
 
 def work_rows(data, problem, T):
@@ -195,9 +171,8 @@ def _style(name):
 def cheapest(rows, wanted):
     """(seconds, method, setting), cheapest first, of the runs at least as accurate as wanted."""
     good = []
-    for name, (setting, error, seconds) in rows.items():
-        found = [(s, name, x) for x, e, s in zip(setting, error, seconds, strict=True)
-                 if e <= wanted]  # fmt: skip
+    for name, columns in rows.items():
+        found = [(s, name, x) for x, e, s in zip(*columns, strict=True) if e <= wanted]
         good += sorted(found)[:1]
     return sorted(good)
 
@@ -207,38 +182,35 @@ def work_panel(data, digits=(1, 9, 3)):
     cases = dict.fromkeys(zip(data["work_problem"].tolist(), data["work_T"].tolist(), strict=True))
     options = [(f"{p} to t = {T:g}", (p, T)) for p, T in cases]
     names = list(dict.fromkeys(data["work_method"].tolist()))
-    picture = Picture((9.4, 4.8))
-    ax = picture.ax
-    ax.set(xlabel="processor time (s), step code and SciPy in CPython", ylabel="error of $q$",
-           xscale="log", yscale="log", ylim=(1e-12, 30))  # fmt: skip
-    lines = {n: picture.line(label=n, **_style(n)) for n in names}
-    goal = picture.line(color=DARK, linewidth=1)
-    ax.legend(handles=list(lines.values()), loc="center left", bbox_to_anchor=(1, 0.5),
-              frameon=False, fontsize=10)  # fmt: skip
+    board, ax = new_board((9.4, 4.8))
+    frame(ax, "processor time (s), step code and SciPy in CPython", "error of $q$")
+    ax.set(xscale="log", yscale="log", ylim=(1e-12, 30))
+    board.legend(fontsize=10, **RIGHT)
 
-    def update(picture, values, quick):
-        rows, wanted = work_rows(data, *values["problem"]), 10.0 ** -values["digits"]
-        for name, line in lines.items():
+    def update(problem, digits):
+        """Error against processor time of fixed-step methods and SciPy's solvers.
+
+        One start of each problem, position at the end. Times are those of one machine; the
+        horizontal line is the accuracy asked for.
+        """
+        rows, wanted = work_rows(data, *problem), 10.0**-digits
+        for name in names:
             _, error, seconds = rows.get(name, ([], np.array([]), []))
-            line.set_data(seconds, np.maximum(error, 1e-13))
+            board.curve(seconds, np.maximum(error, 1e-13), label=name, **_style(name))
         every = np.concatenate([x[2] for x in rows.values()])
         ends = every.min() / 1.5, every.max() * 1.5
         if ax.get_xlim() != ends:
             ax.set_xlim(*ends)
-            picture.changed()
-        goal.set_data(ends, [wanted, wanted])
-        best = cheapest(rows, wanted)[:3]
-        text = [f"{name} ({'tolerance' if name in SCIPY else 'h'} {x:.2g}, {1e3 * s:.2g} ms)"
-                for s, name, x in best]  # fmt: skip
-        return {f"cheapest below 1e-{values['digits']}:": ", ".join(text) or "none of these runs"}
+            board.changed()
+        board.curve(ends, [wanted, wanted], color=DARK, linewidth=1)
+        best = [
+            f"{name} ({'tolerance' if name in SCIPY else 'h'} {x:.2g}, {1e3 * s:.2g} ms)"
+            for s, name, x in cheapest(rows, wanted)[:3]
+        ]
+        board.say(f"cheapest below 1e-{digits}:", ", ".join(best) or "none of these runs")
 
-    return panel(picture, update, problem=choice("problem", options, options[0][1]), digits=digits,
-                 alt="Error against processor time of fixed-step methods and SciPy's solvers.",
-                 caption="One start of each problem, position at the end. Times are those of one "
-                         "machine; the horizontal line is the accuracy asked for.")  # fmt: skip
-
-
-# ---------------------------------------------------------------------------- the atlas
+    problem = choice("problem", options, options[0][1])
+    return board.panel(update, problem=problem, digits=digits)
 
 
 def separatrix(system):
@@ -248,45 +220,45 @@ def separatrix(system):
     return float(np.sqrt(2 * (V.max() - system.V(np.zeros(3)))))
 
 
+def _plane_of_starts(ax, image, label):
+    frame(ax, r"pendulum's rate $\dot y_0$", r"$\dot z_0$")
+    ax.grid(False)
+    ax.figure.colorbar(image, ax=ax, label=label)
+
+
 def atlas_panel(data):
     """Maps over a plane of starts: the drift of DLA or projector, and how far EDLA comes."""
-    hs = data["atlas_h"]
-    vy, vz = data["atlas_vy"], data["atlas_vz"]
-    picture = Picture((10.4, 4.4), columns=2)
-    extent = (vy[0], vy[-1], vz[0], vz[-1])
-    common = {"origin": "lower", "aspect": "auto", "extent": extent}
-    left, right = picture.axes
-    drift = picture.add(left.imshow(np.zeros((2, 2)), vmin=-9, vmax=-3, cmap="magma", **common))
-    steps = picture.add(right.imshow(np.zeros((2, 2)), vmin=0, vmax=comparison.EDLA_STEPS,
-                                     cmap="viridis", **common))  # fmt: skip
-    over = separatrix(systems.transmission())
-    for ax in picture.axes:
-        ax.set(xlabel=r"pendulum's rate $\dot y_0$", ylabel=r"$\dot z_0$")
-        ax.grid(False)
-        picture.line([over, over], [vz[0], vz[-1]], ax=ax, color="white", linestyle=":")
-    picture.figure.colorbar(drift, ax=left, label=r"$\log_{10}$ |slope of $E$|")
-    picture.figure.colorbar(steps, ax=right, label="steps EDLA takes")
-    drift.set_animated(True)
-    left.set_title("drift of the method chosen")
-    right.set_title(f"EDLA: {comparison.EDLA_STEPS} steps asked for")
-
-    def update(picture, values, quick):
-        k = int(np.abs(hs - values["h"]).argmin())
-        found = np.array(data[f"atlas_{values['method']}"][k], float)
-        drift.set_data(found)
-        steps.set_data(data["atlas_EDLA"][k])
-        done = (data["atlas_EDLA"][k] == comparison.EDLA_STEPS).mean()
-        return {"median |slope|": f"{10 ** np.nanmedian(found):.1e}",
-                "largest": f"{10 ** np.nanmax(found):.1e}",
-                "starts with |slope| > 1e-6": f"{np.nanmean(found > -6):.0%}",
-                "EDLA goes through": f"{done:.0%}"}  # fmt: skip
-
+    hs, vy, vz = (data[f"atlas_{k}"] for k in ("h", "vy", "vz"))
     low, high, step = float(hs[0]), float(hs[-1]), float(hs[1] - hs[0])
-    return panel(picture, update, h=(low, high, 0.2, step), method=["DLA", "Projector"],
-                 alt="Two maps over the plane of initial rates: energy drift and steps of EDLA.",
-                 caption=f"The transmission, eps = 0.2, from q0 = 0: {len(vy)} x {len(vz)} "
-                         f"starts to t = {comparison.ATLAS_T:g}. Dotted: the separatrix of the "
-                         "pendulum.")  # fmt: skip
+    over, most = separatrix(systems.transmission()), comparison.EDLA_STEPS
+    board, left, right = new_board((10.4, 4.4), columns=2)
+    plane = {"origin": "lower", "aspect": "auto", "extent": (vy[0], vy[-1], vz[0], vz[-1])}
+    drift = board.add(left.imshow(np.zeros((2, 2)), vmin=-9, vmax=-3, cmap="magma", **plane))
+    steps = board.add(right.imshow(np.zeros((2, 2)), vmin=0, vmax=most, cmap="viridis", **plane))
+    _plane_of_starts(left, drift, r"$\log_{10}$ |slope of $E$|")
+    _plane_of_starts(right, steps, "steps EDLA takes")
+    left.set_title("drift of the method chosen")
+    right.set_title(f"EDLA: {most} steps asked for")
+    for ax in (left, right):
+        board.line([over, over], [vz[0], vz[-1]], ax=ax, color="white", linestyle=":")
+
+    def update(h, method):
+        """Two maps over the plane of initial rates: energy drift and steps of EDLA.
+
+        The transmission, eps = 0.2, from q0 = 0: {starts} starts to t = {T:g}. Dotted: the
+        separatrix of the pendulum.
+        """
+        k = int(np.abs(hs - h).argmin())
+        found, done = np.array(data[f"atlas_{method}"][k], float), data["atlas_EDLA"][k]
+        drift.set_data(found)
+        steps.set_data(done)
+        board.say("median |slope|", f"{10 ** np.nanmedian(found):.1e}")
+        board.say("largest", f"{10 ** np.nanmax(found):.1e}")
+        board.say("starts with |slope| > 1e-6", f"{np.nanmean(found > -6):.0%}")
+        board.say("EDLA goes through", f"{(done == most).mean():.0%}")
+
+    text = update.__doc__.format(starts=f"{len(vy)} x {len(vz)}", T=comparison.ATLAS_T)
+    return board.panel(update, text, h=(low, high, 0.2, step), method=["DLA", "Projector"])
 
 
 def draw_atlas(axes, size=15, steps=200, h=0.2):
@@ -294,11 +266,8 @@ def draw_atlas(axes, size=15, steps=200, h=0.2):
     vy, vz = comparison.atlas_starts(size)[:2]
     drift, _ = comparison.atlas(DLA(), h, size, 10 * steps, backend="numpy")
     _, done = comparison.atlas(EDLA(), h, size, steps, backend="numpy")
-    parts = ((drift, "magma", r"DLA: $\log_{10}$ |slope of $E$|"),
-             (done, "viridis", "steps EDLA takes"))  # fmt: skip
-    for ax, (values, colours, text) in zip(axes, parts, strict=True):
-        image = ax.pcolormesh(vy, vz, values, cmap=colours)
-        ax.figure.colorbar(image, ax=ax, label=text)
-        ax.set(xlabel=r"pendulum's rate $\dot y_0$", ylabel=r"$\dot z_0$")
-        ax.grid(False)
+    slopes = axes[0].pcolormesh(vy, vz, drift, cmap="magma")
+    counts = axes[1].pcolormesh(vy, vz, done, cmap="viridis")
+    _plane_of_starts(axes[0], slopes, r"DLA: $\log_{10}$ |slope of $E$|")
+    _plane_of_starts(axes[1], counts, "steps EDLA takes")
     return drift, done

@@ -1,56 +1,38 @@
 """Lesson 09: sketches and bodies of three vehicles, a panel that plays a reader's own system, the
 growth of a distribution, and error messages collected without stopping the notebook."""
 
-from __future__ import annotations
-
+import functools
 import textwrap
 import warnings
+from types import SimpleNamespace
 
-import ipywidgets as w
 import numpy as np
 import sympy as sp
+from scipy.linalg import qr
 
 from ...methods import DLA
 from ...run.errors import IntegrationError
 from ...run.loop import integrate
 from ...view import plot
 from ...view.bodies import Body
-from ...view.widgets import Picture, panel
-
-DARK, GREY, BLUE, ORANGE = "#333333", "#BBBBBB", "#0072B2", "#D55E00"
-
-
-# ---------------------------------------------------------------------------- bodies
+from ...view.widgets import play
+from ..colours import BLUE, DARK, GREY, ORANGE
+from ..kit import ahead, circle, frame, joined, new_board, place
 
 
 def box(length, width):
     """The outline of a box about the origin, (5, 2)."""
-    x, y = length / 2, width / 2
-    return np.array([[-x, -y], [x, -y], [x, y], [-x, y], [-x, -y]])
+    return np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]]) * [length / 2, width / 2]
 
 
 def disk(radius):
-    a = np.linspace(0, 2 * np.pi, 41)
-    return radius * np.column_stack([np.cos(a), np.sin(a)])
-
-
-def place(points, angle, at):
-    """Points turned by an angle and moved to ``at``."""
-    c, s = np.cos(angle), np.sin(angle)
-    return np.asarray(points, float) @ [[c, s], [-s, c]] + np.asarray(at)
-
-
-def ahead(at, angle, distance):
-    """The point at a distance along a heading; arrays of them if given arrays."""
-    return np.asarray(at) + distance * np.stack([np.cos(angle), np.sin(angle)], -1)
+    return radius * circle(41)
 
 
 def axle(at, angle, width=0.5):
     """Two wheels and the axle between them, as one curve with gaps."""
-    wheel, gap = box(0.26, 0.09), [[np.nan, np.nan]]
-    side = [0, width / 2]
-    parts = [wheel + side, gap, wheel - side, gap, [[0, -width / 2], [0, width / 2]]]
-    return place(np.vstack(parts), angle, at)
+    wheel, side = box(0.26, 0.09), np.array([0, width / 2])
+    return place(joined([wheel + side, wheel - side, [-side, side]]), angle, at)
 
 
 class Cart(Body):
@@ -103,74 +85,66 @@ class Racer(Body):
         return [q[..., :2]]
 
 
-# ---------------------------------------------------------------------------- sketches
+def _cart(ax, at, theta, psi, a):
+    top = ahead(at, theta, a)
+    _angle(ax, at, 0, theta, 0.95, r"$\theta$")
+    _angle(ax, top, theta, theta + psi, 0.5, r"$\psi$")
+    ax.plot(*top, "o", color=BLUE, zorder=4)
+    line = {"arrowprops": {"arrowstyle": "-", "color": GREY}}
+    _name(ax, "centre of mass,\n$a$ ahead of the axle", top, (0.55, -0.62), **line)
 
-POSES = {Cart: (0, 0, 0.5, 0.9), Car: (0, 0, 0.35, 0.45, -0.3), Racer: (0, 0, 0.35, 0.6)}
-VALUES = {Cart: {"a": 0.3}, Car: {"l": 1.4, "d": 1.5}, Racer: {"d1": 1.3, "d2": 0.5}}
+
+def _car(ax, at, theta, phi, psi, l, d):
+    front, trailer = ahead(at, theta, l), ahead(at, psi, -d)
+    _angle(ax, at, 0, theta, 0.8, r"$\theta$")
+    _angle(ax, front, theta, theta + phi, 0.7, r"$\phi$")
+    _angle(ax, trailer, 0, psi, 0.9, r"$\psi$")
+    _name(ax, "$l$", ahead(at, theta, 0.7), (-0.06, 0.14))
+    _name(ax, "$d$", ahead(at, psi, -0.6), (-0.1, -0.16))
 
 
-class _Pose:
-    """As much of a system as a body asks for."""
+def _racer(ax, at, theta, phi, d1, d2):
+    joint = ahead(at, theta, d1)
+    _angle(ax, at, 0, theta, 1.0, r"$\theta$")
+    _angle(ax, joint, theta, theta + phi, 0.75, r"$\phi$")
+    _name(ax, "$d_1$", ahead(at, theta, 0.65), (-0.25, 0.28))
+    _name(ax, "$d_2$", ahead(joint, theta + phi, 0.25), (-0.22, 0.12))
 
-    def __init__(self, values):
-        self.parameters = {sp.Symbol(k): x for k, x in values.items()}
+
+# body -> its pose, its lengths, where (x, y) is written, and what names the rest
+SKETCHES = {
+    Cart: ((0, 0, 0.5, 0.9), {"a": 0.3}, (-42, -6), _cart),
+    Car: ((0, 0, 0.35, 0.45, -0.3), {"l": 1.4, "d": 1.5}, (8, -18), _car),
+    Racer: ((0, 0, 0.35, 0.6), {"d1": 1.3, "d2": 0.5}, (8, -18), _racer),
+}
 
 
 def sketch(kind):
     """The body with its coordinates and lengths named; ``kind`` is Cart, Car or Racer."""
-    q, values = np.array(POSES[kind]), VALUES[kind]
+    pose, lengths, shift, name = SKETCHES[kind]
+    q, numbers = np.array(pose), {sp.Symbol(k): x for k, x in lengths.items()}
     fig, ax = plot.new(size=(6.4, 3.4))
-    for points in kind(_Pose(values)).parts(q):
+    for points in kind(SimpleNamespace(parameters=numbers)).parts(q):
         ax.plot(*points.T, color=DARK, linewidth=1.8)
     ax.set_aspect("equal")
     ax.axis("off")
-    at, theta = q[:2], q[2]
-    ax.plot(*at, "o", color=ORANGE, zorder=4)
-    ax.annotate(
-        "$(x, y)$",
-        at,
-        (-42, -6) if kind is Cart else (8, -18),
-        textcoords="offset points",
-        color=ORANGE,
-        fontsize=13,
-    )
-    if kind is Cart:
-        top = ahead(at, theta, 0.3)
-        _angle(ax, at, 0, theta, 0.95, r"$\theta$")
-        _angle(ax, top, theta, theta + q[3], 0.5, r"$\psi$")
-        ax.plot(*top, "o", color=BLUE, zorder=4)
-        _name(ax, "centre of mass,\n$a$ ahead of the axle", top, (0.55, -0.62))
-    elif kind is Car:
-        front, trailer = ahead(at, theta, values["l"]), ahead(at, q[4], -values["d"])
-        _angle(ax, at, 0, theta, 0.8, r"$\theta$")
-        _angle(ax, front, theta, theta + q[3], 0.7, r"$\phi$")
-        _angle(ax, trailer, 0, q[4], 0.9, r"$\psi$")
-        _name(ax, "$l$", ahead(at, theta, 0.7), (-0.06, 0.14), arrow=False)
-        _name(ax, "$d$", ahead(at, q[4], -0.6), (-0.1, -0.16), arrow=False)
-    else:
-        joint = ahead(at, theta, values["d1"])
-        _angle(ax, at, 0, theta, 1.0, r"$\theta$")
-        _angle(ax, joint, theta, theta + q[3], 0.75, r"$\phi$")
-        _name(ax, "$d_1$", ahead(at, theta, 0.65), (-0.25, 0.28), arrow=False)
-        _name(ax, "$d_2$", ahead(joint, theta + q[3], 0.25), (-0.22, 0.12), arrow=False)
+    ax.plot(*q[:2], "o", color=ORANGE, zorder=4)
+    text = {"textcoords": "offset points", "color": ORANGE, "fontsize": 13}
+    ax.annotate("$(x, y)$", q[:2], shift, **text)
+    name(ax, q[:2], *q[2:], **lengths)
     return fig
 
 
 def _angle(ax, at, start, stop, radius, text):
-    ax.plot(*np.array([at, ahead(at, start, 1.25 * radius)]).T, ":", color=GREY)
-    ax.plot(*np.array([at, ahead(at, stop, 1.25 * radius)]).T, ":", color=GREY)
-    arc = np.linspace(start, stop, 30)
-    ax.plot(*ahead(at, arc, radius).T, color=BLUE, linewidth=1.4)
-    ax.text(*ahead(at, (start + stop) / 2, 1.13 * radius), text, color=BLUE, va="center",
-            ha="center", fontsize=14)  # fmt: skip
+    for angle in (start, stop):
+        ax.plot(*np.array([at, ahead(at, angle, 1.25 * radius)]).T, ":", color=GREY)
+    ax.plot(*ahead(at, np.linspace(start, stop, 30), radius).T, color=BLUE, linewidth=1.4)
+    middle = {"va": "center", "ha": "center", "fontsize": 14}
+    ax.text(*ahead(at, (start + stop) / 2, 1.13 * radius), text, color=BLUE, **middle)
 
 
-def _name(ax, text, at, shift, arrow=True):
-    style = {"arrowprops": {"arrowstyle": "-", "color": GREY}} if arrow else {}
-    ax.annotate(text, at, np.asarray(at) + shift, color=BLUE, va="center", fontsize=13, **style)
-
-
-# ---------------------------------------------------------------------------- playing
+def _name(ax, text, at, shift, **line):
+    ax.annotate(text, at, np.asarray(at) + shift, color=BLUE, va="center", fontsize=13, **line)
 
 
 def motion_panel(system, kind, start, curve, *, T, h, label="", caption="", method=None, **sliders):
@@ -180,53 +154,37 @@ def motion_panel(system, kind, start, curve, *, T, h, label="", caption="", meth
     sliders : (low, high, value) by name; those named like parameters of the system set them
     """
     method = DLA() if method is None else method
-    picture = Picture((9.2, 4.2), 1, 2, gridspec_kw={"width_ratios": (1.5, 1)})
-    picture.figure.set_layout_engine(None)  # nothing is arranged anew while a slider moves
-    picture.figure.subplots_adjust(left=0.08, right=0.98, bottom=0.14, top=0.96, wspace=0.26)
-    left, right = picture.axes
-    left.set(xlabel="$x$ (m)", ylabel="$y$ (m)")
-    right.set(xlabel="time $t$ (s)", ylabel=label, xlim=(0, T))
-    names = {s.name for s in system.parameters} & set(sliders)
-    body = kind(system)
-    tracks = [picture.line(ax=left, color=c, linewidth=1.2)
-              for _, c in zip(body.tracks(np.zeros((1, len(system.q)))), (BLUE, ORANGE),
-                              strict=False)]  # fmt: skip
-    parts = [picture.line(ax=left, color=DARK, linewidth=1.8)
-             for _ in body.parts(np.zeros(len(system.q)))]  # fmt: skip
-    line = picture.line(ax=right, color=BLUE)
-    here = picture.line(ax=right, color=BLUE, marker="o", linestyle="none", markersize=8)
-    memory = {}
+    margins = (0.08, 0.14, 0.98, 0.96, 0.26)
+    board, left, right = new_board((9.2, 4.2), 1, 2, margins, width_ratios=(1.5, 1))
+    frame(left, "$x$ (m)", "$y$ (m)")
+    frame(right, "time $t$ (s)", label, (0, T))
+    names, steps = {s.name for s in system.parameters} & set(sliders), round(T / h)
 
-    def run(values):
-        key = tuple(x for k, x in values.items() if k != "t")
-        if key not in memory:
-            memory.clear()
-            s = system.set(**{k: values[k] for k in names})
-            q0, v0 = start(values)
-            memory[key] = integrate(s, method, q0, v0, h=h, steps=round(T / h))
-        return memory[key]
+    @functools.lru_cache(1)
+    def run(setting):
+        values = dict(setting)
+        s = system.set(**{k: values[k] for k in names})
+        return integrate(s, method, *start(values), h=h, steps=steps)
 
-    def update(picture, values, quick):
-        sol = run(values)
-        body, y = kind(sol.system), curve(sol)
-        q = np.array([np.interp(values["t"], sol.t, x) for x in sol.q.T])
-        drawn = body.tracks(sol.q)
-        for track, points in zip(tracks, drawn, strict=True):
-            track.set_data(*points.T)
-        for part, points in zip(parts, body.parts(q), strict=True):
-            part.set_data(*points.T)
-        line.set_data(sol.t, y)
-        here.set_data([values["t"]], [np.interp(values["t"], sol.t, y)])
-        _frame(picture, left, np.concatenate(drawn))
-        picture.fit(right, sol.t, y)
-        E = sol.energy()
-        return {"at the end": f"x = {sol.q[-1, 0]:.2f}, y = {sol.q[-1, 1]:.2f}",
-                "energy": f"{E[0]:.3f}", "spread of the energy": f"{np.ptp(E):.1e}"}  # fmt: skip
+    def update(t, **values):
+        sol = run(tuple(values.items()))
+        body, y, E = kind(sol.system), curve(sol), sol.energy()
+        q = np.array([np.interp(t, sol.t, x) for x in sol.q.T])
+        tracks = body.tracks(sol.q)
+        for points, colour in zip(tracks, (BLUE, ORANGE), strict=False):
+            board.curve(*points.T, left, color=colour, linewidth=1.2)
+        for points in body.parts(q):
+            board.curve(*points.T, left, color=DARK, linewidth=1.8)
+        board.curve(sol.t, y, right, color=BLUE)
+        board.dots([t], [np.interp(t, sol.t, y)], right, color=BLUE, markersize=8)
+        _frame(board, left, np.concatenate(tracks))
+        board.fit(right, sol.t, y)
+        board.say("at the end", f"x = {sol.q[-1, 0]:.2f}, y = {sol.q[-1, 1]:.2f}")
+        board.say("energy", f"{E[0]:.3f}")
+        board.say("spread of the energy", f"{np.ptp(E):.1e}")
 
-    made = panel(
-        picture, update, caption=caption, alt=caption, **sliders, t=(0.0, float(T), 0.4 * T)
-    )
-    return _playing(made, "t")
+    text = f"{caption}\n\n{caption}"
+    return play(board.panel(update, text, **sliders, t=(0.0, float(T), 0.4 * T)), "t")
 
 
 def _frame(picture, ax, points, room=0.8):
@@ -240,45 +198,19 @@ def _frame(picture, ax, points, room=0.8):
     if inside and 2 * half > 0.5 * (limits[1, 0] - limits[0, 0]) and limits[1, 0] != 1:
         return
     centre, half = (low + high) / 2, 1.05 * half
-    ax.set(xlim=centre[0] + np.array([-half, half]),
-           ylim=centre[1] + np.array([-half, half]) / ratio)  # fmt: skip
+    width = np.array([-half, half])
+    ax.set(xlim=centre[0] + width, ylim=centre[1] + width / ratio)
     picture.changed()
 
 
-def _playing(made, name, interval=80):
-    """Add a play button that moves the slider ``name``."""
-    slider = made.controls[name]
-    play = w.Play(min=0, max=round(slider.max / slider.step), interval=interval)
-    play.observe(lambda change: setattr(slider, "value", change["new"] * slider.step), "value")
-    slider.observe(
-        lambda change: play.set_trait("value", round(change["new"] / slider.step)), "value"
-    )
-    made.bar.children = (play, *made.bar.children)
-    return made
-
-
-# ---------------------------------------------------------------------------- growth
-
-
-def growth(system):
+def growth_vector(system):
     """Dimensions of D, D + [D, D], ... at a generic point, as far as they grow.
 
     The last one is the dimension of what can be reached: n if the constraints restrict no position.
     """
-    n, A = len(system.q), sp.Matrix(system.symbolic.A)
+    n = len(system.q)
     q = np.random.default_rng(9).uniform(0.3, 1.2, n)
-    values = {s: sp.nsimplify(x) for s, x in system.parameters.items()}
-    bound = _independent_columns(system.A(q))
-    free = [k for k in range(n) if k not in bound]
-    B = A[:, bound].subs(values)
-    solved = -(B.adjugate() * A[:, free].subs(values)).applyfunc(sp.expand)
-    first = []
-    for j, k in enumerate(free):  # the velocity k is det B, the other free ones 0: no denominators
-        X = sp.zeros(n, 1)
-        X[k] = B.det()
-        for i, b in enumerate(bound):
-            X[b] = solved[i, j]
-        first.append(X)
+    first = _basis(system, q)
     fields, last, dimensions = list(first), first, []
     while True:
         table = sp.lambdify(system.q, sp.Matrix.hstack(*fields), "numpy", cse=True)(*q)
@@ -292,27 +224,29 @@ def growth(system):
         fields += last
 
 
-def _independent_columns(A):
-    """Indices of as many columns as A has rows, chosen far from dependent."""
-    from scipy.linalg import qr
-
-    return sorted(int(k) for k in qr(A, mode="r", pivoting=True)[1][: len(A)])
+def _basis(system, q):
+    """Vector fields that span D near q, without denominators."""
+    n, A = len(system.q), sp.Matrix(system.symbolic.A)
+    # as many columns as A has rows, chosen far from dependent
+    bound = sorted(int(k) for k in qr(system.A(q), mode="r", pivoting=True)[1][: A.rows])
+    free = [k for k in range(n) if k not in bound]
+    A = A.subs({s: sp.nsimplify(x) for s, x in system.parameters.items()})
+    B = A[:, bound]
+    solved = -(B.adjugate() * A[:, free]).applyfunc(sp.expand)
+    fields = sp.Matrix.vstack(solved, B.det() * sp.eye(len(free)))
+    order = np.argsort([*bound, *free]).tolist()
+    return [fields.extract(order, [j]) for j in range(len(free))]
 
 
 def _bracket(X, Y, q):
     return Y.jacobian(q) * X - X.jacobian(q) * Y
 
 
-# ---------------------------------------------------------------------------- messages
-
-
 def show_errors(calls, width=94):
     """Make each call (label -> function) and print what it is answered with: error or warning."""
     for label, call in calls.items():
-        text = textwrap.fill(
-            _answer(call), width, initial_indent=" " * 4, subsequent_indent=" " * 4
-        )
-        print(label, text, sep="\n")
+        lines = textwrap.wrap(_answer(call), width - 4)
+        print(label, *(f"    {line}" for line in lines), sep="\n")
 
 
 def _answer(call):

@@ -1,0 +1,168 @@
+"""What the lessons share: a board on which a function of the controls draws."""
+
+import numpy as np
+from matplotlib.patches import FancyArrowPatch
+
+from ..view import plot
+from ..view.widgets import Picture, panel
+
+RIGHT = {"loc": "center left", "bbox_to_anchor": (1, 0.5), "ncols": 1}
+
+
+class Board(Picture):
+    """A picture drawn by a function of the controls, which says each time what there is.
+
+    The first time ``curve``, ``arrow`` and ``part`` make their artists, later they move them: the
+    function must draw the same things in the same order.  It may leave some out at the end, which
+    are then hidden.
+    """
+
+    def __init__(self, size, rows=1, columns=1, margins=None, **subplots):
+        """``margins`` : left, bottom, right, top and the gaps between axes."""
+        super().__init__(size, rows, columns, **subplots)
+        if margins:  # then no layout is computed while a slider moves
+            self.figure.set_layout_engine(None)
+            self.figure.subplots_adjust(*margins)
+        self.quick, self.said = False, {}
+        self._next, self._legends, self._key = 0, {ax: {} for ax in self.axes}, None
+
+    def panel(self, update, text=None, code=None, **controls):
+        """A panel that calls ``update`` with the values of the controls.
+
+        The docstring of ``update`` (or ``text``) is for the reader of the lesson: first the
+        alternative text, after an empty line the caption.
+        """
+        alt, _, caption = (text or update.__doc__).partition("\n\n")
+        alt, caption = (" ".join(x.split()) for x in (alt, caption))
+        first = len(self.moving)
+
+        def redraw(_, values, quick):
+            self.quick, self.said, self._next = quick, {}, first
+            update(**values)
+            for artist in self.moving[self._next :]:
+                artist.set_visible(False)
+            while self._legends:
+                ax, options = self._legends.popitem()
+                add_legend(ax, **options)
+            return self.said
+
+        return panel(self, redraw, alt=alt, caption=caption, code=code, **controls)
+
+    def legend(self, ax=None, order=None, **options):
+        """How the legend of what has a label is to differ from that of ``add_legend``."""
+        self._legends[ax or self.ax] = {"order": order, **options}
+
+    def say(self, label, text):
+        """An entry of the read-out."""
+        self.said[label] = text
+
+    def part(self, make):
+        """The next moving artist; the first time ``make()`` gives it."""
+        if self._next == len(self.moving):
+            self.add(make())
+        artist = self.moving[self._next]
+        artist.set_visible(True)
+        self._next += 1
+        return artist
+
+    def curve(self, x, y, ax=None, **look):
+        self.part(lambda: (ax or self.ax).plot([], [], **look)[0]).set_data(x, y)
+
+    def dots(self, x, y, ax=None, **look):
+        self.curve(x, y, ax, linestyle="none", **{"marker": "o", **look})
+
+    def run(self, method, x, y, ax=None, **look):
+        """A curve in the colour and under the name of a method."""
+        self.curve(x, y, ax, **{"label": plot.label(method), **plot.look(method), **look})
+
+    def arrow(self, tail, tip, colour, ax=None, label="", width=2.4, head=16):
+        ax = ax or self.ax
+
+        def make():
+            if label not in ("", *ax.get_legend_handles_labels()[1]):
+                key(ax, colour, label)
+            style = {"arrowstyle": "-|>", "mutation_scale": head, "shrinkA": 0, "shrinkB": 0}
+            return ax.add_patch(FancyArrowPatch(tail, tip, color=colour, linewidth=width, **style))
+
+        self.part(make).set_positions(tail, tip)
+
+    def hold(self, ax, x, y=(), same=True):
+        """Limits that hold x, y and the curves on ``ax``; ``same`` if it shows what it showed."""
+        drawn = [line.get_ydata() for line in ax.lines if line.get_animated()]
+        self.fit(ax, x, np.concatenate([y, *drawn]), self.quick and same)
+
+    def news(self, key):
+        """Is ``key`` another one than the last time?"""
+        old, self._key = self._key, key
+        return old != key
+
+
+def new_board(*args, **options):
+    """A Board and its axes."""
+    board = Board(*args, **options)
+    return board, *board.axes
+
+
+def frame(ax, xlabel, ylabel, xlim=None, ylim=None, **more):
+    """What the axes say and show."""
+    limits = {k: x for k, x in (("xlim", xlim), ("ylim", ylim)) if x is not None}
+    ax.set(xlabel=xlabel, ylabel=ylabel, **limits, **more)
+
+
+def add_legend(ax, order=None, **options):
+    """A legend of what has a label (in the order given), in one line above the axes."""
+    handles, labels = ax.get_legend_handles_labels()
+    found = dict(zip(labels, handles, strict=True))
+    handles = [found[x] for x in (found if order is None else order) if x in found]
+    above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": len(handles)}
+    if handles:
+        ax.legend(handles=handles, **{"frameon": False, **above, **options})
+
+
+def key(ax, colour, text, **look):
+    """An entry of the legend for something that has none of its own."""
+    ax.plot([], [], color=colour, label=text, **look)
+
+
+def bare(ax, xlim, ylim):
+    """Axes to scale, without frame and ticks."""
+    ax.set(xlim=xlim, ylim=ylim, xticks=[], yticks=[], aspect="equal")
+    ax.spines[:].set_visible(False)
+
+
+def step_sizes(ax, hs, top, colour):
+    """Logarithmic axes over step sizes, with lines of slope 1 and 2 down from ``top``."""
+    names = [f"{h:g}" for h in hs]
+    ax.set(xscale="log", yscale="log", xlabel="step size $h$", xticks=hs, xticklabels=names)
+    ax.minorticks_off()
+    for slope, style in ((1, "--"), (2, ":")):
+        y = top * (hs / hs[0]) ** slope
+        ax.plot(hs, y, color=colour, linestyle=style, label=f"slope {slope}")
+
+
+def slope(x, y):
+    """The slope of y over x, both on logarithmic scales."""
+    return float(np.polyfit(np.log(x), np.log(y), 1)[0])
+
+
+def circle(count):
+    """Points (count, 2) once round the unit circle; the last is the first."""
+    a = np.linspace(0, 2 * np.pi, count)
+    return np.stack([np.cos(a), np.sin(a)], -1)
+
+
+def ahead(at, angle, distance):
+    """The point at a distance along a heading; arrays of them if given arrays."""
+    return np.asarray(at) + distance * np.stack([np.cos(angle), np.sin(angle)], -1)
+
+
+def place(points, angle, at):
+    """Points turned by an angle and moved to ``at``."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.asarray(points, float) @ [[c, s], [-s, c]] + np.asarray(at)
+
+
+def joined(parts):
+    """Polylines, (k, d) each, as one curve with gaps between them."""
+    gap = np.full((1, np.shape(parts[0])[-1]), np.nan)
+    return np.vstack([x for part in parts for x in (part, gap)])
