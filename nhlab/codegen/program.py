@@ -7,6 +7,8 @@ import importlib.util
 import linecache
 import os
 import sys
+import threading
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
@@ -34,6 +36,28 @@ def _fingerprint():
     rooms = (Path(__file__).parents[1] / x for x in ("codegen", "mechanics", "methods", "geometry"))
     files = sorted(f for room in rooms for f in room.glob("*.py"))
     return b"".join(f.read_bytes() for f in files) + sp.__version__.encode()
+
+
+@contextmanager
+def at_work(what, after=3.0):
+    """Show after some seconds that a derivation is at work, and for how long; Ctrl-C stops it."""
+    done = threading.Event()
+
+    def show():
+        if not done.wait(after):
+            from tqdm.auto import tqdm
+
+            with tqdm(desc=what, bar_format="{desc} ({elapsed})", leave=False) as bar:
+                while not done.wait(0.5):
+                    bar.refresh()
+
+    thread = threading.Thread(target=show, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
 
 
 class Cache:
@@ -70,7 +94,8 @@ class Program:
     def text(self):
         if self.path is not None and self.path.exists():
             return self.path.read_text()
-        text = generate(self.statement)
+        with at_work("deriving the equations of a step; Ctrl-C stops it"):
+            text = generate(self.statement)
         if self.path is not None:
             draft = self.path.with_suffix(f".{os.getpid()}.tmp")
             try:
