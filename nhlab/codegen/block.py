@@ -51,6 +51,12 @@ class Block:
             self.add(known[e], e)
         return known[e]
 
+    def atoms(self, J, r, let):
+        """The entries of a matrix and of a vector as atoms."""
+        left = iter(self.share([*r, *(e for row in J for e in row)], let))
+        r = [self.atom(next(left), "r") for _ in r]
+        return [[self.atom(next(left), "j") for _ in row] for row in J], r
+
     def share(self, expressions, let=()):
         """Assign what is needed of ``let`` and all common subexpressions; return what is left."""
         let = [(s, e) for s, e in needed(let, expressions) if s not in self.current]

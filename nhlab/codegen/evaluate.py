@@ -6,7 +6,7 @@ import numpy as np
 import sympy as sp
 
 from .block import Block
-from .printing import NUMPY, Names, python
+from .printing import NUMPY, Names, assignments, listing
 
 
 class Function:
@@ -24,9 +24,8 @@ class Function:
         heads = [names[s] for x in arguments for s in (x if isinstance(x, tuple) else (x,))]
         block = Block()
         left = block.share(flat, let)
-        lines = [f"{names[s]} = {python(e, names)}" for s, e in block.before]
-        values = ", ".join(python(e, names) for e in left)
-        lines = [f"def f({', '.join(heads)}):", *lines, f"return [{values}]"]
+        lines = assignments(block.before, names)
+        lines = [f"def f({', '.join(heads)}):", *lines, f"return [{listing(left, names)}]"]
         space = dict(NUMPY)
         exec("\n    ".join(lines), space)
         self.function, self.shape = space["f"], shape(table)

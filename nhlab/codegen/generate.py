@@ -186,7 +186,7 @@ def _linear(block, system):
             zero[s] = value if value.is_Atom else dummy(s.name)
             let.append((zero[s], value))
     block.enter(())
-    J, r = _atoms(block, system.J, [-e.xreplace(zero) for e in stage.equations], let)
+    J, r = block.atoms(system.J, [-e.xreplace(zero) for e in stage.equations], let)
     d = block.solve(J, r, system.strong)
     lines = [*block.before, *zip(stage.unknowns, d, strict=True)]
     size = total(u**2 for u in stage.unknowns)
@@ -205,14 +205,14 @@ def _newton_step(block, system, let, own, anew):
     rest = [i for i in range(len(x)) if i not in own]
     zero = dict.fromkeys([x[i] for i in own] if anew else x, sp.S.Zero)
     r = [-stage.equations[i].xreplace(zero) for i in own]
-    J_own, r = _atoms(block, _part(J, own, own), r, let)
+    J_own, r = block.atoms(_part(J, own, own), r, let)
     c = block.solve(J_own, r, strong_own)
     for i, e in zip(own, c, strict=True) if anew else ():
         block.add(x[i], e)
 
     first = (*rest, *own) if anew else rest
     r = [*(stage.equations[i] for i in rest), *(stage.guess[i] for i in first)]
-    J, r = _atoms(block, J, r, let)
+    J, r = block.atoms(J, r, let)
     r, guess = r[: len(rest)], dict(zip(first, r[len(rest) :], strict=True))
     C = [block.solve(J_own, [-J[i][j] for i in own], strong_own) for j in rest]
     columns = list(zip(rest, C, strict=True))
@@ -234,13 +234,6 @@ def _newton_step(block, system, let, own, anew):
         d[k] = block.atom(dot(by_rest, step), "d")
         guess.setdefault(k, c[i] + dot(by_rest, [x[j] for j in rest]))
     return guess, d
-
-
-def _atoms(block, J, r, let):
-    """The entries of J and of r as atoms."""
-    left = iter(block.share([*r, *(e for row in J for e in row)], let))
-    r = [block.atom(next(left), "r") for _ in r]
-    return [[block.atom(next(left), "j") for _ in row] for row in J], r
 
 
 def _own_rows(system):

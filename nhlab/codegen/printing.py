@@ -79,6 +79,28 @@ class Names(dict):
         return name
 
 
+def assignments(pairs, names):
+    """The lines that assign expressions to symbols."""
+    return [f"{names[s]} = {python(e, names)}" for s, e in pairs]
+
+
+def at_once(groups, names):
+    """The same for groups of pairs, each group in one line."""
+    return [
+        f"{', '.join(names[s] for s, _ in group)} = {listing([e for _, e in group], names)}"
+        for group in groups
+    ]
+
+
+def conjunction(conditions, names):
+    """The text of all conditions together, empty if there are none."""
+    return names.junction(True, [python(c, names) for c in conditions])
+
+
+def listing(expressions, names):
+    return ", ".join([python(e, names) for e in expressions])
+
+
 def _atom(text):
     return text if re.fullmatch(r"\w+|\w+\([^()]*\)|[\d.]+", text) else f"({text})"
 

@@ -48,6 +48,7 @@ def at_work(what, after=3.0):
             from tqdm.auto import tqdm
 
             with tqdm(desc=what, bar_format="{desc} ({elapsed})", leave=False) as bar:
+                bar.start_t -= after
                 while not done.wait(0.5):
                     bar.refresh()
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import sympy as sp
 
 MAXITER = 8  # more would only help Newton to find a far, wrong root
 TOLERANCE = 1e-8  # on the last correction: the error left after it is its square, round-off
-
-
-def dummy(name):
-    """A symbol of our own, which clashes with none of the reader's; real like theirs."""
-    return sp.Dummy(name, real=True)
+dummy = partial(sp.Dummy, real=True)  # a symbol that clashes with none of the reader's
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 
 from .generate import Newton, plan
-from .printing import HALF_ANGLE, MATH, PRELUDE, Names, python
+from .printing import HALF_ANGLE, MATH, PRELUDE, Names, assignments, at_once, conjunction, listing
 from .statement import MAXITER, dummy
 
 
@@ -52,14 +52,13 @@ class Text:
 
     def step(self):
         p, names = self.plan, self.names
-        lines = [line for x in p.lines for line in self._lines(x, names)]
-        update = [python(e, names) for e in p.update]
-        ok = names.junction(True, [python(c, names) for c in p.conditions]) or "True"
+        lines, ok = self._lines(p.lines, names), conjunction(p.conditions, names) or "True"
         if not self.statement.factors:
-            values = ", ".join([ok, python(p.new_h, names), *update])
-            return _function("step", self.call, [*lines, f"return {values}"])
+            values = listing([p.new_h, *p.update], names)
+            return _function("step", self.call, [*lines, f"return {ok}, {values}"])
         call = self.call.replace("h", "h, part", 1)
-        substep = _function("substep", call, [*lines, f"return {', '.join([ok, *update])}"])
+        result = f"return {ok}, {listing(p.update, names)}"
+        substep = _function("substep", call, [*lines, result])
         good, done, now = (names[dummy(x)] for x in ("ok", "done", "now"))
         then = ", ".join([now, "part*h", "part", *self.carry, *self.args])
         lines = [
@@ -72,15 +71,22 @@ class Text:
         ]
         return "\n\n\n".join([substep, _function("step", self.call, lines)])
 
-    def _lines(self, item, names):
-        """An assignment or a Newton loop."""
-        if not isinstance(item, Newton):
-            return [f"{names[item[0]]} = {python(item[1], names)}"]
-        ok = names[item.ok]
-        tests = names.junction(True, [python(x, names) for x in item.tests])
+    def _lines(self, items, names):
+        """Assignments and Newton loops, in order."""
+        lines, pairs = [], []
+        for item in items:
+            if isinstance(item, Newton):
+                lines += [*assignments(pairs, names), *self._newton(item, names)]
+                pairs = []
+            else:
+                pairs.append(item)
+        return [*lines, *assignments(pairs, names)]
+
+    def _newton(self, item, names):
         turns = tuple(range(MAXITER)) if names.scalar else f"range({MAXITER})"
-        body = [line for x in item.body for line in self._lines(x, names)]
-        body += [f"{ok} = {tests}", f"if {ok}:" if names.scalar else f"if all_({ok}):", "    break"]
+        body, ok = assignments(item.body, names), names[item.ok]
+        body.append(f"{ok} = {conjunction(item.tests, names)}")
+        body += [f"if {ok}:" if names.scalar else f"if all_({ok}):", "    break"]
         return [f"for _ in {turns}:", *(f"    {line}" for line in body)]
 
     def _called(self):
@@ -129,18 +135,13 @@ class Text:
         """The lines that depend on the arguments alone, and the others with the end of a step."""
         p, names = self.plan, Names(scalar=True, same=self.names)
         constant, repeat = self._constants()
-        lines = [line for x in repeat for line in self._lines(x, names)]
-        ok = names.junction(True, [python(c, names) for c in p.conditions])
+        lines, ok = self._lines(repeat, names), conjunction(p.conditions, names)
         if ok:
             lines += [f"if not ({ok}):", "    break"]
         pairs = list(zip(self.statement.carry, p.update, strict=True))
         if self.variable:
             pairs.append((self.statement.h, p.new_h))
-        for group in in_turn(pairs):
-            left, right = zip(*group, strict=True)
-            values = ", ".join(python(e, names) for e in right)
-            lines.append(f"{', '.join(names[s] for s in left)} = {values}")
-        return [line for x in constant for line in self._lines(x, names)], lines
+        return assignments(constant, names), [*lines, *at_once(list(in_turn(pairs)), names)]
 
     def _constants(self):
         """The plan's lines that need only the arguments, and all others."""

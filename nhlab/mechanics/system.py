@@ -269,9 +269,9 @@ class System:
     def values(self, table, q, v=None, t=0.0):
         """Values of expressions in (t, q, v) over arrays of states: the shape of the states, then
         that of the nested table."""
+        q, v = self.states(q, "q"), np.zeros(len(self.v)) if v is None else self.states(v, "v")
         f = self.generated(("values", _frozen(table)), lambda: self._function(table))
-        v = np.zeros(len(self.v)) if v is None else self.states(v, "v")
-        return f(t, self.states(q, "q"), v, *self.parameters.values())
+        return f(t, q, v, *self.parameters.values())
 
     def _function(self, table):
         arguments = (self.t or sp.Dummy("t"), self.q, self.v, *self.parameters)
