@@ -175,8 +175,16 @@ class System:
     @cached_property
     def key(self):
         """A digest of the formulas, not of the numbers; it names the generated code."""
-        parts = (self.q, self.v, self.t, self.L, self.constraints, self.holonomic, self.metric,
-                 tuple(self.parameters))  # fmt: skip
+        parts = (
+            self.q,
+            self.v,
+            self.t,
+            self.L,
+            self.constraints,
+            self.holonomic,
+            self.metric,
+            tuple(self.parameters),
+        )
         return hashlib.sha256(sp.srepr(parts).encode()).hexdigest()
 
     # ------------------------------------------------------------------ symbolic parts
@@ -349,8 +357,9 @@ class System:
         if self.metric is not None:
             return self.values(self.short.G, q, None, t)
         if not self.is_mechanical:
-            raise ValueError("M depends on the velocities, so it defines no projectors; give the "
-                             "system a metric")  # fmt: skip
+            raise ValueError(
+                "M depends on the velocities, so it defines no projectors; give the system a metric"
+            )
         return self.M(q, None, t)
 
     def Q(self, q, t=0.0):
@@ -385,8 +394,10 @@ class System:
         if self._exact is None:
             raise ValueError(f"no closed solution is known for {self!r}; use nh.Reference()")
         if np.abs(self.A(self.q0) @ np.array(self.v0, float)).max(initial=0) > 1e-9:
-            raise ValueError("v0 does not satisfy the constraints with these parameters; make the "
-                             "system anew instead of changing it with set")  # fmt: skip
+            raise ValueError(
+                "v0 does not satisfy the constraints with these parameters; make the "
+                "system anew instead of changing it with set"
+            )
         return self._exact(self, np.asarray(t, float))
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import sympy as sp
 
+from ..codegen.derivatives import dot
 from ..codegen.statement import Statement, dummy
 from ..mechanics.motion import motion_stage
 from .method import Frame, Method
@@ -32,37 +33,26 @@ class RK4(Method):
 
     def statement(self, system):
         s = Frame(system)
-        h, v0, k_q = s.h, system.v, len(s.q)
-        stages, slopes, let = [], [], []  # slopes: (q', v') at each stage
+        h, state = s.h, (*s.q, *system.v)
+        stages, slopes, place = [], [], state  # slopes: (q', v') at each stage
         for k, c in enumerate((0, sp.Rational(1, 2), sp.Rational(1, 2), 1)):
-            q, v = s.q, v0
             if k:
-                dq, dv = slopes[-1]
-                there = [(dummy(f"{x.name}_{k}"), x + c * h * y)
-                         for x, y in zip((*s.q, *v0), (*dq, *dv), strict=True)]  # fmt: skip
-                q, v = [x for x, _ in there[:k_q]], [x for x, _ in there[k_q:]]
-                let += there
-            stage = motion_stage(system, s.t + c * h, q, v, let)
-            stages.append(stage)
-            slopes.append((system.rate(q, v), stage.unknowns[: s.n]))
-        mean = [
-            [sum(w * slopes[k][part][i] for k, w in enumerate((1, 2, 2, 1))) / 6
-             for i in range(len(slopes[0][part]))]
-            for part in (0, 1)
-        ]  # fmt: skip
+                place = tuple(dummy(f"{x.name}_{k}") for x in state)
+                moved = [x + c * h * y for x, y in zip(state, slopes[-1], strict=True)]
+                s.let += zip(place, moved, strict=True)
+            q, v = place[: len(s.q)], place[len(s.q) :]
+            stages.append(motion_stage(system, s.t + c * h, q, v, s.let))
+            slopes.append((*system.rate(q, v), *stages[-1].unknowns[: s.n]))
+        means = [dot((1, 2, 2, 1), some) / 6 for some in zip(*slopes, strict=True)]
         impulse = [-h * lam for lam in stages[0].unknowns[s.n :]]
         return Statement(
             t=s.t,
             h=h,
-            carry=(*s.q, *v0, *s.lam),
+            carry=(*state, *s.lam),
             args=s.parameters,
             stages=tuple(stages),
-            update=(
-                *(x + h * y for x, y in zip(s.q, mean[0], strict=True)),
-                *(x + h * y for x, y in zip(v0, mean[1], strict=True)),
-                *impulse,
-            ),
-            let=tuple(let),
+            update=(*(x + h * y for x, y in zip(state, means, strict=True)), *impulse),
+            let=s.lets(),
         )
 
 

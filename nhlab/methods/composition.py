@@ -14,8 +14,12 @@ from .reversible import Reversible, arrival
 from .variational import Variational
 
 SUZUKI = 1 / (4 - 4 ** (1 / 3))
-KAHAN_LI = (0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981,
-            0.08221359629355080023)  # fmt: skip
+KAHAN_LI = (
+    0.39216144400731413928,
+    0.33259913678935943860,
+    -0.70624617255763935981,
+    0.08221359629355080023,
+)
 FACTORS = {
     4: (SUZUKI, SUZUKI, 1 - 4 * SUZUKI, SUZUKI, SUZUKI),
     6: (*KAHAN_LI, 1 - 2 * sum(KAHAN_LI), *KAHAN_LI[::-1]),
@@ -49,10 +53,12 @@ class Composition(Method):
     def __post_init__(self):
         bases = (DLA, Variational, Reversible, DiscreteGradient)
         if type(self.method) not in bases or self.method.order != 2:
-            raise ValueError(f"method = {self.method!r} is no symmetric map of (q, v) in D, so its "
-                             f"compositions gain no order{_why(self.method)}; compose nh.DLA() or "
-                             "nh.Variational() with alpha=1/2 or symmetric=True, nh.Reversible() "
-                             "or nh.DiscreteGradient()")  # fmt: skip
+            raise ValueError(
+                f"method = {self.method!r} is no symmetric map of (q, v) in D, so its "
+                f"compositions gain no order{_why(self.method)}; compose nh.DLA() or "
+                "nh.Variational() with alpha=1/2 or symmetric=True, nh.Reversible() "
+                "or nh.DiscreteGradient()"
+            )
         if self.order not in tuple(FACTORS) or isinstance(self.order, float):
             raise ValueError(f"order = {self.order!r} must be 4 or 6")
         object.__setattr__(self, "order", int(self.order))
@@ -81,9 +87,11 @@ class Composition(Method):
             return
         if any(not c.free_symbols.isdisjoint(system.pose) for c in system.constraints):
             # g cay(h omega/2) does not lie halfway to g cay(h omega)
-            raise ValueError(f"{self.method!r} is not symmetric on {system!r}, whose constraints "
-                             f"contain g, with rule={system.rule!r}; use rule='log' or alpha=0, "
-                             "symmetric=True")  # fmt: skip
+            raise ValueError(
+                f"{self.method!r} is not symmetric on {system!r}, whose constraints "
+                f"contain g, with rule={system.rule!r}; use rule='log' or alpha=0, "
+                "symmetric=True"
+            )
 
     def code_key(self):
         return ("Composition", self.order, *self.method.code_key())

@@ -68,11 +68,15 @@ class DiscreteGradient(Method):
         need_plain(self, system)
         if system.holonomic or not system.is_autonomous:
             what = "holonomic constraints" if system.holonomic else "time"
-            raise ValueError(f"DiscreteGradient keeps E(q, v) with A(q) v = 0 alone and {system!r} "
-                             f"has {what} besides; use nh.DLA or nh.Reversible")  # fmt: skip
+            raise ValueError(
+                f"DiscreteGradient keeps E(q, v) with A(q) v = 0 alone and {system!r} "
+                f"has {what} besides; use nh.DLA or nh.Reversible"
+            )
         if not system.is_mechanical or not system.is_definite:
-            raise ValueError("DiscreteGradient needs L = v.M(q).v/2 + b(q).v - V(q) with positive "
-                             f"definite M; {system!r} has another. Use nh.DLA")  # fmt: skip
+            raise ValueError(
+                "DiscreteGradient needs L = v.M(q).v/2 + b(q).v - V(q) with positive "
+                f"definite M; {system!r} has another. Use nh.DLA"
+            )
 
     def code_key(self):
         return ("DiscreteGradient",)

@@ -97,8 +97,9 @@ class Method:
             if f.name.endswith("alpha") and not (value is None and f.name == "constraint_alpha"):
                 good = isinstance(value, numbers.Real) and not isinstance(value, bool)
                 if not (good and 0 <= value <= 1):
-                    raise ValueError(f"{f.name} = {value!r} must be a number in [0, 1]; "
-                                     "1/2 is the midpoint rule")  # fmt: skip
+                    raise ValueError(
+                        f"{f.name} = {value!r} must be a number in [0, 1]; 1/2 is the midpoint rule"
+                    )
                 object.__setattr__(self, f.name, float(value))
 
     def __repr__(self):

@@ -20,8 +20,10 @@ class ReducedFrame(Frame):
 
 def _need_reduction(method, system):
     if system.full is None:
-        raise ValueError(f"{method!r} runs on reduced systems and {system!r} is none; make one "
-                         "with nh.Chaplygin or nh.Horizontal")  # fmt: skip
+        raise ValueError(
+            f"{method!r} runs on reduced systems and {system!r} is none; make one "
+            "with nh.Chaplygin or nh.Horizontal"
+        )
 
 
 @dataclass(frozen=True, repr=False)

@@ -16,8 +16,10 @@ def need_plain(method, system):
     """Refuse systems with body velocities or reduced ones, whose steps are made otherwise."""
     kind = type(system)
     if kind.moved is not System.moved or type(system.symbolic).f is not Symbolic.f:
-        raise ValueError(f"{method!r} is stated for systems on R^n with L in q and q', and "
-                         f"{system!r} is a {kind.__name__}; use nh.DLA")  # fmt: skip
+        raise ValueError(
+            f"{method!r} is stated for systems on R^n with L in q and q', and "
+            f"{system!r} is a {kind.__name__}; use nh.DLA"
+        )
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,7 +13,7 @@ HEAD = """\
 #define where(condition, a, b) ((condition) ? (a) : (b))
 static inline double sign(double x) { return (x > 0) - (x < 0); }
 """
-IN_HEAD = {"all_", "where", "sign"}
+IN_HEAD = {"all_", "where", "sign", "loop"}  # the last is for CPython alone
 C_WORDS = set(
     "auto char const default double do enum extern float goto inline int long register restrict "
     "short signed sizeof static struct switch typedef union unsigned void volatile main".split()
