@@ -11,6 +11,8 @@ import sympy as sp
 
 import nhlab as nh
 from nhlab.run import ensemble as ensembles
+from nhlab.run import loop
+from nhlab.run.start import Start
 
 PARTICLE, DRIVEN = nh.systems.particle(), nh.systems.driven()
 METHODS = [nh.DLA(), nh.DLA(alpha=0.2, symmetric=True), nh.Projector(), nh.EDLA(), nh.RK4(),
@@ -105,12 +107,12 @@ def test_size_decides(monkeypatch):
     """Few short runs by CPython, many as arrays, long ones compiled."""
     used = []
     run = ensembles._run
-    monkeypatch.setattr(ensembles, "_run", lambda c, p, *r: used.append(p.backend) or run(c, p, *r))
-    monkeypatch.setattr(ensembles, "COMPILE_FROM", dict.fromkeys(ensembles.COMPILE_FROM, 1000))
+    monkeypatch.setattr(ensembles, "_run", lambda c, *p: used.append(c.value[2]) or run(c, *p))
+    monkeypatch.setattr(loop, "COMPILE_FROM", dict.fromkeys(loop.COMPILE_FROM, 1000))
     for count, steps in ((2, 10), (40, 10), (2, 1000)):
         q0, v0 = starts(PARTICLE, count)
         nh.ensemble(PARTICLE, nh.DLA(), q0, v0, h=0.1, steps=steps)
-    compiled = "numba" if ensembles.has_numba() else "python"
+    compiled = "numba" if loop.has_numba() else "python"
     assert used == ["python", "numpy", compiled]
 
 
@@ -285,15 +287,16 @@ def test_summaries_need_little_memory():
 
 def test_chunks_by_work_and_memory(monkeypatch):
     q0, v0 = starts(PARTICLE, 40)
-    start = ensembles.Starts(PARTICLE, nh.DLA(), q0, v0, h=0.1, steps=100, backend="python")
+    start = Start(PARTICLE, nh.DLA(), q0, v0, h=0.1, steps=100, parameters={})
+    chunks = partial(ensembles.chunks, start, "python")
     size = 8 * 101 * start.row.shape[1]
     for work, memory, count in ((1000, 1e9, 4), (1e6, 7 * size, 6), (10, 10, 40), (1e6, 1e9, 1)):
         monkeypatch.setattr(ensembles, "WORK", {"python": int(work)})
         monkeypatch.setattr(ensembles, "BYTES", int(memory))
-        parts = start.chunks()
+        parts = [np.arange(40)[where] for where in chunks()]
         assert len(parts) == count and np.concatenate(parts).tolist() == list(range(40))
-        assert len(start.chunks(None, True)) == min(count, max(1, 4000 // int(work)))
-    assert [len(x) for x in start.chunks(15)] == [14, 13, 13]
+        assert len(chunks(summarised=True)) == min(count, max(1, 4000 // int(work)))
+    assert [x.stop - x.start for x in chunks(15)] == [14, 13, 13]
 
 
 # ---------------------------------------------------------------------------- runs that stop
