@@ -64,11 +64,11 @@ def steps_and_every(steps, every):
     return count, stored
 
 
-def array(x, name):
+def array(x, name, wanted="is not an array of numbers"):
     try:
         return np.array(x, float)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} = {x!r} is not an array of numbers") from None
+        raise ValueError(f"{name} = {x!r} {wanted}") from None
 
 
 def positive(h, many):
@@ -81,6 +81,39 @@ def positive(h, many):
     for k in np.flatnonzero(h <= 0)[:1]:
         raise ValueError(f"h[{k}] = {h[k]} must be positive; to go back, reverse v0")
     return h
+
+
+def states(system, method, q0, v0, q1):
+    """name -> state, with the system's own where none is given."""
+    if q0 is None:
+        if system.q0 is None:
+            raise ValueError("q0 is missing and the system has no initial condition of its own")
+        q0, v0 = system.q0, system.v0 if v0 is None and q1 is None else v0
+    if (v0 is None) == (q1 is None):
+        raise ValueError("give either v0, the initial velocity, or q1, the second position")
+    if q1 is not None and not method.discrete:
+        raise ValueError(f"{method!r} starts from v0, not from q1")
+    return {"q0": q0, "v0": v0, "q1": q1}
+
+
+def vectors(system, given, many):
+    """q0, v0, q1 as arrays of shape (K, n), or None; K is 1 for a single run."""
+    found = dict.fromkeys(("q0", "v0", "q1"))
+    for name, x in given.items():
+        if x is None:
+            continue
+        symbols = system.v if name == "v0" else system.q
+        if name != "v0":
+            x = system.configuration(x, name, near=found["q0"], axes=int(many))
+        x, n = array(x, name), len(symbols)
+        if x.ndim != 1 + many or x.shape[-1] != n:
+            wanted = f"(K, {n}), K states of" if many else f"({n},),"
+            wanted += f" one number for each of {symbols}"
+            raise ValueError(f"{name} has shape {x.shape}; expected {wanted}")
+        if not np.all(np.isfinite(x)):
+            raise ValueError(f"{name} = {x} must be finite")
+        found[name] = x
+    return [None if x is None else np.atleast_2d(x) for x in found.values()]
 
 
 # ---------------------------------------------------------------------------- of many runs
@@ -110,10 +143,7 @@ def _states(system, x, name):
 
 
 def _numbers(x, name):
-    try:
-        x = np.array(x, float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} = {x!r} must be a number or K numbers") from None
+    x = array(x, name, "must be a number or K numbers")
     if x.ndim > 1:
         raise ValueError(f"{name} has shape {x.shape}; expected (K,), one number for each run")
     for k in np.flatnonzero(~np.isfinite(x))[:1]:
@@ -138,11 +168,10 @@ def _same(sizes):
 
 def definite(system, parameters):
     """``System.is_definite`` for all members."""
-    symbols = {s.name for row in system.symbolic.M for e in row for s in e.free_symbols}
-    if symbols.isdisjoint(parameters):
+    M = [e for row in system.symbolic.M for e in row] if parameters else ()
+    if parameters.keys().isdisjoint(s.name for e in M for s in e.free_symbols):
         return system.is_definite
-    count = len(next(iter(parameters.values())))
-    for at in range(0, count, 10_000):
+    for at in range(0, len(next(iter(parameters.values()))), 10_000):
         some = {name: x[at : at + 10_000, None] for name, x in parameters.items()}
         with np.errstate(all="ignore"):
             M = system.varied(some, None).M(*system.samples())

@@ -25,6 +25,7 @@ from .trajectory import Trajectory
 WORK = {"python": 50_000, "numpy": 1_000_000, "numba": 2_000_000}  # steps of a chunk, about 1 s
 LEAST = {"python": 1, "numpy": 256, "numba": 1}  # members of a chunk; short arrays are slow
 BYTES = 64_000_000  # of the rows of a chunk
+NOT_RUN = "not run"  # the error of a member until it has been
 
 
 def ensemble(
@@ -74,7 +75,8 @@ def ensemble(
     common = Common((system, method, backend, functions))
     if executor is not None and backend == "numba" and len(start):
         Run(start.member(0), backend).compiled(0)  # so that not all workers make the machine code
-    return _collect(start, parts, common, executor, Bar(progress, len(start) * steps))
+    many = Ensemble(start, bool(functions))
+    return _collect(many, parts, common, executor, Bar(progress, len(start) * start.steps))
 
 
 def chunks(start, backend, size=None, summarised=False):
@@ -82,7 +84,7 @@ def chunks(start, backend, size=None, summarised=False):
     if size is None:
         size = max(WORK[backend] // max(start.steps, 1), LEAST[backend])
         if backend == "numpy" or not summarised:  # else the rows of one member serve for all
-            size = min(size, max(BYTES // start.empty_rows().nbytes, 1))
+            size = min(size, max(BYTES // (8 * start.layout.width * start.kept), 1))
     count, size = len(start), whole(size, "chunk", 1)
     parts = np.array_split(np.arange(count), -(-count // size)) if count else []
     return [slice(int(part[0]), int(part[-1]) + 1) for part in parts]
@@ -102,10 +104,12 @@ class Ensemble:
     ``ensemble[k]`` is run k as a Trajectory, as far as it went.
     """
 
-    def __init__(self, start, rows, steps_done, errors, summary):
+    def __init__(self, start, summarised):
         self.start, self.system, self.method = start, start.system, start.method
-        self.h, self.parameters = start.h, start.parameters
-        self.rows, self.steps_done, self.errors, self.summary = rows, steps_done, errors, summary
+        self.h, self.parameters, count = start.h, start.parameters, len(start)
+        self.rows = None if summarised else start.empty_rows(count)
+        self.steps_done, self.summary = np.zeros(count, int), None
+        self.errors = dict.fromkeys(range(count), NOT_RUN)
 
     def __len__(self):
         return len(self.start)
@@ -118,9 +122,6 @@ class Ensemble:
         rows, k = self._parts.array, range(len(self))[k]
         message = self.errors.get(k, "")
         return self.start.member(k).trajectory(rows[k], self.steps_done[k], message)
-
-    def __iter__(self):
-        return (self[k] for k in range(len(self)))
 
     @property
     def ok(self):
@@ -166,67 +167,16 @@ class Ensemble:
         return None
 
 
-class Results:
-    """What the chunks have brought so far, in its place."""
-
-    def __init__(self, start, summarised):
-        self.start, count = start, len(start)
-        self.rows = None if summarised else start.empty_rows(count)
-        self.steps_done, self.ran = np.zeros(count, int), np.zeros(count, bool)
-        self.errors, self.values = {}, {}
-
-    def add(self, where, rows, done, errors, values):
-        if rows is not None:
-            self.rows[where] = rows
-        self.values |= {where.start + k: x for k, x in values.items()}
-        self.errors |= {where.start + k: message for k, message in errors.items()}
-        self.steps_done[where], self.ran[where] = done, True
-
-    @property
-    def complete(self):
-        return self.ran & (self.steps_done == self.start.steps)
-
-    def check_summary(self):
-        """Do not wait for the others if nobody has a summary, though runs went through."""
-        for k in np.flatnonzero(self.complete)[:1] if self.rows is None and not self.values else ():
-            raise EnsembleError(f"member {k}: {self.errors[int(k)]}")
-
-    def summary(self):
-        """Joined; NaN where there is none, or it is not shaped as the first."""
-        order = sorted(self.values, key=lambda k: (not self.complete[k], k))
-        found = shapes = None
-        for k in order:
-            own = {name: x.shape for name, x in self.values[k].items()}
-            if found is None:
-                shapes = own
-                found = {x: np.full((len(self.ran), *own[x]), np.nan) for x in own}
-            if own != shapes:
-                _note(self.errors, k, f"its summary is shaped {own}, not {shapes}")
-                continue
-            for name, x in self.values[k].items():
-                found[name][k] = x
-        return found.get(None, found) if order else None
-
-    def ensemble(self):
-        missing = np.flatnonzero(~self.ran)
-        self.errors |= dict.fromkeys(missing.tolist(), "not run")
-        if self.rows is not None:
-            self.rows[missing] = np.nan
-        summary = self.summary()
-        errors = dict(sorted(self.errors.items()))
-        return Ensemble(self.start, self.rows, self.steps_done, errors, summary)
-
-
 # ---------------------------------------------------------------------------- chunk by chunk
 
 
-def _collect(start, parts, common, executor, bar):
-    """Have all parts computed, here or by the executor."""
-    found, futures = Results(start, bool(common.value[-1])), {}
+def _collect(many, parts, common, executor, bar):
+    """Have all parts computed, here or by the executor, and put what they bring in its place."""
+    start, summaries, futures = many.start, {}, {}
 
     def here():
         for where in parts:
-            room = None if found.rows is None else found.rows[where]
+            room = None if many.rows is None else many.rows[where]
             yield where, _run(common, start.take(where), room)
 
     def there():
@@ -239,23 +189,64 @@ def _collect(start, parts, common, executor, bar):
     try:
         with bar:
             for where, result in here() if executor is None else there():
-                found.add(where, *result)
-                found.check_summary()
+                summaries |= _add(many, where, *result)
+                _check_summaries(many, summaries)
                 bar.update((where.stop - where.start) * start.steps)
     except (KeyboardInterrupt, Exception) as error:
         for future in futures:
             future.cancel()
         for future, where in futures.items():
             if future.done() and not future.cancelled() and future.exception() is None:
-                found.add(where, *future.result())
-        stopped = isinstance(error, KeyboardInterrupt)
-        raise _failure(error, found.ensemble(), found.ran) from (None if stopped else error)
-    return found.ensemble()
+                summaries |= _add(many, where, *future.result())
+        raise _failure(error, many) from (None if isinstance(error, KeyboardInterrupt) else error)
+    finally:
+        many.summary = _joined(many, summaries)
+        many.errors = dict(sorted(many.errors.items()))
+        if many.rows is not None:
+            many.rows[[k for k, message in many.errors.items() if message == NOT_RUN]] = np.nan
+    return many
 
 
-def _failure(error, many, ran):
+def _add(many, where, rows, done, errors, summaries):
+    """The results of a chunk; returns its summaries by the members' own index."""
+    if rows is not None:
+        many.rows[where] = rows
+    many.steps_done[where], first = done, where.start
+    for k in range(first, where.stop):
+        del many.errors[k]  # it has run
+    many.errors |= {first + k: message for k, message in errors.items()}
+    return {first + k: x for k, x in summaries.items()}
+
+
+def _check_summaries(many, summaries):
+    """Do not wait for the others if nobody has a summary, though runs went through."""
+    complete = many.steps_done == many.start.steps
+    for k, message in many.errors.items() if many.rows is None and not summaries else ():
+        if complete[k] and message != NOT_RUN:
+            raise EnsembleError(f"member {k}: {message}")
+
+
+def _joined(many, summaries):
+    """One array or a dict of them; NaN where there is none, or not shaped as the first."""
+    if not summaries:
+        return None
+    complete = many.steps_done == many.start.steps
+    order = sorted(summaries, key=lambda k: (not complete[k], k))
+    shapes = [{name: x.shape for name, x in summaries[k].items()} for k in order]
+    found = {name: np.full((len(many), *shape), np.nan) for name, shape in shapes[0].items()}
+    for k, own in zip(order, shapes, strict=True):
+        if own != shapes[0]:
+            _note(many.errors, k, f"its summary is shaped {own}, not {shapes[0]}")
+            continue
+        for name, x in summaries[k].items():
+            found[name][k] = x
+    return found.get(None, found)
+
+
+def _failure(error, many):
     """The exception to raise in the place of this one."""
-    done = f"{int(ran.sum())} of {len(many)} members are done, see .ensemble"
+    count = len(many) - list(many.errors.values()).count(NOT_RUN)
+    done = f"{count} of {len(many)} members are done, see .ensemble"
     if isinstance(error, KeyboardInterrupt):
         return Interrupted(f"interrupted; {done}", ensemble=many)
     why = f"{type(error).__name__}: {error}"

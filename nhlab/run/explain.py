@@ -1,6 +1,8 @@
-"""Why a step could not be taken, in words."""
+"""Why a step could not be taken, or should not have been, in words."""
 
 from __future__ import annotations
+
+import warnings
 
 import numpy as np
 
@@ -66,3 +68,22 @@ def _energy_gap(run, h, target):
         return []
     v = Rows(m.first_step.layout(s), np.asarray(one.carry)).v
     return [m.on_step(s, "E_minus", run.state.t, run.state.q, v, h) - target]
+
+
+def warn_of_energy_jumps(sol):
+    """Newton can converge to a far root of too large a step; the energy tells."""
+    if not sol.system.is_autonomous or len(sol) < 2:
+        return
+    pick = slice(None, None, len(sol) // 500 + 1)
+    table = sol.system.symbolic.E, sol.system.symbolic.V
+    with np.errstate(all="ignore"):  # what overflows has jumped, too
+        E, V = sol.system.values(table, sol.q[pick], sol.rows.v[pick]).T
+        scale = np.ptp(np.minimum(V, max(E[0], V[0]))) + np.abs(E[0] - V[0]) + 1e-300
+        jump = np.nan_to_num(np.abs(E - E[0]), nan=np.inf)
+    if jump.max() > 10 * scale:
+        warnings.warn(
+            f"the energy changes from {E[0]:.4g} to {E[jump.argmax()]:.4g} during "
+            f"this run: h = {sol.h0:g} is too large for {sol.method!r}",
+            RuntimeWarning,
+            stacklevel=3,
+        )

@@ -27,6 +27,7 @@ CLASSES = {
     ).split()
 }
 CLASSES["ExprCondPair"] = sp.functions.elementary.piecewise.ExprCondPair
+EXPRESSIONS = ("q", "v", "L", "constraints", "holonomic", "t", "metric")
 REDUCTIONS = ("Chaplygin", "Horizontal")
 CONSTANTS = {"pi": sp.pi, "E": sp.E, "True": sp.true, "False": sp.false}
 
@@ -103,25 +104,27 @@ def from_json(data):
 
 
 # ---------------------------------------------------------------------------- systems, methods
+
+
+def _each(f, x):
+    """f of an expression or of all in nested sequences of them; None stays."""
+    x = x.tolist() if isinstance(x, sp.MatrixBase) else x
+    if isinstance(x, (tuple, list)) and not (x and isinstance(x[0], str)):
+        return [_each(f, y) for y in x]
+    return None if x is None else f(x)
+
+
 def system_to_json(s):
     if s.full is not None:  # a reduction, with the options that pickle keeps
         kind, full, options = s.__reduce__()[1]
         return {"reduction": kind.__name__, "full": system_to_json(full), **options}
-    many = {k: [to_json(e) for e in getattr(s, k)] for k in ("q", "v", "constraints", "holonomic")}
-    metric = None if s.metric is None else [[to_json(e) for e in r] for r in s.metric.tolist()]
-    on = {"group": s.group.name, "r": s.k, "rule": s.rule} if isinstance(s, GroupSystem) else {}
-    return {
-        **many,
-        **on,
-        "L": to_json(s.L),
-        "t": None if s.t is None else to_json(s.t),
-        "metric": metric,
-        "parameters": {k.name: x for k, x in s.parameters.items()},
-        "name": s.name,
-        "source": s.source,
-        "q0": None if s.q0 is None else [float(x) for x in s.q0],
-        "v0": None if s.v0 is None else [float(x) for x in s.v0],
-    }
+    data = {k: _each(to_json, getattr(s, k)) for k in EXPRESSIONS}
+    data |= {k: _each(float, getattr(s, k)) for k in ("q0", "v0")}
+    data |= {"name": s.name, "source": s.source}
+    data["parameters"] = {k.name: x for k, x in s.parameters.items()}
+    if isinstance(s, GroupSystem):
+        data |= {"group": s.group.name, "r": s.k, "rule": s.rule}
+    return data
 
 
 def system_from_json(data):
@@ -131,20 +134,17 @@ def system_from_json(data):
         options = {k: x for k, x in data.items() if k not in ("reduction", "full")}
         reduction = getattr(import_module("nhlab"), data["reduction"])  # by its public name
         return reduction(system_from_json(data["full"]), **options)
-    many = {k: [from_json(e) for e in data[k]] for k in ("q", "v", "constraints", "holonomic")}
-    t, metric = data["t"], data["metric"]
-    rest = {k: data[k] for k in ("parameters", "name", "source", "q0", "v0")}
-    rest["L"] = from_json(data["L"])
-    rest["metric"] = None if metric is None else [[from_json(e) for e in r] for r in metric]
-    if "group" in data:
-        if data["group"] not in ("SO3", "SE2"):
-            raise ValueError(f"group {data['group']!r} is unknown")
-        q, k = many.pop("q"), data["r"]
-        if many.pop("holonomic") or t is not None:
-            raise ValueError("a system on a group has neither holonomic constraints nor t")
-        group, rule = getattr(groups, data["group"]), data["rule"]
-        return GroupSystem(group, r=q[:k], g=q[k:], rule=rule, **many, **rest)
-    return System(**many, t=None if t is None else from_json(t), **rest)
+    given = {k: _each(from_json, data[k]) for k in EXPRESSIONS}
+    given |= {k: data[k] for k in ("parameters", "name", "source", "q0", "v0")}
+    if "group" not in data:
+        return System(**given)
+    if data["group"] not in ("SO3", "SE2"):
+        raise ValueError(f"group {data['group']!r} is unknown")
+    q, k, t, holonomic = given.pop("q"), data["r"], given.pop("t"), given.pop("holonomic")
+    if holonomic or t is not None:
+        raise ValueError("a system on a group has neither holonomic constraints nor t")
+    group, rule = getattr(groups, data["group"]), data["rule"]
+    return GroupSystem(group, r=q[:k], g=q[k:], rule=rule, **given)
 
 
 def method_to_json(m):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import struct
-import warnings
 
 import numpy as np
 
@@ -12,9 +11,9 @@ from ..codegen.careful import careful_step
 from ..methods import Reference
 from ..methods.layout import Rows
 from .arguments import check_backend, check_pair, has_numba
-from .errors import IntegrationError
-from .explain import explain
-from .progress import drive
+from .errors import IntegrationError, Interrupted
+from .explain import explain, warn_of_energy_jumps
+from .progress import Bar
 from .reference import ReferenceRun
 from .start import Start
 
@@ -55,9 +54,9 @@ def integrate(
     start = Start(system, method, q0, v0, h=h, steps=steps, q1=q1, every=every, t0=t0)
     check_backend(backend, (None, "python", "numba"))
     if isinstance(method, Reference):
-        return ReferenceRun(start).go(progress)
+        return drive(ReferenceRun(start), progress)
     sol = Run(start, backend or choose_backend(start)).go(progress)
-    _warn_of_energy_jumps(sol)
+    warn_of_energy_jumps(sol)
     return sol
 
 
@@ -81,6 +80,21 @@ def compile_state(program):
     return "compiled" if program.is_compiled() else "cached" if program.is_cached() else "cold"
 
 
+def drive(run, progress):
+    """The loop: let a run advance until all is done.  Ctrl-C keeps the computed part."""
+    with Bar(progress, run.total) as bar:
+        try:
+            while run.done < run.total:
+                before = run.done
+                run.advance()
+                bar.update(run.done - before)
+        except KeyboardInterrupt:
+            text = f"interrupted after {run.done} of {run.total} {run.unit}"
+            part = run.trajectory(text)
+            raise Interrupted(f"{text}; the computed part is in .trajectory", part) from None
+    return run.trajectory()
+
+
 class Run:
     """A run in progress: the rows stored so far, the state to go on from, the steps done in it.
 
@@ -88,8 +102,10 @@ class Run:
     explain : look for the reason when a step fails
     """
 
+    unit = "steps"
+
     def __init__(self, start, backend, rows=None, explain=True):
-        self.start, self.backend, self.explain = start, backend, explain
+        self.start, self.total, self.backend, self.explain = start, start.steps, backend, explain
         self.system, self.method, self.h = start.system, start.method, start.h.item()
         self.program, self.scale2 = start.program, start.scale2[0].tolist()
         self.args = self.method.arguments(self.system, self.scale2)
@@ -113,11 +129,11 @@ class Run:
         """Take all steps and return the Trajectory."""
         if not self.begun:
             self._stop(self.first_step(self.h))
-        return drive(self, self.start.steps, "steps", progress)
+        return drive(self, progress)
 
     def advance(self):
         """Go on by a chunk; a step that fails is taken once more with pivoting."""
-        stop = min(self.start.steps, self.done + CHUNK[self.backend])
+        stop = min(self.total, self.done + CHUNK[self.backend])
         take = self.compiled if self.backend == "numba" else self._plain
         try:
             self.done = take(stop)
@@ -171,29 +187,10 @@ class Run:
         reason, advice = attempt.reason, attempt.advice
         if self.explain:  # takes a moment, so an ensemble leaves it until somebody asks
             reason, advice = explain(self, attempt)
-        part = self.trajectory(f"stopped after {self.done} of {self.start.steps} steps: {reason}")
+        part = self.trajectory(f"stopped after {self.done} of {self.total} steps: {reason}")
         where = {"method": self.method, "step": self.done, "time": self.time}
         where["residual"] = attempt.residual
         raise IntegrationError(reason, advice=advice, trajectory=part, **where) from None
 
     def trajectory(self, message=""):
         return self.start.trajectory(self.rows, self.done, message)
-
-
-def _warn_of_energy_jumps(sol):
-    """Newton can converge to a far root of too large a step; the energy tells."""
-    if not sol.system.is_autonomous or len(sol) < 2:
-        return
-    pick = slice(None, None, len(sol) // 500 + 1)
-    q, v, t = sol.q[pick], sol.rows.v[pick], sol.t0  # the system is autonomous
-    with np.errstate(all="ignore"):  # what overflows has jumped, too
-        E, V = sol.system.energy(q, v, t), sol.system.V(q, t)
-        scale = np.ptp(np.minimum(V, max(E[0], V[0]))) + np.abs(E[0] - V[0]) + 1e-300
-        jump = np.nan_to_num(np.abs(E - E[0]), nan=np.inf)
-    if jump.max() > 10 * scale:
-        warnings.warn(
-            f"the energy changes from {E[0]:.4g} to {E[jump.argmax()]:.4g} during "
-            f"this run: h = {sol.h0:g} is too large for {sol.method!r}",
-            RuntimeWarning,
-            stacklevel=3,
-        )

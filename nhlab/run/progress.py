@@ -1,25 +1,8 @@
-"""A run on its way: the bar for those who wait, and Ctrl-C for those who do not."""
+"""A bar for those who wait."""
 
 from __future__ import annotations
 
 import time
-
-from .errors import Interrupted
-
-
-def drive(run, total, unit, progress):
-    """Let the run advance until all is done; Ctrl-C keeps the computed part."""
-    with Bar(progress, total) as bar:
-        try:
-            while run.done < total:
-                before = run.done
-                run.advance()
-                bar.update(run.done - before)
-        except KeyboardInterrupt:
-            text = f"interrupted after {run.done} of {total} {unit}"
-            part = run.trajectory(text)
-            raise Interrupted(f"{text}; the computed part is in .trajectory", part) from None
-    return run.trajectory()
 
 
 class Bar:

@@ -10,7 +10,6 @@ import numpy as np
 from ..methods.method import velocity_scale
 from .errors import IntegrationError
 from .explain import dependent
-from .progress import drive
 from .start import first_acceleration
 
 
@@ -20,20 +19,15 @@ class ReferenceRun:
     tiny : steps in a row that lead nowhere, as at a singularity
     """
 
+    unit = "rows"
+
     def __init__(self, start):
         self.start, self.system, self.h = start, start.system, start.h.item()
-        self.done, self.tiny, rows = 0, 0, start.steps // start.every
-        self.times = start.t0 + self.h * start.every * np.arange(rows + 1)
-        self.y = np.tile(np.concatenate([start.q0[0], start.v0[0]]), (rows + 1, 1))
+        self.done, self.total, self.tiny = 0, start.kept - 1, 0
+        self.times = start.t0 + self.h * start.every * np.arange(start.kept)
+        self.y = np.tile(np.concatenate([start.q0[0], start.v0[0]]), (start.kept, 1))
         self.before = self.y[1:].copy()
         self.solver = self._solver()
-
-    def go(self, progress=None):
-        """Take all steps and return the Trajectory."""
-        try:
-            return drive(self, len(self.before), "rows", progress)
-        except ValueError as error:
-            raise self._error(error) from None
 
     def _solver(self):
         from scipy.integrate import DOP853
@@ -64,6 +58,12 @@ class ReferenceRun:
 
     def advance(self):
         """One step of the solver, and all rows that it went past."""
+        try:
+            self._step()
+        except ValueError as error:
+            raise self._error(error) from None
+
+    def _step(self):
         solver, times = self.solver, self.times
         problem = solver.step()
         self.tiny = self.tiny + 1 if solver.step_size < 1e-9 * (times[-1] - times[0]) else 0
@@ -75,7 +75,7 @@ class ReferenceRun:
             if j > i:
                 y[i:j] = dense(at[i:j]).T
         last = np.searchsorted(times, solver.t, side="right") - 1
-        self.done = len(self.before) if solver.status == "finished" else int(last)
+        self.done = self.total if solver.status == "finished" else int(last)
 
     def _error(self, error):
         (here, _), (there, _) = self._parts(self.y[self.done]), self._parts(self.solver.y)

@@ -30,46 +30,14 @@ class Start:
         self.system, self.method, self.many = system, method, parameters is not None
         self.t0, h = arguments.finite(t0, "t0"), arguments.positive(h, self.many)
         self.steps, self.every = arguments.steps_and_every(steps, every)
-        states, self.parameters = self._states(q0, v0, q1), {}
+        states, self.parameters = arguments.states(system, method, q0, v0, q1), {}
         if self.many:
             states, self.parameters = arguments.for_all(system, states, h, parameters)
-        q0 = self._vectors(states, "q0")
-        found = q0, self._vectors(states, "v0"), self._vectors(states, "q1", near=q0)
-        self.q0, self.v0, self.q1 = (None if x is None else np.atleast_2d(x) for x in found)
+        self.q0, self.v0, self.q1 = arguments.vectors(system, states, self.many)
         self.h = np.full(len(self.q0), h)
         self.definite = arguments.definite(system, self.parameters)
+        self.layout = method.layout(system)
         self.set_out()
-
-    # ---- reading
-
-    def _states(self, q0, v0, q1):
-        """name -> state, with the system's own where none is given."""
-        if q0 is None:
-            if self.system.q0 is None:
-                raise ValueError("q0 is missing and the system has no initial condition of its own")
-            q0, v0 = self.system.q0, self.system.v0 if v0 is None and q1 is None else v0
-        if (v0 is None) == (q1 is None):
-            raise ValueError("give either v0, the initial velocity, or q1, the second position")
-        if q1 is not None and not self.method.discrete:
-            raise ValueError(f"{self.method!r} starts from v0, not from q1")
-        return {"q0": q0, "v0": v0, "q1": q1}
-
-    def _vectors(self, states, name, near=None):
-        x = states.get(name)
-        if x is None:
-            return None
-        symbols = self.system.v if name == "v0" else self.system.q
-        if name != "v0":
-            x = self.system.configuration(x, name, near=near, axes=int(self.many))
-        x, n = arguments.array(x, name), len(symbols)
-        if x.ndim != 1 + self.many or x.shape[-1] != n:
-            wanted = f"(K, {n}), K states of" if self.many else f"({n},),"
-            raise ValueError(
-                f"{name} has shape {x.shape}; expected {wanted} one number for each of {symbols}"
-            )
-        if not np.all(np.isfinite(x)):
-            raise ValueError(f"{name} = {x} must be finite")
-        return x
 
     # ---- beginning
 
@@ -87,7 +55,7 @@ class Start:
             self._one_by_one()
 
     def _check_rows(self):
-        if np.all(np.isfinite(Rows(self.layout, self.row).given)):
+        if np.isfinite(self.layout.given(self.row)).all():
             return
         name, value = ("v0", self.v0) if self.q1 is None else ("q1", self.q1)
         raise ValueError(
@@ -142,17 +110,18 @@ class Start:
         return self.system.varied(self.parameters, self.definite)
 
     @property
-    def layout(self):
-        return self.method.layout(self.system)
-
-    @property
     def program(self):
         """The generated code of a step, the same for all members."""
         return self.method.program(self.company)
 
+    @property
+    def kept(self):
+        """The number of rows that a run stores."""
+        return self.steps // self.every + 1
+
     def empty_rows(self, *count):
-        """Room for the rows that so many runs store."""
-        return np.empty((*count, self.steps // self.every + 1, self.layout.width))
+        """Room for the rows of so many runs."""
+        return np.empty((*count, self.kept, self.layout.width))
 
     def trajectory(self, rows, done, message=""):
         """The run of a single member, as far as it went."""
@@ -190,9 +159,9 @@ def begin(start):
                 second = _first_step(m.first_step, s, t0, h, first, scale2)
             own = {"h": h, "h_before": h, "e": m.on_step(s, "E_plus", t0, q0, second["v"], h)}
             first, second = first | own | {"t": t0}, second | own | {"t": t0 + h}
-    row, state = start.layout.join(**first), start.layout.join(**second)
-    done = 0 if q1 is None and not m.variable_step else 1
-    return np.atleast_2d(row), np.atleast_2d(state), done, np.atleast_2d(scale2)
+    row, done = np.atleast_2d(start.layout.join(**first)), int(second is not first)
+    state = np.atleast_2d(start.layout.join(**second)) if done else row.copy()
+    return row, state, done, np.atleast_2d(scale2)
 
 
 def first_acceleration(system, t, q, v):

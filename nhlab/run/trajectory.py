@@ -35,9 +35,9 @@ class Trajectory:
         self.rows = Rows(method.layout(system), rows)
 
     def __repr__(self):
-        return (f"<Trajectory of {self.system.name or 'a system'} by {self.method!r}: "
-                f"{self.steps} steps to t = {self.t[-1]:.6g}"
-                f"{', ' + self.message if self.message else ''}>")  # fmt: skip
+        what = f"Trajectory of {self.system.name or 'a system'} by {self.method!r}"
+        end = f", {self.message}" if self.message else ""
+        return f"<{what}: {self.steps} steps to t = {self.t[-1]:.6g}{end}>"
 
     def __len__(self):
         return len(self.rows.array)
@@ -113,8 +113,8 @@ class Trajectory:
 
     def _need_discrete(self, what):
         if not self.method.discrete:
-            raise ValueError(f"{self.method!r} has no discrete Lagrangian, so {what} is not "
-                             "defined; use at='nodes' or 'projected'")  # fmt: skip
+            why = f"{self.method!r} has no discrete Lagrangian, so {what} is not defined"
+            raise ValueError(f"{why}; use at='nodes' or 'projected'")
 
     # ------------------------------------------------------------------ readings
 

@@ -3,7 +3,6 @@
 import io
 import json
 import pickle
-import zipfile
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ import sympy as sp
 from runs import METHODS, PARTICLE, run, stopped_sleigh
 
 import nhlab as nh
+from nhlab.run import files
 
 x, y, z, vx, vy, vz = nh.symbols("x y z vx vy vz")
 s = nh.symbols("s", positive=True)
@@ -56,12 +56,17 @@ def test_saved_and_loaded(case, tmp_path):
 
 
 def test_saved_where_told(tmp_path):
+    """An ordinary npz file, whether its ending is given or not."""
     sol = run()
-    sol.save(tmp_path / "plain")
-    assert len(list(tmp_path.iterdir())) == 1
-    np.testing.assert_array_equal(nh.load(tmp_path / "plain").q, sol.q)
-    sol.save(str(tmp_path / "text.npz"))
-    np.testing.assert_array_equal(nh.load(str(tmp_path / "text.npz")).q, sol.q)
+    for name in (tmp_path / "plain", str(tmp_path / "text.npz")):
+        sol.save(name)
+        np.testing.assert_array_equal(nh.load(name).q, sol.q)
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["plain.npz", "text.npz"]
+    with np.load(tmp_path / "text.npz", allow_pickle=False) as file:
+        assert sorted(file) == ["about", "rows"]
+        assert json.loads(str(file["about"]))["system"]["name"] == "particle"
+    with pytest.raises(FileNotFoundError):
+        nh.load(tmp_path / "nothing.npz")
 
 
 def test_saved_run_of_a_given_q1_and_a_stopped_run(tmp_path):
@@ -149,14 +154,20 @@ def test_foreign_files_are_refused(name, tmp_path, monkeypatch):
     assert [f.name for f in tmp_path.iterdir()] == ["file.npz"]  # nothing was executed
 
 
-def test_missing_file(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        nh.load(tmp_path / "nothing.npz")
+# As saved files have it: exactly what the expression was made from, the numbers to the last bit.
+WRITTEN = {
+    "x": (x, ["Symbol", "x", {"real": True}]),
+    "positive": (s, ["Symbol", "s", {"real": True, "positive": True}]),
+    "0.1": (sp.Float(0.1), ["Float", [0, "3602879701896397", -55, 52], 53]),
+    "-0.3": (sp.Float("-0.3", 9), ["Float", [1, "5153960755", -34, 33], 33]),
+    "x/3": (x / 3, ["Mul", ["Rational", "1", "3"], ["Symbol", "x", {"real": True}]]),
+    "pi": (sp.pi, ["Constant", "pi"]),
+}
 
 
-def test_saved_file_is_an_ordinary_npz(tmp_path):
-    run().save(tmp_path / "run.npz")
-    with zipfile.ZipFile(tmp_path / "run.npz") as file:
-        assert sorted(file.namelist()) == ["about.npy", "rows.npy"]
-    with np.load(tmp_path / "run.npz", allow_pickle=False) as file:
-        assert json.loads(str(file["about"]))["system"]["name"] == "particle"
+@pytest.mark.parametrize("name", WRITTEN)
+def test_expressions_are_written_as_ever(name):
+    e, data = WRITTEN[name]
+    assert files.to_json(e) == data == json.loads(json.dumps(files.to_json(e)))
+    back = files.from_json(data)
+    assert back == e and sp.srepr(back) == sp.srepr(e)

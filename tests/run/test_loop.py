@@ -15,6 +15,7 @@ from runs import DISCRETE, DRIVEN, METHODS, PARTICLE, run, stopped_sleigh
 
 import nhlab as nh
 from nhlab.run import loop, progress
+from nhlab.run.start import Start
 
 x, vx = nh.symbols("x vx")
 
@@ -26,8 +27,6 @@ x, vx = nh.symbols("x vx")
     [*((m, "python") for m in METHODS), (nh.EDLA(), "numba"), (nh.Projector(), "numba")], ids=str,
 )  # fmt: skip
 def test_every_is_slicing(method, backend):
-    if backend == "numba":
-        pytest.importorskip("numba")
     full = run(DRIVEN, method, backend=backend)
     for every in (2, 3, 24):
         sparse = run(DRIVEN, method, every=every, backend=backend)
@@ -108,15 +107,8 @@ def test_error_with_every():
 def test_reference_stops_at_a_collision(every):
     """Kepler from rest at distance 1 falls into the centre at t = pi/(2 sqrt 2) = 1.1107."""
     with pytest.raises(nh.IntegrationError) as stopped:
-        run(
-            nh.systems.kepler(),
-            nh.Reference(),
-            q0=[1, 0],
-            v0=[0, 0],
-            h=0.01,
-            steps=200,
-            every=every,
-        )
+        start = dict(q0=[1, 0], v0=[0, 0])
+        run(nh.systems.kepler(), nh.Reference(), h=0.01, steps=200, every=every, **start)
     error, sol = stopped.value, stopped.value.trajectory
     assert error.step == sol.steps == 111 // every * every and error.time == sol.t[-1]
     assert "singular" in error.advice and "stopped" in sol.message
@@ -148,52 +140,61 @@ def test_shrinking_steps_end():
     assert sol.h[-1] < 1e-3 * sol.h[0] and np.ptp(sol.energy("midpoints")) < 1e-9
 
 
+# Beyond x = 0 CPython's sqrt raises; the sleigh's last step has no solution.
+cliff = nh.System((x,), (vx,), vx**2 / 2 - sp.sqrt(x), q0=(1,), v0=(-1,), name="cliff")
+FAILING = [*((cliff, m) for m in (nh.DLA(), nh.EDLA(), nh.RK4())), (nh.systems.sleigh(), nh.EDLA())]
+
+
+@pytest.mark.parametrize("every", [1, 4])
+@pytest.mark.parametrize("backend", ["python", "numba"])
+@pytest.mark.parametrize("case", FAILING, ids=str)
+def test_a_step_that_fails_leaves_the_state_untouched(case, backend, every):
+    """On every path: found by the loop, raised by CPython, tried with pivoting."""
+    start = Start(*case, None, None, h=0.07, steps=400, every=every)
+    failing = loop.Run(start, backend)
+    with pytest.raises(nh.IntegrationError) as stopped:
+        failing.go()
+    assert failing.done == stopped.value.step > 1
+    good = loop.Run(start, backend)
+    good.total = failing.done
+    good.go()
+    np.testing.assert_array_equal(failing.state.array, good.state.array)
+    np.testing.assert_array_equal(stopped.value.trajectory.rows.array, good.trajectory().rows.array)
+    with pytest.raises(nh.IntegrationError):  # nor by one more attempt
+        failing.careful()
+    np.testing.assert_array_equal(failing.state.array, good.state.array)
+
+
 # ---------------------------------------------------------------------------- interrupting
 
 
-@pytest.mark.parametrize("backend", ["python", "numba"])
-def test_interrupt_keeps_the_computed_part(backend, monkeypatch):
-    if backend == "numba":
-        pytest.importorskip("numba")
+@pytest.mark.parametrize(
+    ("method", "backend", "text"),
+    [
+        (nh.DLA(), "python", "after 150 of 1000 steps"),
+        (nh.DLA(), "numba", "after 150 of 1000 steps"),
+        (nh.Reference(), None, "of 200 rows"),
+    ],
+)
+def test_interrupt_keeps_the_computed_part(method, backend, text, monkeypatch):
     monkeypatch.setattr(loop, "CHUNK", {"python": 50, "numba": 50})
-    advance, calls = loop.Run.advance, []
-
-    def interrupted(self, *args):
-        calls.append(1)
-        if len(calls) > 3:
-            raise KeyboardInterrupt
-        advance(self, *args)
-
-    monkeypatch.setattr(loop.Run, "advance", interrupted)
-    with pytest.raises(KeyboardInterrupt) as stopped:
-        run(steps=1000, backend=backend, every=5)
-    error = stopped.value
-    assert isinstance(error, nh.Interrupted) and "after 150 of 1000" in str(error)
-    monkeypatch.undo()
-    expected = run(steps=150, every=5, backend="python").q
-    np.testing.assert_allclose(error.trajectory.q, expected, rtol=1e-12)
-
-
-def test_interrupt_of_a_reference_run(monkeypatch):
-    from scipy.integrate import DOP853
-
-    step, calls = DOP853.step, []
+    runs = loop.ReferenceRun if backend is None else loop.Run
+    advance, calls = runs.advance, []
 
     def interrupted(self):
         calls.append(1)
-        if len(calls) > 20:
+        if len(calls) > (20 if backend is None else 3):
             raise KeyboardInterrupt
-        return step(self)
+        advance(self)
 
-    monkeypatch.setattr(DOP853, "step", interrupted)
-    with pytest.raises(nh.Interrupted) as stopped:
-        run(method=nh.Reference(), steps=1000)
-    monkeypatch.undo()
+    monkeypatch.setattr(runs, "advance", interrupted)
+    with pytest.raises(nh.Interrupted, match=text) as stopped:
+        run(method=method, steps=1000, backend=backend, every=5)
     part = stopped.value.trajectory
-    assert 2 < len(part) < 1000
-    np.testing.assert_allclose(
-        part.q, run(method=nh.Reference(), steps=1000).q[: len(part)], rtol=1e-12
-    )
+    monkeypatch.undo()
+    whole = run(method=method, steps=1000, every=5, backend="python")
+    assert isinstance(stopped.value, KeyboardInterrupt) and 2 < len(part) < len(whole)
+    np.testing.assert_allclose(part.q, whole.q[: len(part)], rtol=1e-12)
 
 
 CTRL_C = """
@@ -214,8 +215,6 @@ except KeyboardInterrupt as stopped:
 @pytest.mark.parametrize("backend", ["python", "numba"])
 def test_control_c(backend):
     """A real SIGINT, sent from outside."""
-    if backend == "numba":
-        pytest.importorskip("numba")
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     process = subprocess.Popen(
         [sys.executable, "-c", CTRL_C.format(backend=backend)],
@@ -241,13 +240,9 @@ def test_progress(method, capfd, monkeypatch):
     run(method=method, steps=400, progress=True)
     out, err = capfd.readouterr()
     assert out == "" and "step" in err and "%" in err
-
-
-def test_progress_appears_after_two_seconds(capfd, monkeypatch):
     clock = iter(range(1000))
-    monkeypatch.setattr(loop, "CHUNK", {"python": 50, "numba": 50})
     monkeypatch.setattr(progress.time, "perf_counter", lambda: next(clock))
-    run(steps=400)
+    run(method=method, steps=400)  # it appears after two seconds
     assert "%" in capfd.readouterr().err
 
 

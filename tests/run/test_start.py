@@ -1,11 +1,14 @@
 """At the door: every wrong argument of a run is a ValueError that names it and a remedy."""
 
+import functools
+
 import numpy as np
 import pytest
 import sympy as sp
 from runs import PARTICLE, refused
 
 import nhlab as nh
+from nhlab.run.start import Start
 
 pytestmark = pytest.mark.usefixtures("silent")
 x, y, z, vx, vy, vz = nh.symbols("x y z vx vy vz")
@@ -95,6 +98,11 @@ def test_system_and_method():
 # ---------------------------------------------------------------------------- states
 
 
+def printed(message):
+    """The velocity that a message recommends."""
+    return [float(s) for s in message.split("velocity is [")[1].split("]")[0].split(",")]
+
+
 def test_velocity_off_the_constraints():
     """The message names the residual and a velocity that works when copied from it."""
     for method in METHODS:
@@ -102,7 +110,7 @@ def test_velocity_off_the_constraints():
             lambda m=method: nh.integrate(PARTICLE, m, [0, 1, 0], [1, 1, 0], h=0.1, steps=2),
             "v0 = [1, 1, 0] violates the constraints", "A(q0) v0 = [-1]", "system.project",
         )  # fmt: skip
-        near = [float(s) for s in message.split("velocity is [")[1].split("]")[0].split(",")]
+        near = printed(message)
         np.testing.assert_allclose(near, PARTICLE.project([0, 1, 0], [1, 1, 0]), rtol=1e-9)
         nh.integrate(PARTICLE, method, [0, 1, 0], near, h=0.1, steps=2)
 
@@ -111,7 +119,7 @@ def test_printed_velocity_of_awkward_digits_works():
     board = nh.systems.snakeboard()
     q0, v0 = [0.1, 0.2, 0.3, 0.4, 0.7], [1.23456789012, 0.2, 0.3, 0.4, 0.5]
     message = refused(lambda: nh.integrate(board, nh.DLA(), q0, v0, h=0.1, steps=1), "violates")
-    near = [float(s) for s in message.split("velocity is [")[1].split("]")[0].split(",")]
+    near = printed(message)
     nh.integrate(board, nh.DLA(), q0, near, h=0.1, steps=1)
 
 
@@ -121,7 +129,7 @@ def test_velocity_off_the_constraints_without_a_metric():
     message = refused(
         lambda: nh.integrate(system, nh.DLA(), [0, 1, 0], [1, 1, 0], h=0.1, steps=1), "A(q0) v0"
     )
-    near = [float(s) for s in message.split("velocity is [")[1].split("]")[0].split(",")]
+    near = printed(message)
     nh.integrate(system, nh.DLA(), [0, 1, 0], near, h=0.1, steps=1)
     assert "system.project" not in message  # it would refuse: M depends on v
 
@@ -211,29 +219,79 @@ def test_arguments_are_not_changed_or_kept():
 # ---------------------------------------------------------------------------- ensembles
 
 
-@pytest.mark.parametrize(
-    ("change", "fragment"),
-    [
-        (dict(q0=[0, 1]), "q0 has shape (2, 2); expected (K, 3)"),
-        (dict(q0=np.zeros((2, 2, 3))), "q0 has shape (2, 2, 3)"),
-        (dict(v0=[[1, 1, 1]]), "v0 has 1 rows but q0 has 2"),
-        (dict(v0=[[1, 1, 1], [1, 1, np.nan]]), "v0 = "),
-        (dict(v0=[[1, 1, 1], [1, 1, 0]]), "v0[1] = [1, 1, 0] violates the constraints"),
-        (dict(v0=None), "give either v0"),
-        (dict(backend="gpu"), "backend = 'gpu' is unknown"),
-        (dict(method=nh.Reference()), "nh.integrate"),
-        (dict(method=nh.DLA), "nh.DLA()"),
-        (dict(h=-1), "h = -1"),
-        (dict(steps=10, every=4), "multiple of every = 4"),
-    ],
-    ids=str,
-)
+SLEIGH = nh.systems.sleigh()
+OF_ENSEMBLES = [
+    (dict(q0=[0, 1]), "q0 has shape (3, 2); expected (K, 3)"),
+    (dict(q0=np.zeros((3, 2, 3))), "q0 has shape (3, 2, 3)"),
+    (dict(q0=[[0, 0, 0]] * 2), "h has 3 rows but q0 has 2"),
+    (dict(v0=[[1, 0, 1]]), "h has 3 rows but v0 has 1"),
+    (dict(v0=[[1, 0, 1], [1, 0, np.nan], [1, 0, 1]]), "v0 = "),
+    (dict(v0=[[1, 0, 1], [1, 1, 0], [1, 0, 1]], parameters=None), "v0[1] = [1, 1, 0] violates"),
+    (dict(v0=[1, 1, 1]), "member 0: v0 = [1, 1, 1] violates the constraints"),
+    (dict(v0=None), "give either v0"),
+    (dict(h=0.1, parameters=None), "nothing varies"),
+    (dict(h=[0.1, 0.2]), "parameters['a'] has 3 rows but h has 2"),
+    (dict(h=-1), "h = -1 must be positive"),
+    (dict(h=[0.1, -0.2, 0.1]), "h[1] = -0.2 must be positive"),
+    (dict(h=[0.1, 0.2, np.inf]), "h[2] = inf must be a finite number"),
+    (dict(h=[[0.1] * 3]), "h has shape (1, 3)"),
+    (dict(h="small"), "h = 'small' must be a finite number"),
+    (dict(h=["small"]), "h = ['small'] must be a number or K numbers"),
+    (dict(parameters={"b": [1, 2, 3]}), "'b' is unknown here; this system has: I, a, m"),
+    (dict(parameters={"a": [0.1, np.nan, 0.3]}), "parameters['a'][1] = nan"),
+    (dict(parameters={"a": np.nan}), "parameters['a'] = nan"),
+    (dict(parameters=[0.1, 0.2, 0.3]), "must map names to numbers or arrays"),
+    (dict(parameters={"m": [1, 1, 0]}), "member 2: there is no motion"),
+    (dict(steps=10, every=4), "multiple of every = 4"),
+    (dict(chunk=0), "chunk = 0 must be a whole number, at least 1"),
+    (dict(summary="first"), "summary = 'first' is neither"),
+    (dict(summary=[]), "summary = [] is neither"),
+    (dict(backend="gpu"), "backend = 'gpu' is unknown"),
+    (dict(method=nh.Reference()), "nh.integrate"),
+    (dict(method=nh.DLA), "nh.DLA()"),
+]
+
+
+@pytest.mark.parametrize(("change", "fragment"), OF_ENSEMBLES, ids=str)
 def test_arguments_of_ensemble(change, fragment):
-    given = dict(method=nh.DLA(), q0=[[0, 1, 0]] * 2, v0=[[1, 1, 1]] * 2, h=0.1, steps=10) | change
-    refused(lambda: nh.ensemble(PARTICLE, given.pop("method"), **given), fragment)
+    given = dict(method=nh.DLA(), q0=[0, 0, 0], v0=[1, 0, 1], steps=5, h=[0.1, 0.2, 0.3])
+    given |= dict(parameters={"a": [0.1, 0.2, 0.3]})
+    refused(lambda: nh.ensemble(SLEIGH, **given | change), fragment)
+    assert nh.ensemble(SLEIGH, **given).ok.all()
 
 
 def test_positions_of_an_ensemble_are_named():
     ball = nh.systems.spherical_pendulum()
     q0, v0 = [[1, 0, 0], [1, 0, 1]], [[0, 1, 0]] * 2
     refused(lambda: nh.ensemble(ball, nh.DLA(), q0, v0, h=0.1, steps=1), "q0[1] = [1, 0, 1]")
+
+
+def test_the_member_whose_lagrangian_is_not_finite():
+    x, vx = nh.symbols("x vx")
+    well = nh.System((x,), (vx,), vx**2 / 2 + sp.log(x))
+    for backend in ("python", "numpy"):
+        with pytest.raises(ValueError, match=r"member 1: .*not finite"):
+            nh.ensemble(well, nh.DLA(), [[1.0], [0.0]], [1.0], h=0.1, steps=2, backend=backend)
+        assert nh.ensemble(well, nh.DLA(), [[1.0]], [1.0], h=0.1, steps=2, backend=backend).ok.all()
+
+
+@pytest.mark.parametrize("method", [nh.DLA(), nh.Projector(), nh.EDLA(), nh.RK4()], ids=repr)
+@pytest.mark.parametrize("given", ["v0", "q1"])
+def test_one_run_begins_as_one_of_many(given, method):
+    """Arrays with an entry for each run, whether there is one or three; parts of them as well."""
+    if given == "q1" and not method.discrete:
+        return
+    h, a = np.array([0.1, 0.05, 0.02]), np.array([0.2, 0.3, -0.1])
+    state = {"v0": [-1, 0, 0.2]} if given == "v0" else {"v0": None, "q1": [-0.1, 0, 0.02]}
+    start = functools.partial(Start, method=method, q0=[0, 0, 0], steps=4, t0=0.5, **state)
+    many = start(SLEIGH, h=h, parameters={"a": a})
+    assert len(many) == 3 and many.q0.shape == (3, 3) and many.company.parameters != {}
+    last = many.take([1, 2]).member(1)
+    for k, one in enumerate([many.member(0), many.member(1), last]):
+        alone = start(SLEIGH.set(a=a[k]), h=h[k])
+        assert len(alone) == len(one) == 1 and one.system == alone.system and one.h == h[k]
+        assert one.done == alone.done == (given == "q1" or method.variable_step)
+        for name in ("q0", "row", "state", "scale2"):
+            x, y = getattr(one, name), getattr(alone, name)
+            assert x.shape == y.shape and x.shape[0] == 1
+            np.testing.assert_allclose(x, y, rtol=1e-13, atol=1e-14, err_msg=name)
