@@ -57,10 +57,8 @@ def whole(x, name, least):
 def steps_and_every(steps, every):
     count, stored = whole(steps, "steps", 0), whole(every, "every", 1)
     if count % stored:
-        raise ValueError(
-            f"steps = {steps} is not a multiple of every = {every}; use "
-            f"steps = {count - count % stored}"
-        )
+        fault = f"steps = {steps} is not a multiple of every = {every}"
+        raise ValueError(f"{fault}; use steps = {count - count % stored}")
     return count, stored
 
 
@@ -186,33 +184,33 @@ def definite(system, parameters):
 def check_states(start):
     """q0 on the holonomic constraints, forms independent there, v0 in D."""
     s, q, v, t = start.company, start.q0, start.v0, start.t0
+
+    def at(k):
+        return f"[{k}]" if start.many else ""
+
     for name in ("q0", "q1") if s.holonomic else ():
         x = getattr(start, name)
         x = q[:0] if x is None else x
         g = s.g(x)
         for k in _first(np.abs(g) > 1e-9 * _size(s.values(s.symbolic.Dg, x), x) + 1e-15):
-            raise ValueError(
-                f"{name}{start.index(k)} = {_short(x[k])} is off the holonomic constraints: "
-                f"g = {_short(g[k])}, not 0"
-            )
+            where = f"{name}{at(k)} = {_short(x[k])} is off the holonomic constraints"
+            raise ValueError(f"{where}: g = {_short(g[k])}, not 0")
     with np.errstate(all="ignore"):
         A = s.A(q, t)
     for k in _first(~np.isfinite(A).all(-1)):
-        place = f"q0{start.index(k)} = {_short(q[k])}"
+        place = f"q0{at(k)} = {_short(q[k])}"
         raise ValueError(f"the constraints are not finite at {place}; start elsewhere")
     for k in _first(rank(A)[:, None] < A.shape[1]):
-        place = f"q0{start.index(k)} = {_short(q[k])} (rank {rank(A[k])} of {len(A[k])})"
+        place = f"q0{at(k)} = {_short(q[k])} (rank {rank(A[k])} of {len(A[k])})"
         raise ValueError(f"the constraints are dependent at {place}; start elsewhere")
     if v is None:
         return
     residual = np.einsum("kai,ki->ka", A, v)
     for k in _first(np.abs(residual) > 1e-9 * _size(A, v) + 1e-15):
         near, how = _nearest(s, A[k], residual[k], q[k], v[k], t)
-        raise ValueError(
-            f"v0{start.index(k)} = {_short(v[k])} violates the constraints: A(q0) v0 = "
-            f"{_short(residual[k])}, not 0. The nearest admissible velocity is {_short(near)} "
-            f"({how})"
-        )
+        fault = f"v0{at(k)} = {_short(v[k])} violates the constraints"
+        remedy = f"The nearest admissible velocity is {_short(near)} ({how})"
+        raise ValueError(f"{fault}: A(q0) v0 = {_short(residual[k])}, not 0. {remedy}")
 
 
 def _nearest(system, A, residual, q, v, t):

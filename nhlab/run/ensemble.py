@@ -65,18 +65,13 @@ def ensemble(
     """
     if isinstance(method, Reference):
         raise ValueError("ensemble runs one-step methods; call nh.integrate for nh.Reference")
-    varied = {} if parameters is None else parameters
-    start = Start(
-        system, method, q0, v0, h=h, steps=steps, q1=q1, every=every, t0=t0, parameters=varied
-    )
+    given = {"q1": q1, "t0": t0, "parameters": {} if parameters is None else parameters}
+    start = Start(system, method, q0, v0, h=h, steps=steps, every=every, **given)
     check_backend(backend, (None, "python", "numba", "numpy"))
     backend, functions = backend or choose_backend(start), _functions(summary)
     parts = chunks(start, backend, chunk, bool(functions))
     common = Common((system, method, backend, functions))
-    if executor is not None and backend == "numba" and len(start):
-        Run(start.member(0), backend).compiled(0)  # so that not all workers make the machine code
-    many = Ensemble(start, bool(functions))
-    return _collect(many, parts, common, executor, Bar(progress, len(start) * start.steps))
+    return _collect(start, parts, common, executor, Bar(progress, len(start) * start.steps))
 
 
 def chunks(start, backend, size=None, summarised=False):
@@ -155,6 +150,7 @@ class Ensemble:
 
     def error(self, k):
         """The IntegrationError of run k, or None: the run is repeated to find out."""
+        k = range(len(self))[k]
         if self.steps_done[k] == self.start.steps:
             return None
         one = self.start.member(k)
@@ -170,9 +166,10 @@ class Ensemble:
 # ---------------------------------------------------------------------------- chunk by chunk
 
 
-def _collect(many, parts, common, executor, bar):
+def _collect(start, parts, common, executor, bar):
     """Have all parts computed, here or by the executor, and put what they bring in its place."""
-    start, summaries, futures = many.start, {}, {}
+    *_, backend, functions = common.value
+    many, summaries, futures = Ensemble(start, bool(functions)), {}, {}
 
     def here():
         for where in parts:
@@ -180,6 +177,8 @@ def _collect(many, parts, common, executor, bar):
             yield where, _run(common, start.take(where), room)
 
     def there():
+        if backend == "numba" and parts:
+            Run(start.member(0), backend).compiled(0)  # so that not all workers have to compile
         for where in parts:
             light = start.take(where, system=None, method=None)  # the chunks share them
             futures[executor.submit(_run, common, light)] = where
@@ -294,25 +293,26 @@ def _run(common, part, out=None):
         _as_arrays(part, rows, done, errors)
     for k in range(count):
         own = rows[k % len(rows)]
+        one = part.member(k) if functions or not together else None
         if not together:
-            done[k] = _alone(part, k, own, errors, backend)
+            done[k] = _alone(one, own, backend, errors, k)
         own[done[k] // part.every + 1 :] = np.nan
         if functions:
-            sol = part.member(k).trajectory(own, done[k], errors.get(k, ""))
             try:
+                sol = one.trajectory(own, done[k], errors.get(k, ""))
                 values[k] = _summarise(functions, sol)
             except Exception as error:
                 _note(errors, k, f"the summary failed: {type(error).__name__}: {error}")
     return rows if out is None and not functions else None, done, errors, values
 
 
-def _alone(part, k, rows, errors, backend="python"):
-    """Run one member and return its number of steps."""
-    run = Run(part.member(k), backend, rows, explain=False)
+def _alone(one, rows, backend, errors, k):
+    """Run member k and return its number of steps."""
+    run = Run(one, backend, rows, explain=False)
     try:
         run.go(progress=False)
     except IntegrationError as error:
-        errors[k] = _message(part, error)
+        errors[k] = _message(one, error)
     return run.done
 
 
@@ -321,7 +321,7 @@ def _as_arrays(part, rows, ends, errors):
     rows[:, 0] = part.row
     begun = np.isfinite(part.state).all(-1)
     for k in np.flatnonzero(~begun).tolist():  # their first step fails
-        _alone(part, k, rows[k], errors)
+        _alone(part.member(k), rows[k], "python", errors, k)
     alive, step = np.flatnonzero(begun), None
     now = part.take(alive)
     while len(alive) and now.done <= part.steps:

@@ -54,8 +54,12 @@ def integrate(
     start = Start(system, method, q0, v0, h=h, steps=steps, q1=q1, every=every, t0=t0)
     check_backend(backend, (None, "python", "numba"))
     if isinstance(method, Reference):
-        return drive(ReferenceRun(start), progress)
-    sol = Run(start, backend or choose_backend(start)).go(progress)
+        run = ReferenceRun(start)
+        drive(run, progress)
+        return run.trajectory()
+    run = Run(start, backend or choose_backend(start))
+    run.go(progress)
+    sol = run.trajectory()
     warn_of_energy_jumps(sol)
     return sol
 
@@ -92,7 +96,6 @@ def drive(run, progress):
             text = f"interrupted after {run.done} of {run.total} {run.unit}"
             part = run.trajectory(text)
             raise Interrupted(f"{text}; the computed part is in .trajectory", part) from None
-    return run.trajectory()
 
 
 class Run:
@@ -126,10 +129,10 @@ class Run:
         return float(self.state.clock(self.start.t0 + self.done * self.h, None)[0])
 
     def go(self, progress=None):
-        """Take all steps and return the Trajectory."""
+        """Take all steps."""
         if not self.begun:
             self._stop(self.first_step(self.h))
-        return drive(self, progress)
+        drive(self, progress)
 
     def advance(self):
         """Go on by a chunk; a step that fails is taken once more with pivoting."""

@@ -58,10 +58,8 @@ class Start:
         if np.isfinite(self.layout.given(self.row)).all():
             return
         name, value = ("v0", self.v0) if self.q1 is None else ("q1", self.q1)
-        raise ValueError(
-            f"L or its derivatives are not finite at q0 = {self.q0[0]}, {name} = {value[0]}; "
-            "start elsewhere"
-        )
+        where = f"q0 = {self.q0[0]}, {name} = {value[0]}"
+        raise ValueError(f"L or its derivatives are not finite at {where}; start elsewhere")
 
     def _one_by_one(self):
         """Slowly, to name the member that cannot."""
@@ -80,9 +78,6 @@ class Start:
     def __len__(self):
         return len(self.q0)
 
-    def index(self, k):
-        return f"[{k}]" if self.many else ""
-
     def take(self, index, **changes):
         """The start of these members."""
         new = copy(self)
@@ -98,7 +93,7 @@ class Start:
         values, system = {name: x[k] for name, x in self.parameters.items()}, self.system
         if values:
             system = system.set(**values).varied({}, self.definite)
-        return self.take([k], system=system, parameters={}, many=False)
+        return self.take(slice(k, k + 1), system=system, parameters={}, many=False)
 
     # ---- what follows from it
 
@@ -156,7 +151,9 @@ def begin(start):
             second = {"q": q1, "p": p_plus, "v": v, "lam": none}
         if m.variable_step:
             if q1 is None:
-                second = _first_step(m.first_step, s, t0, h, first, scale2)
+                layout = m.first_step.layout(s)
+                rows = one_step(m.first_step, s, t0, h, layout.join(**first), scale2)
+                second = vars(Rows(layout, rows))
             own = {"h": h, "h_before": h, "e": m.on_step(s, "E_plus", t0, q0, second["v"], h)}
             first, second = first | own | {"t": t0}, second | own | {"t": t0 + h}
     row, done = np.atleast_2d(start.layout.join(**first)), int(second is not first)
@@ -169,12 +166,6 @@ def first_acceleration(system, t, q, v):
         return system.acceleration(q, v, t)
     except ValueError as error:
         raise ValueError(f"there is no motion from q0 = {q}, v0 = {v}: {error}") from None
-
-
-def _first_step(method, system, t, h, parts, scale2):
-    """The parts of the rows after one step."""
-    layout = method.layout(system)
-    return vars(Rows(layout, one_step(method, system, t, h, layout.join(**parts), scale2)))
 
 
 def one_step(method, system, t, h, rows, scale2):
