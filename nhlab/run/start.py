@@ -63,10 +63,11 @@ class Start:
 
     def _one_by_one(self):
         """Slowly, to name the member that cannot."""
-        found = [self.member(k) for k in range(len(self))]
-        for k, one in enumerate(found):
+        found = []
+        for k in range(len(self)):
+            found.append(self.member(k))
             try:
-                one.set_out()
+                found[k].set_out()
             except ValueError as error:
                 raise ValueError(f"member {k}: {error}") from None
         self.done = found[0].done
