@@ -117,20 +117,20 @@ def vectors(system, given, many):
 # ---------------------------------------------------------------------------- of many runs
 
 
-def for_all(system, states, h, parameters):
+def for_all(system, given, h, parameters):
     """The states and parameters of an ensemble, each for all K members; h tells K, too."""
-    states = {name: _states(system, x, name) for name, x in states.items() if x is not None}
+    given = {name: _states(system, x, name) for name, x in given.items() if x is not None}
     if not isinstance(parameters, (dict, type(None))):
         raise ValueError(f"parameters = {parameters!r} must map names to numbers or arrays")
     values = {getattr(k, "name", str(k)): x for k, x in (parameters or {}).items()}
     system.set(**dict.fromkeys(values, 1.0))  # refuses names it does not know
     values = {name: _numbers(x, f"parameters[{name!r}]") for name, x in values.items()}
-    sizes = {name: len(x) for name, x in states.items() if x.ndim > 1}
+    sizes = {name: len(x) for name, x in given.items() if x.ndim > 1}
     single = {"h": h} | {f"parameters[{name!r}]": x for name, x in values.items()}
     count = _same(sizes | {name: len(x) for name, x in single.items() if np.ndim(x)})
-    for name, x in states.items():
-        states[name] = np.broadcast_to(x, (count, len(x))) if x.ndim == 1 else x
-    return states, {name: np.broadcast_to(x, count) for name, x in values.items()}
+    for name, x in given.items():
+        given[name] = np.broadcast_to(x, (count, len(x))) if x.ndim == 1 else x
+    return given, {name: np.broadcast_to(x, count) for name, x in values.items()}
 
 
 def _states(system, x, name):
@@ -166,8 +166,8 @@ def _same(sizes):
 
 def definite(system, parameters):
     """``System.is_definite`` for all members."""
-    M = [e for row in system.symbolic.M for e in row] if parameters else ()
-    if parameters.keys().isdisjoint(s.name for e in M for s in e.free_symbols):
+    entries = [e for row in system.symbolic.M for e in row] if parameters else ()
+    if parameters.keys().isdisjoint(s.name for e in entries for s in e.free_symbols):
         return system.is_definite
     for at in range(0, len(next(iter(parameters.values()))), 10_000):
         some = {name: x[at : at + 10_000, None] for name, x in parameters.items()}
