@@ -23,11 +23,22 @@ class Layout(dict):
         return "h" in self
 
     def join(self, **parts):
-        """Rows from their parts, which broadcast over the leading axes."""
+        """Rows from their parts, which broadcast over the leading axes; others are left out."""
         parts = {x: np.asarray(parts[x], float) for x in self}
-        parts = [y[..., None] if x in NUMBERS else y for x, y in parts.items()]
-        batch = np.broadcast_shapes(*(x.shape[:-1] for x in parts))
-        return np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in parts], -1)
+        batches = {y.shape if x in NUMBERS else y.shape[:-1] for x, y in parts.items()}
+        batch = np.broadcast_shapes(*batches) if len(batches) > 1 else batches.pop()  # quickly
+        rows = Rows(self, np.empty((*batch, self.width)))
+        for name, x in parts.items():
+            getattr(rows, name)[...] = x
+        return rows.array
+
+    def given(self, array):
+        """Rows without the energy e, which a run takes from its first step."""
+        return array[..., : self.width - self.get("e", 0)]
+
+    def columns(self, t, h, carry):
+        """The numbers of a row in their order: what is carried, behind t and h if they belong."""
+        return [t, h, *carry] if self.chooses_step else [*carry]
 
 
 class Rows:
@@ -43,3 +54,7 @@ class Rows:
             setattr(self, name, part)
             at += width
         self.carry = array[..., 2 if layout.chooses_step else 0 :]
+
+    def clock(self, t, h):
+        """(t, h) of the rows, or these where the method does not choose its own step."""
+        return (self.t, self.h) if hasattr(self, "t") else (t, h)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import pickle
 from concurrent.futures import BrokenExecutor, as_completed
-from contextlib import suppress
-from copy import copy
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -17,19 +15,37 @@ import numpy as np
 from ..codegen.evaluate import joined
 from ..methods import Reference
 from ..methods.layout import Rows
-from . import loop
+from .arguments import check_backend, whole
 from .errors import EnsembleError, IntegrationError, Interrupted
-from .loop import COMPILE_FROM, Run, Start, begin, compile_state, has_numba, integrate
+from .loop import Run, choose_backend
+from .progress import Bar
+from .start import Start
 from .trajectory import Trajectory
 
 WORK = {"python": 50_000, "numpy": 1_000_000, "numba": 2_000_000}  # steps of a chunk, about 1 s
 LEAST = {"python": 1, "numpy": 256, "numba": 1}  # members of a chunk; short arrays are slow
 BYTES = 64_000_000  # of the rows of a chunk
+NOT_RUN = "not run"  # the error of a member until it has been
 
 
-def ensemble(system, method, q0=None, v0=None, *, h, steps, q1=None, parameters=None, every=1,
-             t0=0.0, summary=None, executor=None, chunk=None, progress=None,
-             backend=None):  # fmt: skip
+def ensemble(
+    system,
+    method,
+    q0=None,
+    v0=None,
+    *,
+    h,
+    steps,
+    q1=None,
+    parameters=None,
+    every=1,
+    t0=0.0,
+    summary=None,
+    executor=None,
+    chunk=None,
+    progress=None,
+    backend=None,
+):
     """Run a method K times and return an Ensemble.
 
     Parameters
@@ -47,48 +63,26 @@ def ensemble(system, method, q0=None, v0=None, *, h, steps, q1=None, parameters=
     A run that cannot go on stops alone, and ``.errors`` says why.  Ctrl-C raises Interrupted, a
     lost worker EnsembleError; both keep the members that were done in ``.ensemble``.
     """
-    start = Starts(system, method, q0, v0, h=h, steps=steps, q1=q1, parameters=parameters,
-                   every=every, t0=t0, backend=backend)  # fmt: skip
-    functions = _functions(summary)
-    chunks, common = start.chunks(chunk, bool(functions)), Common((system, method, functions))
-    many, futures = Ensemble(start, bool(functions)), {}
-    try:
-        with loop._Bar(progress, len(start) * start.steps) as bar:
-            if executor is None:
-                results = ((index, _run(common, start.part(index), many._rows_of(index)))
-                           for index in chunks)  # fmt: skip
-            else:
-                start.compile()
-                for index in chunks:
-                    futures[executor.submit(_run, common, start.part(index))] = index
-                done = as_completed(list(futures))
-                results = ((futures.pop(future), future.result()) for future in done)
-            for index, result in results:
-                many._add(index, *result)
-                many._check_summary(index)
-                bar.update(len(index) * start.steps)
-    except (KeyboardInterrupt, Exception) as error:
-        for future in futures:
-            future.cancel()
-        for future, index in futures.items():
-            if future.done() and not future.cancelled() and future.exception() is None:
-                many._add(index, *future.result())
-        stopped = isinstance(error, KeyboardInterrupt)
-        raise _failure(error, many._finish()) from (None if stopped else error)
-    return many._finish()
+    if isinstance(method, Reference):
+        raise ValueError("ensemble runs one-step methods; call nh.integrate for nh.Reference")
+    given = {"q1": q1, "t0": t0, "parameters": {} if parameters is None else parameters}
+    start = Start(system, method, q0, v0, h=h, steps=steps, every=every, **given)
+    check_backend(backend, (None, "python", "numba", "numpy"))
+    backend, functions = backend or choose_backend(start), _functions(summary)
+    parts = chunks(start, backend, chunk, bool(functions))
+    common = Common((system, method, backend, functions))
+    return _collect(start, parts, common, executor, Bar(progress, len(start) * start.steps))
 
 
-def _failure(error, many):
-    """The exception to raise in the place of this one."""
-    done = f"{int(many._ran.sum())} of {len(many)} members are done, see .ensemble"
-    if isinstance(error, KeyboardInterrupt):
-        return Interrupted(f"interrupted; {done}", ensemble=many)
-    why = f"{type(error).__name__}: {error}"
-    if isinstance(error, EnsembleError):
-        why = str(error)
-    elif isinstance(error, BrokenExecutor):
-        why = f"a worker was lost, and the executor with it: {error}"
-    return EnsembleError(f"{why.rstrip('.')}. {done}; .ensemble.ok tells which to run again", many)
+def chunks(start, backend, size=None, summarised=False):
+    """The members of each chunk as slices, one after the other."""
+    if size is None:
+        size = max(WORK[backend] // max(start.steps, 1), LEAST[backend])
+        if backend == "numpy" or not summarised:  # else the rows of one member serve for all
+            size = min(size, max(BYTES // (8 * start.layout.width * start.kept), 1))
+    count, size = len(start), whole(size, "chunk", 1)
+    parts = np.array_split(np.arange(count), -(-count // size)) if count else []
+    return [slice(int(part[0]), int(part[-1]) + 1) for part in parts]
 
 
 # ---------------------------------------------------------------------------- what is returned
@@ -109,90 +103,39 @@ class Ensemble:
         self.start, self.system, self.method = start, start.system, start.method
         self.h, self.parameters, count = start.h, start.parameters, len(start)
         self.rows = None if summarised else start.empty_rows(count)
-        self.steps_done, self._ran = np.zeros(count, int), np.zeros(count, bool)
-        self.errors, self.summary, self._values = {}, None, {}
-
-    def _rows_of(self, index):
-        """Where a chunk that is computed here may leave its rows."""
-        return None if self.rows is None else self.rows[index[0] : index[-1] + 1]
-
-    def _add(self, index, rows, done, errors, values):
-        """Put the results of a chunk in their places."""
-        if rows is not None:
-            self.rows[index] = rows
-        self._values |= {int(index[k]): x for k, x in values.items()}
-        self.errors |= {int(index[k]): message for k, message in errors.items()}
-        self.steps_done[index], self._ran[index] = done, True
-
-    def _check_summary(self, index):
-        """Do not wait for the others if nobody has a summary, though runs went through."""
-        for k in index[self._complete[index]] if self.rows is None and not self._values else ():
-            raise EnsembleError(f"member {k}: {self.errors[int(k)]}")
-
-    def _finish(self):
-        """Join the summaries; NaN where there is none, or it is not shaped as the first."""
-        missing = np.flatnonzero(~self._ran)
-        self.errors |= dict.fromkeys(missing.tolist(), "not run")
-        if self.rows is not None:
-            self.rows[missing] = np.nan
-        order = sorted(self._values, key=lambda k: (not self._complete[k], k))
-        for k in order:
-            own = {name: x.shape for name, x in self._values[k].items()}
-            if k == order[0]:
-                shapes = own
-                found = {name: np.full((len(self), *s), np.nan) for name, s in own.items()}
-            if own != shapes:
-                _note(self.errors, k, f"its summary is shaped {own}, not {shapes}")
-                continue
-            for name, x in self._values[k].items():
-                found[name][k] = x
-        if order:
-            self.summary = found.get(None, found)
-        self.errors = dict(sorted(self.errors.items()))
-        return self
+        self.steps_done, self.summary = np.zeros(count, int), None
+        self.errors = dict.fromkeys(range(count), NOT_RUN)
 
     def __len__(self):
         return len(self.start)
 
     def __repr__(self):
-        return (f"<Ensemble of {len(self)} runs of {self.system.name or 'a system'} by "
-                f"{self.method!r}, {int(self.ok.sum())} complete>")  # fmt: skip
+        name, complete = self.system.name or "a system", int(self.ok.sum())
+        return f"<Ensemble of {len(self)} runs of {name} by {self.method!r}, {complete} complete>"
 
     def __getitem__(self, k):
-        self._need_rows()
-        k = range(len(self))[k]
-        return self.start.trajectory(k, self.rows[k], self.steps_done[k], self.errors.get(k, ""))
-
-    def __iter__(self):
-        return (self[k] for k in range(len(self)))
-
-    @property
-    def _complete(self):
-        return self._ran & (self.steps_done == self.start.steps)
+        rows, k = self._parts.array, range(len(self))[k]
+        message = self.errors.get(k, "")
+        return self.start.member(k).trajectory(rows[k], self.steps_done[k], message)
 
     @property
     def ok(self):
-        ok = self._complete
+        ok = self.steps_done == self.start.steps
         ok[list(self.errors)] = False
         return ok
 
-    def _need_rows(self):
-        if self.rows is None:
-            raise ValueError("only the summaries of these runs were kept, in .summary; leave "
-                             "summary out to have the runs")  # fmt: skip
-
     @property
     def _parts(self):
-        self._need_rows()
-        return Rows(self.method.layout(self.system), self.rows)
+        if self.rows is None:
+            kept = "only the summaries of these runs were kept, in .summary"
+            raise ValueError(f"{kept}; leave summary out to have the runs")
+        return Rows(self.start.layout, self.rows)
 
     @property
     def t(self):
-        parts, start = self._parts, self.start
-        if self.method.variable_step:
-            return parts.t
-        times = start.t0 + self.h[:, None] * (start.every * np.arange(self.rows.shape[1]))
-        return np.where(np.isnan(self.rows[:, :, 0]), np.nan, times)
+        parts, every = self._parts, self.start.every * np.arange(self.rows.shape[1])
+        t, _ = parts.clock(self.start.t0 + self.h[:, None] * every, None)
+        return np.where(np.isnan(parts.q[:, :, 0]), np.nan, t)
 
     @property
     def q(self):
@@ -207,194 +150,110 @@ class Ensemble:
 
     def error(self, k):
         """The IntegrationError of run k, or None: the run is repeated to find out."""
+        k = range(len(self))[k]
         if self.steps_done[k] == self.start.steps:
             return None
-        s = self.start.member(k)
-        given = {"v0": s.v0} if s.q1 is None else {"q1": s.q1}
+        one = self.start.member(k)
+        one.every = 1
+        one.set_out()
         try:
-            integrate(s.system, s.method, s.q0, **given, h=s.h, steps=s.steps, t0=s.t0)
+            Run(one, choose_backend(one)).go()
         except IntegrationError as error:
             return error
         return None
 
 
-# ---------------------------------------------------------------------------- at the door
+# ---------------------------------------------------------------------------- chunk by chunk
 
 
-class Starts(Start):
-    """Checked arguments of K runs and the states they go on from.
+def _collect(start, parts, common, executor, bar):
+    """Have all parts computed, here or by the executor, and put what they bring in its place."""
+    *_, backend, functions = common.value
+    many, summaries, futures = Ensemble(start, bool(functions)), {}, {}
 
-    q0, v0, q1 : (K, n);  h : (K,);  parameters : name -> (K,);  definite : ``is_definite`` of all
-    row, state, scale2 : (K, ...) and done : what ``loop.begin`` returns
-    """
+    def here():
+        for where in parts:
+            room = None if many.rows is None else many.rows[where]
+            yield where, _run(common, start.take(where), room)
 
-    def __init__(self, system, method, q0, v0, *, h, q1=None, parameters=None, **options):
-        loop._check_pair(system, method)
-        if isinstance(method, Reference):
-            raise ValueError("ensemble runs one-step methods; call nh.integrate for nh.Reference")
-        if q0 is None and system.q0 is not None:
-            q0, v0 = system.q0, system.v0 if v0 is None and q1 is None else v0
-        given = {"q0": q0, "v0": v0, "q1": q1}
-        given = {k: _states(system, x, k) for k, x in given.items() if x is not None}
-        if not isinstance(parameters, (dict, type(None))):
-            raise ValueError(f"parameters = {parameters!r} must map names to numbers or arrays")
-        values = {getattr(k, "name", str(k)): x for k, x in (parameters or {}).items()}
-        system.set(**dict.fromkeys(values, 1.0))  # refuses names it does not know
-        values = {k: _numbers(x, f"parameters[{k!r}]") for k, x in values.items()}
-        if np.ndim(h):
-            h = _numbers(h, "h")
-            for k in np.flatnonzero(h <= 0)[:1]:
-                raise ValueError(f"h[{k}] = {h[k]} must be positive; to go back, reverse v0")
-        sizes = {k: len(x) for k, x in given.items() if x.ndim > 1}
-        numbers = {"h": h} | {f"parameters[{k!r}]": x for k, x in values.items()}
-        count = _same(sizes | {k: len(x) for k, x in numbers.items() if np.ndim(x)})
-        for k, x in given.items():
-            given[k] = np.broadcast_to(x, (count, len(x))) if x.ndim == 1 else x
-        self.parameters = {k: np.broadcast_to(x, count) for k, x in values.items()}
-        self.definite = _definite(system, self.parameters, count)
-        q0, v0 = given.pop("q0", None), given.pop("v0", None)
-        one = h if np.ndim(h) == 0 else h[0].item() if count else 1.0
-        try:
-            super().__init__(system.varied(self.parameters, self.definite), method, q0, v0,
-                             h=one, batch=True, **given, **options)  # fmt: skip
-            self.h = np.full(count, h, float)
-            self.row, self.state, self.done, self.scale2 = begin(self)
-            sound = np.isfinite(self.row[:, :-1] if method.variable_step else self.row).all()
-        except (ValueError, TypeError):  # TypeError: of arrays, where one state is looked at alone
-            if not hasattr(self, "q1") or not (self.parameters or np.ndim(self.h)):
-                raise  # which names its member
-            sound = False
-        self.system, self.h = system, np.full(count, h, float)
-        if not sound:
-            self._begin_one_by_one()
-        if self.backend is None:
-            program = method.program(system.varied({}, self.definite))
-            long = count * self.steps >= COMPILE_FROM[compile_state(program)]
-            self.backend = "numba" if long and has_numba() else "numpy" if count >= 16 else "python"
+    def there():
+        if backend == "numba" and parts:
+            Run(start.member(0), backend).compiled(0)  # so that not all workers have to compile
+        for where in parts:
+            light = start.take(where, system=None, method=None)  # the chunks share them
+            futures[executor.submit(_run, common, light)] = where
+        for future in as_completed(list(futures)):
+            yield futures.pop(future), future.result()
 
-    def __len__(self):
-        return len(self.q0)
-
-    def _begin_one_by_one(self):
-        """Slowly, to name the member that cannot."""
-        found = []
-        for k in range(len(self)):
-            one = self.member(k)
-            try:
-                one._admissible()
-                found.append(begin(one))
-                with suppress(IntegrationError):
-                    Run(one, *found[-1], explain=False)
-            except ValueError as error:
-                raise ValueError(f"member {k}: {error}") from None
-        row, state, (self.done, *_), scale2 = zip(*found, strict=True)
-        self.row, self.state, self.scale2 = np.stack(row), np.stack(state), np.stack(scale2)
-
-    def empty_rows(self, count):
-        return np.empty((count, self.steps // self.every + 1, self.row.shape[1]))
-
-    def chunks(self, size=None, summarised=False):
-        """The indices of each chunk, one after the other."""
-        kind, row = self.backend, 8 * self.row.shape[1] * (self.steps // self.every + 1)
-        if size is None:
-            size = max(WORK[kind] // max(self.steps, 1), LEAST[kind])
-            if kind == "numpy" or not summarised:  # else the rows of one member serve for all
-                size = min(size, max(BYTES // row, 1))
-        count, size = len(self), loop._count(size, "chunk", 1)
-        return np.array_split(np.arange(count), -(-count // size)) if count else []
-
-    def part(self, index):
-        """These members, without the system and the method, which the chunks share."""
-        new = copy(self)
-        del new.system, new.method
-        for name in ("q0", "v0", "q1", "h", "row", "state", "scale2"):
-            x = getattr(self, name)
-            setattr(new, name, None if x is None else x[index])
-        new.parameters = {k: x[index] for k, x in self.parameters.items()}
-        return new
-
-    def member(self, k):
-        """The start of run k alone."""
-        one = copy(self)
-        one.batch, one.q0, one.h = False, self.q0[k], float(self.h[k])
-        one.v0, one.q1 = (None if x is None else x[k] for x in (self.v0, self.q1))
-        values = {name: x[k] for name, x in self.parameters.items()}
-        one.system = self.system.set(**values) if values else self.system
-        one.system.__dict__["is_definite"] = self.definite
-        return one
-
-    def run(self, k, rows):
-        """Run k, ready to go."""
-        return Run(self.member(k), self.row[k], self.state[k].copy(), self.done, self.scale2[k],
-                   rows, explain=False)  # fmt: skip
-
-    def trajectory(self, k, rows, done, message):
-        one = self.member(k)
-        return Trajectory(one.system, self.method, rows[: done // self.every + 1], t0=self.t0,
-                          h=one.h, every=self.every, message=message,
-                          q1_given=self.q1 is not None)  # fmt: skip
-
-    def compile(self):
-        """Have the machine code ready, so that not all workers make it at the same time."""
-        good = np.flatnonzero(np.isfinite(self.state).all(-1))[:1]
-        for k in good if self.backend == "numba" else ():
-            one = self.part([k])
-            one.system, one.method = self.system, self.method
-            run = one.run(0, one.empty_rows(1)[0])
-            run._backend()[1](run.state, run.done, run.done)
-
-
-def _states(system, x, name):
-    """x as an array: (n,) for one state, (K, n) or, on a group, (K, 3, 3) for many."""
-    x = x.as_matrix() if hasattr(x, "as_matrix") else x
     try:
-        x = np.array(x, float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} = {x!r} is not an array of numbers") from None
-    one = x.shape == (3, 3) and hasattr(system, "group") and len(system.q) != 3
-    return system.configuration(x, name) if one and name != "v0" else x
+        with bar:
+            for where, result in here() if executor is None else there():
+                summaries |= _add(many, where, *result)
+                _check_summaries(many, summaries)
+                bar.update((where.stop - where.start) * start.steps)
+    except (KeyboardInterrupt, Exception) as error:
+        for future in futures:
+            future.cancel()
+        for future, where in futures.items():
+            if future.done() and not future.cancelled() and future.exception() is None:
+                summaries |= _add(many, where, *future.result())
+        raise _failure(error, many) from (None if isinstance(error, KeyboardInterrupt) else error)
+    finally:
+        many.summary = _joined(many, summaries)
+        many.errors = dict(sorted(many.errors.items()))
+        if many.rows is not None:
+            many.rows[[k for k, message in many.errors.items() if message == NOT_RUN]] = np.nan
+    return many
 
 
-def _numbers(x, name):
-    try:
-        x = np.array(x, float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} = {x!r} must be a number or K numbers") from None
-    if x.ndim > 1:
-        raise ValueError(f"{name} has shape {x.shape}; expected (K,), one number for each run")
-    for k in np.flatnonzero(~np.isfinite(x))[:1]:
-        at = f"[{k}]" if x.ndim else ""
-        raise ValueError(f"{name}{at} = {x.flat[k]} must be a finite number")
-    return x
+def _add(many, where, rows, done, errors, summaries):
+    """The results of a chunk; returns its summaries by the members' own index."""
+    if rows is not None:
+        many.rows[where] = rows
+    many.steps_done[where], first = done, where.start
+    for k in range(first, where.stop):
+        del many.errors[k]  # it has run
+    many.errors |= {first + k: message for k, message in errors.items()}
+    return {first + k: x for k, x in summaries.items()}
 
 
-def _same(sizes):
-    """K, if all agree on it."""
-    if not sizes:
-        raise ValueError("nothing varies: give q0, v0, h or parameters for K runs, the states of "
-                         "shape (K, n), or call nh.integrate")  # fmt: skip
-    (first, count), *rest = sizes.items()
-    for name, n in rest:
-        if n != count:
-            raise ValueError(f"{name} has {n} rows but {first} has {count}")
-    return count
+def _check_summaries(many, summaries):
+    """Do not wait for the others if nobody has a summary, though runs went through."""
+    complete = many.steps_done == many.start.steps
+    for k, message in many.errors.items() if many.rows is None and not summaries else ():
+        if complete[k] and message != NOT_RUN:
+            raise EnsembleError(f"member {k}: {message}")
 
 
-def _definite(system, parameters, count):
-    """``System.is_definite`` for all members."""
-    symbols = {s.name for row in system.symbolic.M for e in row for s in e.free_symbols}
-    if symbols.isdisjoint(parameters):
-        return system.is_definite
-    q, v, t = system.samples()
-    for at in range(0, count, 10_000):
-        some = {k: x[at : at + 10_000, None] for k, x in parameters.items()}
-        shape = np.broadcast_shapes(*(x.shape for x in some.values()), q.shape[:1])
-        q_, v_ = (np.broadcast_to(x, (*shape, x.shape[1])) for x in (q, v))
-        with np.errstate(all="ignore"):
-            M = system.varied(some, None).M(q_, v_, t)
-        if not (np.isfinite(M).all() and (np.linalg.eigvalsh(M)[..., 0] > 0).all()):
-            return False
-    return True
+def _joined(many, summaries):
+    """One array or a dict of them; NaN where there is none, or not shaped as the first."""
+    if not summaries:
+        return None
+    complete = many.steps_done == many.start.steps
+    order = sorted(summaries, key=lambda k: (not complete[k], k))
+    shapes = [{name: x.shape for name, x in summaries[k].items()} for k in order]
+    found = {name: np.full((len(many), *shape), np.nan) for name, shape in shapes[0].items()}
+    for k, own in zip(order, shapes, strict=True):
+        if own != shapes[0]:
+            _note(many.errors, k, f"its summary is shaped {own}, not {shapes[0]}")
+            continue
+        for name, x in summaries[k].items():
+            found[name][k] = x
+    return found.get(None, found)
+
+
+def _failure(error, many):
+    """The exception to raise in the place of this one."""
+    count = len(many) - list(many.errors.values()).count(NOT_RUN)
+    done = f"{count} of {len(many)} members are done, see .ensemble"
+    if isinstance(error, KeyboardInterrupt):
+        return Interrupted(f"interrupted; {done}", ensemble=many)
+    why = f"{type(error).__name__}: {error}"
+    if isinstance(error, EnsembleError):
+        why = str(error)
+    elif isinstance(error, BrokenExecutor):
+        why = f"a worker was lost, and the executor with it: {error}"
+    return EnsembleError(f"{why.rstrip('.')}. {done}; .ensemble.ok tells which to run again", many)
 
 
 # ---------------------------------------------------------------------------- in a worker
@@ -426,82 +285,86 @@ def _unpickled(data):
 def _run(common, part, out=None):
     """The rows of a part, if they are wanted and not left in ``out``; steps done, index -> message
     and index -> summary."""
-    part.system, part.method, functions = common.value
-    together, count = part.backend == "numpy", len(part)
+    part.system, part.method, backend, functions = common.value
+    together, count = backend == "numpy", len(part)
     rows = part.empty_rows(1 if functions and not together else count) if out is None else out
     done, errors, values = np.zeros(count, int), {}, {}
     if together:
         _as_arrays(part, rows, done, errors)
     for k in range(count):
         own = rows[k % len(rows)]
+        one = part.member(k) if functions or not together else None
         if not together:
-            done[k] = _alone(part, k, own, errors)
+            done[k] = _alone(one, own, backend, errors, k)
         own[done[k] // part.every + 1 :] = np.nan
         if functions:
-            sol = part.trajectory(k, own, done[k], errors.get(k, ""))
             try:
+                sol = one.trajectory(own, done[k], errors.get(k, ""))
                 values[k] = _summarise(functions, sol)
             except Exception as error:
                 _note(errors, k, f"the summary failed: {type(error).__name__}: {error}")
     return rows if out is None and not functions else None, done, errors, values
 
 
-def _alone(part, k, rows, errors):
-    """Run one member and return its number of steps."""
+def _alone(one, rows, backend, errors, k):
+    """Run member k and return its number of steps."""
+    run = Run(one, backend, rows, explain=False)
     try:
-        run = part.run(k, rows)
         run.go(progress=False)
-        return run.done
     except IntegrationError as error:
-        errors[k] = _message(part, error)
-        return error.step
+        errors[k] = _message(one, error)
+    return run.done
 
 
 def _as_arrays(part, rows, ends, errors):
     """All states advance together; one that fails is tried alone and, failing again, left out."""
-    m, first = part.method, 2 if part.method.variable_step else 0
     rows[:, 0] = part.row
-    alive = np.isfinite(part.state).all(-1)
-    for j in np.flatnonzero(~alive).tolist():  # their first step fails
-        _alone(part, j, rows[j], errors)
-    if part.done and part.steps:
-        ends[alive] = part.done
-        if part.every == 1:
-            rows[alive, 1] = part.state[alive]
-    alive = np.flatnonzero(alive)
-    state, company = part.state[alive], None
-    for k in range(part.done, part.steps):
-        if not len(alive):
+    begun = np.isfinite(part.state).all(-1)
+    for k in np.flatnonzero(~begun).tolist():  # their first step fails
+        _alone(part.member(k), rows[k], "python", errors, k)
+    alive, step = np.flatnonzero(begun), None
+    now = part.take(alive)
+    while len(alive) and now.done <= part.steps:
+        ends[alive] = now.done
+        if now.done % part.every == 0:
+            rows[alive, now.done // part.every] = now.state
+        if now.done == part.steps:
             break
-        if company is None:  # somebody left
-            some = {name: x[alive] for name, x in part.parameters.items()}
-            company = part.system.varied(some, part.definite)
-            step, fixed = m.program(company).numpy, part.h[alive]
-            args = m.arguments(company, part.scale2[alive].T)
-        t, h = (state[:, 0], state[:, 1]) if first else (part.t0 + k * fixed, fixed)
-        with np.errstate(all="ignore"):
-            ok, h, *new = step(t, h, *state[:, first:].T, *args)
-        columns = [t + h, h, *new] if first else new
-        new = joined(columns, (len(alive),))
-        good = np.broadcast_to(ok, len(alive)).copy()
+        if step is None:
+            step = _step_of_all(now)
+        new, good = step(now)
         for i in np.flatnonzero(~good):
-            j = alive[i]
-            one = Run(part.member(j), part.row[j], state[i].copy(), k, part.scale2[j],
-                      np.empty_like(rows[j]), explain=False)  # fmt: skip
+            one = Run(now.member(i), "python", rows[alive[i]], explain=False)
             try:
-                one._careful()
-                new[i], good[i] = one.state, True
+                one.careful()
+                new[i], good[i] = one.state.array, True
             except IntegrationError as error:
-                errors[int(j)], company = _message(part, error), None
-        state, alive = new[good], alive[good]
-        ends[alive] = k + 1
-        if (k + 1) % part.every == 0:
-            rows[alive, (k + 1) // part.every] = state
+                errors[int(alive[i])], step = _message(part, error), None
+        now.state, now.done = new, now.done + 1
+        if step is None:  # somebody left
+            now, alive = now.take(good), alive[good]
+
+
+def _step_of_all(start):
+    """One step as a function of the start: the new states, and which of them are good."""
+    system, layout = start.company, start.layout
+    step = start.method.program(system).numpy
+    args = start.method.arguments(system, start.scale2.T)
+
+    def advance(now):
+        rows = Rows(layout, now.state)
+        t, h = rows.clock(now.t0 + now.done * now.h, now.h)
+        with np.errstate(all="ignore"):
+            ok, h, *carry = step(t, h, *rows.carry.T, *args)
+        new = joined(layout.columns(t + h, h, carry), (len(now),))
+        return new, np.broadcast_to(ok, len(now)).copy()
+
+    return advance
 
 
 def _message(part, error):
-    return (f"stopped after {error.step} of {part.steps} steps at t = {error.time:.6g}: "
-            f"{error.reason}")  # fmt: skip
+    where = f"after {error.step} of {part.steps} steps at t = {error.time:.6g}"
+    return f"stopped {where}: {error.reason}"
 
 
 # ---------------------------------------------------------------------------- summaries
@@ -531,8 +394,10 @@ def _functions(summary):
     given = list(summary) if isinstance(summary, (list, tuple)) else [summary]
     for f in given or [summary]:
         if not callable(f) and (not isinstance(f, str) or f not in SUMMARIES):
-            raise ValueError(f"summary = {f!r} is neither a function of a Trajectory nor one of "
-                             f"{sorted(SUMMARIES)}")  # fmt: skip
+            known = sorted(SUMMARIES)
+            raise ValueError(
+                f"summary = {f!r} is neither a function of a Trajectory nor one of {known}"
+            )
     return [f if callable(f) else SUMMARIES[f] for f in given]
 
 

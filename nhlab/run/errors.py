@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copyreg import __newobj__
+
 
 class IntegrationError(RuntimeError):
     """A run could not go on; the part computed so far is in ``.trajectory``.
@@ -20,10 +22,8 @@ class IntegrationError(RuntimeError):
         )
 
     def __reduce__(self):
-        names = ("method", "step", "time", "residual", "advice", "trajectory")
-        state = {k: getattr(self, k) for k in names}
-        return _rebuild, (type(self), self.reason, state), {"__notes__": self.__notes__} if hasattr(
-            self, "__notes__") else None  # fmt: skip
+        """Past ``__init__``, whose arguments have names; notes are kept among the attributes."""
+        return __newobj__, (type(self), *self.args), vars(self)
 
 
 class Interrupted(KeyboardInterrupt):
@@ -41,7 +41,3 @@ class EnsembleError(RuntimeError):
     def __init__(self, message, ensemble=None):
         self.ensemble = ensemble
         super().__init__(message)
-
-
-def _rebuild(cls, reason, state):
-    return cls(reason, **state)

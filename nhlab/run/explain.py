@@ -1,27 +1,25 @@
-"""Why a step could not be taken, in words."""
+"""Why a step could not be taken, or should not have been, in words."""
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
-from ..codegen.careful import careful_step
+from ..methods.layout import Rows
 
 
 def explain(run, attempt):
     """(reason, advice) for a step that failed: rank loss, no positive step, or Newton."""
-    s, m, state = run.system, run.method, run.state
-    at = 2 if m.variable_step else 0
-    q = state[at : at + len(s.q)]
-    place = _place(s, q)
-    v = state[at + len(s.q) + (len(s.v) if m.discrete else 0) :][: len(s.v)]
-    h = state[1] if at else run.start.h
+    s, q, v = run.system, run.state.q, run.state.v
+    _, h = run.state.clock(None, run.h)
     reason = dependent(s, [s.move(q, v, part * h) for part in (0, 0.5, 1)], run.time)
     if reason:
         advice = "The constraints lose rank there; start elsewhere or choose other coordinates."
         return reason, advice
-    if m.variable_step and run.done:
-        return _no_step(run, attempt, state, place)
-    return f"{attempt.reason} at {place}", attempt.advice
+    if run.method.variable_step and run.done:
+        return _no_step(run, attempt)
+    return f"{attempt.reason} at {_place(s, q)}", attempt.advice
 
 
 def dependent(system, places, t):
@@ -29,8 +27,8 @@ def dependent(system, places, t):
     for q in places if system.symbolic.A else ():
         sizes = np.linalg.svd(system.A(q, t), compute_uv=False)
         if sizes[-1] < 1e-3 * sizes[0]:
-            return (f"the constraint forms become dependent near {_place(system, q)} (smallest "
-                    f"singular value {sizes[-1]:.1e})")  # fmt: skip
+            value = f"(smallest singular value {sizes[-1]:.1e})"
+            return f"the constraint forms become dependent near {_place(system, q)} {value}"
     return ""
 
 
@@ -38,35 +36,54 @@ def _place(system, q):
     return ", ".join(f"{x} = {y:.4g}" for x, y in zip(system.q, q, strict=True))
 
 
-def _no_step(run, attempt, state, place):
+def _no_step(run, attempt):
     """Look at the discrete energy as a function of the step size: does it reach its target?"""
-    s, m = run.system, run.method
-    (t, h), carry, target = state[:2], state[2:-2], state[-1]
-    k, n = len(s.q), len(s.v)
-    first = m.first_step
-    statement, args = first.program(s).statement, first.arguments(s, run.scale2)
-    gaps = []
-    sizes = h * np.linspace(0.02, 2, 100)
-    for size in sizes:
-        one = careful_step(statement, t, size, carry.tolist(), args)
-        if one.ok:
-            v = one.carry[k + n : k + 2 * n]
-            gaps.append((m.on_step(s, "E_minus", t, carry[:k], v, size) - target, size))
+    target, place = float(run.state.e), _place(run.system, run.state.q)
+    sizes = run.state.h * np.linspace(0.02, 2, 100)
+    gaps = [(gap, h) for h in sizes for gap in _energy_gap(run, h, target)]
     if not gaps:
         return f"{attempt.reason} at {place}", "Try a smaller h."
-    gap = np.array(gaps)
-    if np.ptp(gap[:, 0]) < 1e-7 * abs(target):
+    gap, h = np.array(gaps).T
+    if np.ptp(gap) < 1e-7 * abs(target):
         return (
             f"the discrete energy hardly depends on the step at {place} (by "
-            f"{np.ptp(gap[:, 0]):.0e} for all h up to {sizes[-1]:.3g}), so it determines none",
+            f"{np.ptp(gap):.0e} for all h up to {sizes[-1]:.3g}), so it determines none",
             "EDLA is of no use for this motion; use nh.DLA or nh.Projector.",
         )
-    if np.all(gap[:, 0] > 0) or np.all(gap[:, 0] < 0):
-        k = np.abs(gap[:, 0]).argmin()
+    if np.all(gap > 0) or np.all(gap < 0):
+        best = np.abs(gap).argmin()
         return (
             f"no positive step exists at {place}: for every h up to {sizes[-1]:.3g} the discrete "
-            f"energy misses {target:.10g}, by {gap[k, 0]:.2g} at the best, h = {gap[k, 1]:.3g}",
+            f"energy misses {target:.10g}, by {gap[best]:.2g} at the best, h = {h[best]:.3g}",
             "This is a limit of the method (C03, Remark 2), not of Newton: start with another h "
             "or state, or use nh.DLA or nh.Projector.",
         )
     return f"{attempt.reason} at {place}", attempt.advice or "Start with a smaller h."
+
+
+def _energy_gap(run, h, target):
+    """[E_minus - target] of a step h without the energy balance; empty if there is no such step."""
+    one, m, s = run.first_step(h), run.method, run.system
+    if not one.ok:
+        return []
+    v = Rows(m.first_step.layout(s), np.asarray(one.carry)).v
+    return [m.on_step(s, "E_minus", run.state.t, run.state.q, v, h) - target]
+
+
+def warn_of_energy_jumps(sol):
+    """Newton can converge to a far root of too large a step; the energy tells."""
+    if not sol.system.is_autonomous or len(sol) < 2:
+        return
+    pick = slice(None, None, len(sol) // 500 + 1)
+    table = sol.system.symbolic.E, sol.system.symbolic.V
+    with np.errstate(all="ignore"):  # what overflows has jumped, too
+        E, V = sol.system.values(table, sol.q[pick], sol.rows.v[pick]).T
+        scale = np.ptp(np.minimum(V, max(E[0], V[0]))) + np.abs(E[0] - V[0]) + 1e-300
+        jump = np.nan_to_num(np.abs(E - E[0]), nan=np.inf)
+    if jump.max() > 10 * scale:
+        warnings.warn(
+            f"the energy changes from {E[0]:.4g} to {E[jump.argmax()]:.4g} during "
+            f"this run: h = {sol.h0:g} is too large for {sol.method!r}",
+            RuntimeWarning,
+            stacklevel=3,
+        )

@@ -1,9 +1,14 @@
-"""Systems and methods as JSON, without executing anything on the way back in."""
+"""Runs in files: systems and methods as JSON, without executing anything on the way back in."""
 
 from __future__ import annotations
 
+import json
+import os
+import zlib
 from importlib import import_module
+from zipfile import BadZipFile
 
+import numpy as np
 import sympy as sp
 
 from .. import methods
@@ -11,33 +16,73 @@ from ..mechanics import groups
 from ..mechanics.groupsystem import GroupSystem
 from ..mechanics.system import System
 
+FORMAT = "nhlab trajectory 1"
+ABOUT = ("t0", "every", "message", "q1_given")  # of a Trajectory, as they are
 CLASSES = {
-    c.__name__: c
-    for c in (sp.Add, sp.Mul, sp.Pow, sp.sin, sp.cos, sp.tan, sp.asin, sp.acos, sp.atan, sp.atan2,
-              sp.sinh, sp.cosh, sp.tanh, sp.asinh, sp.acosh, sp.atanh, sp.exp, sp.log, sp.Abs,
-              sp.sign, sp.sec, sp.csc, sp.cot, sp.Piecewise, sp.StrictLessThan, sp.LessThan,
-              sp.StrictGreaterThan, sp.GreaterThan, sp.Equality, sp.Unequality, sp.And, sp.Or,
-              sp.Not, sp.ITE)
-}  # fmt: skip
+    name: getattr(sp, name)
+    for name in (
+        "Add Mul Pow sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp log Abs "
+        "sign sec csc cot Piecewise StrictLessThan LessThan StrictGreaterThan GreaterThan Equality "
+        "Unequality And Or Not ITE"
+    ).split()
+}
 CLASSES["ExprCondPair"] = sp.functions.elementary.piecewise.ExprCondPair
+EXPRESSIONS = ("q", "v", "L", "constraints", "holonomic", "t", "metric")
 REDUCTIONS = ("Chaplygin", "Horizontal")
 CONSTANTS = {"pi": sp.pi, "E": sp.E, "True": sp.true, "False": sp.false}
+
+# ---------------------------------------------------------------------------- trajectories
+
+
+def save(sol, path):
+    about = {
+        "format": FORMAT,
+        "system": system_to_json(sol.system),
+        "method": method_to_json(sol.method),
+        "h": sol.h0,
+        **{k: getattr(sol, k) for k in ABOUT},
+    }
+    np.savez_compressed(path, about=np.array(json.dumps(about)), rows=sol.rows.array)
+
+
+def load(cls, path):
+    """The Trajectory that ``save`` wrote."""
+    named = isinstance(path, (str, os.PathLike))
+    if named and not os.path.exists(path) and os.path.exists(f"{path}.npz"):
+        path = f"{path}.npz"  # np.savez adds the ending
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            about, rows = json.loads(str(file["about"])), file["rows"]
+        if about["format"] != FORMAT:
+            raise KeyError("format")
+        system, method = system_from_json(about["system"]), method_from_json(about["method"])
+        width = method.layout(system).width
+        if rows.dtype != float or rows.ndim != 2 or rows.shape[1] != width or not len(rows):
+            raise ValueError(f"rows of shape {rows.shape} and type {rows.dtype}")
+        return cls(system, method, rows, **{k: about[k] for k in ("h", *ABOUT)})
+    except (LookupError, ValueError, TypeError, EOFError, BadZipFile, zlib.error) as error:
+        raise ValueError(f"{path} is not a trajectory saved by nhlab ({error})") from None
+
+
+# ---------------------------------------------------------------------------- expressions
 
 
 def to_json(e):
     """A SymPy expression as nested lists."""
-    if isinstance(e, sp.Symbol):
-        return ["Symbol", e.name, dict(e._assumptions_orig)]
     if isinstance(e, sp.Rational):
         return ["Rational", str(e.p), str(e.q)]
-    if isinstance(e, sp.Float):
-        sign, mantissa, exponent, bits = map(int, e._mpf_)
-        return ["Float", [sign, str(mantissa), exponent, bits], e._prec]
+    if isinstance(e, (sp.Symbol, sp.Float)):
+        (value,), options = e.__getnewargs_ex__()  # as pickle keeps it: exactly
+        if isinstance(e, sp.Symbol):
+            return ["Symbol", value, dict(options)]
+        sign, mantissa, exponent, bits = value
+        mantissa = str(int(mantissa, 16))
+        return ["Float", [int(sign), mantissa, int(exponent), int(bits)], options["precision"]]
     if str(e) in CONSTANTS:
         return ["Constant", str(e)]
     if type(e).__name__ not in CLASSES:
         raise ValueError(f"{e} cannot be saved: {type(e).__name__} is not a known function")
-    return [type(e).__name__, *(to_json(a) for a in e.args)]
+    return [type(e).__name__, *map(to_json, e.args)]
 
 
 def from_json(data):
@@ -52,30 +97,34 @@ def from_json(data):
         return sp.Float((sign, int(mantissa), exponent, bits), precision=int(rest[1]))
     if kind == "Constant":
         return CONSTANTS[rest[0]]
-    args = [from_json(a) for a in rest]
+    args = map(from_json, rest)
     if issubclass(CLASSES[kind], (sp.Add, sp.Mul, sp.Pow, sp.Function)) and kind != "Piecewise":
         return CLASSES[kind](*args, evaluate=False)  # as it was, not as SymPy would write it
     return CLASSES[kind](*args)
 
 
+# ---------------------------------------------------------------------------- systems, methods
+
+
+def _each(f, x):
+    """f of an expression or of all in nested sequences of them; None stays."""
+    x = x.tolist() if isinstance(x, sp.MatrixBase) else x
+    if isinstance(x, (tuple, list)) and not (x and isinstance(x[0], str)):
+        return [_each(f, y) for y in x]
+    return None if x is None else f(x)
+
+
 def system_to_json(s):
-    if s.full is not None:  # a reduction
-        return {"reduction": type(s).__name__, "full": system_to_json(s.full), **s._options()}
-    many = {k: [to_json(e) for e in getattr(s, k)] for k in ("q", "v", "constraints", "holonomic")}
-    metric = None if s.metric is None else [[to_json(e) for e in r] for r in s.metric.tolist()]
-    on = {"group": s.group.name, "r": s.k, "rule": s.rule} if isinstance(s, GroupSystem) else {}
-    return {
-        **many,
-        **on,
-        "L": to_json(s.L),
-        "t": None if s.t is None else to_json(s.t),
-        "metric": metric,
-        "parameters": {k.name: x for k, x in s.parameters.items()},
-        "name": s.name,
-        "source": s.source,
-        "q0": None if s.q0 is None else [float(x) for x in s.q0],
-        "v0": None if s.v0 is None else [float(x) for x in s.v0],
-    }
+    if s.full is not None:  # a reduction, with the options that pickle keeps
+        kind, full, options = s.__reduce__()[1]
+        return {"reduction": kind.__name__, "full": system_to_json(full), **options}
+    data = {k: _each(to_json, getattr(s, k)) for k in EXPRESSIONS}
+    data |= {k: _each(float, getattr(s, k)) for k in ("q0", "v0")}
+    data |= {"name": s.name, "source": s.source}
+    data["parameters"] = {k.name: x for k, x in s.parameters.items()}
+    if isinstance(s, GroupSystem):
+        data |= {"group": s.group.name, "r": s.k, "rule": s.rule}
+    return data
 
 
 def system_from_json(data):
@@ -85,20 +134,17 @@ def system_from_json(data):
         options = {k: x for k, x in data.items() if k not in ("reduction", "full")}
         reduction = getattr(import_module("nhlab"), data["reduction"])  # by its public name
         return reduction(system_from_json(data["full"]), **options)
-    many = {k: [from_json(e) for e in data[k]] for k in ("q", "v", "constraints", "holonomic")}
-    t, metric = data["t"], data["metric"]
-    rest = {k: data[k] for k in ("parameters", "name", "source", "q0", "v0")}
-    rest["L"] = from_json(data["L"])
-    rest["metric"] = None if metric is None else [[from_json(e) for e in r] for r in metric]
-    if "group" in data:
-        if data["group"] not in ("SO3", "SE2"):
-            raise ValueError(f"group {data['group']!r} is unknown")
-        q, k = many.pop("q"), data["r"]
-        if many.pop("holonomic") or t is not None:
-            raise ValueError("a system on a group has neither holonomic constraints nor t")
-        return GroupSystem(getattr(groups, data["group"]), r=q[:k], g=q[k:], rule=data["rule"],
-                           **many, **rest)  # fmt: skip
-    return System(**many, t=None if t is None else from_json(t), **rest)
+    given = {k: _each(from_json, data[k]) for k in EXPRESSIONS}
+    given |= {k: data[k] for k in ("parameters", "name", "source", "q0", "v0")}
+    if "group" not in data:
+        return System(**given)
+    if data["group"] not in ("SO3", "SE2"):
+        raise ValueError(f"group {data['group']!r} is unknown")
+    q, k, t, holonomic = given.pop("q"), data["r"], given.pop("t"), given.pop("holonomic")
+    if holonomic or t is not None:
+        raise ValueError("a system on a group has neither holonomic constraints nor t")
+    group, rule = getattr(groups, data["group"]), data["rule"]
+    return GroupSystem(group, r=q[:k], g=q[k:], rule=rule, **given)
 
 
 def method_to_json(m):

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
-import zlib
 from functools import cached_property
-from zipfile import BadZipFile
 
 import numpy as np
 
 from ..methods.layout import Rows
-from .files import method_from_json, method_to_json, system_from_json, system_to_json
+from . import files
 
 READINGS = ("nodes", "midpoints", "projected", "average")
 
@@ -39,9 +35,9 @@ class Trajectory:
         self.rows = Rows(method.layout(system), rows)
 
     def __repr__(self):
-        return (f"<Trajectory of {self.system.name or 'a system'} by {self.method!r}: "
-                f"{self.steps} steps to t = {self.t[-1]:.6g}"
-                f"{', ' + self.message if self.message else ''}>")  # fmt: skip
+        what = f"Trajectory of {self.system.name or 'a system'} by {self.method!r}"
+        end = f", {self.message}" if self.message else ""
+        return f"<{what}: {self.steps} steps to t = {self.t[-1]:.6g}{end}>"
 
     def __len__(self):
         return len(self.rows.array)
@@ -117,8 +113,8 @@ class Trajectory:
 
     def _need_discrete(self, what):
         if not self.method.discrete:
-            raise ValueError(f"{self.method!r} has no discrete Lagrangian, so {what} is not "
-                             "defined; use at='nodes' or 'projected'")  # fmt: skip
+            why = f"{self.method!r} has no discrete Lagrangian, so {what} is not defined"
+            raise ValueError(f"{why}; use at='nodes' or 'projected'")
 
     # ------------------------------------------------------------------ readings
 
@@ -129,14 +125,9 @@ class Trajectory:
         (C03's E_plus), (N,).  "projected": of the projected velocities.  "average": of the average
         of arriving and leaving momentum, (N-1,) at the inner nodes.
         """
-        if at == "nodes":
-            return self.system.energy(self.q, self.v, self.t)
         if at == "midpoints":
             return self._on_step("E_plus")
-        if at == "projected":
-            return self.system.energy(self.q, self.v_projected, self.t)
-        q, v, t = self._average(at)
-        return self.system.energy(q, v, t)
+        return self.system.energy(*self._states(at))
 
     def constraint(self, at="nodes"):
         """The residual A v of the constraints, shape (..., m), for the readings of ``energy``.
@@ -145,13 +136,15 @@ class Trajectory:
         """
         if at == "midpoints":
             return self._on_step("constraints")
-        if at in ("nodes", "projected"):
-            q, v, t = self.q, self.v if at == "nodes" else self.v_projected, self.t
-        else:
-            q, v, t = self._average(at)
+        q, v, t = self._states(at)
         return np.einsum("...ai,...i->...a", self.system.A(q, t), v)
 
-    def _average(self, at):
+    def _states(self, at):
+        """(q, v, t) of a reading."""
+        if at == "nodes":
+            return self.q, self.v, self.t
+        if at == "projected":
+            return self.q, self.v_projected, self.t
         if at != "average":
             raise ValueError(f"at = {at!r} is unknown; choose one of {READINGS}")
         if self.every != 1:
@@ -178,31 +171,9 @@ class Trajectory:
 
     def save(self, path):
         """Write everything to one ``.npz`` file; ``nh.load`` reads it back."""
-        about = {
-            "format": "nhlab trajectory 1",
-            "system": system_to_json(self.system),
-            "method": method_to_json(self.method),
-            "t0": self.t0, "h": self.h0, "every": self.every, "message": self.message,
-            "q1_given": self.q1_given,
-        }  # fmt: skip
-        np.savez_compressed(path, about=np.array(json.dumps(about)), rows=self.rows.array)
+        files.save(self, path)
 
     @classmethod
     def load(cls, path):
         """Read a file written by ``save``; nothing in it is executed or unpickled."""
-        named = isinstance(path, (str, os.PathLike))
-        if named and not os.path.exists(path) and os.path.exists(f"{path}.npz"):
-            path = f"{path}.npz"  # np.savez adds the ending
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                about, rows = json.loads(str(file["about"])), file["rows"]
-            if about["format"] != "nhlab trajectory 1":
-                raise KeyError("format")
-            system, method = system_from_json(about["system"]), method_from_json(about["method"])
-            width = method.layout(system).width
-            if rows.dtype != float or rows.ndim != 2 or rows.shape[1] != width or not len(rows):
-                raise ValueError(f"rows of shape {rows.shape} and type {rows.dtype}")
-            keys = ("t0", "h", "every", "message", "q1_given")
-            return cls(system, method, rows, **{k: about[k] for k in keys})
-        except (LookupError, ValueError, TypeError, EOFError, BadZipFile, zlib.error) as error:
-            raise ValueError(f"{path} is not a trajectory saved by nhlab ({error})") from None
+        return files.load(cls, path)

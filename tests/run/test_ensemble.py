@@ -1,6 +1,5 @@
 """Many runs at once are the same as one after the other, on every backend."""
 
-import re
 import tracemalloc
 from functools import partial
 from itertools import product
@@ -11,6 +10,8 @@ import sympy as sp
 
 import nhlab as nh
 from nhlab.run import ensemble as ensembles
+from nhlab.run import loop
+from nhlab.run.start import Start
 
 PARTICLE, DRIVEN = nh.systems.particle(), nh.systems.driven()
 METHODS = [nh.DLA(), nh.DLA(alpha=0.2, symmetric=True), nh.Projector(), nh.EDLA(), nh.RK4(),
@@ -42,21 +43,17 @@ def agree(many, system, method, q0, v0, **options):
     assert many.ok.all() and np.all(many.steps_done == options["steps"])
 
 
-@pytest.mark.parametrize("backend", ["python", "numpy", None])
-@pytest.mark.parametrize("method", METHODS, ids=str)
+@pytest.mark.parametrize(
+    ("method", "backend"),
+    [*product(METHODS, ["python", "numpy", None]), (nh.DLA(), "numba"), (nh.EDLA(), "numba")],
+    ids=str,
+)
 def test_equal_to_single_runs(method, backend):
     q0, v0 = starts(DRIVEN, 4, t0=0.4)
     options = dict(h=0.1, steps=30, t0=0.4)
     many = nh.ensemble(DRIVEN, method, q0, v0, backend=backend, **options)
     assert many.q.shape == many.p.shape == (4, 31, 3) and many.t.shape == (4, 31)
     agree(many, DRIVEN, method, q0, v0, **options)
-
-
-@pytest.mark.parametrize("method", [nh.DLA(), nh.EDLA()], ids=str)
-def test_equal_to_single_runs_compiled(method, numba):
-    q0, v0 = starts(PARTICLE, 3)
-    many = nh.ensemble(PARTICLE, method, q0, v0, h=0.1, steps=30, backend="numba")
-    agree(many, PARTICLE, method, q0, v0, h=0.1, steps=30)
 
 
 @pytest.mark.parametrize("system", [nh.systems.spherical_pendulum(), nh.systems.kepler()], ids=str)
@@ -105,12 +102,12 @@ def test_size_decides(monkeypatch):
     """Few short runs by CPython, many as arrays, long ones compiled."""
     used = []
     run = ensembles._run
-    monkeypatch.setattr(ensembles, "_run", lambda c, p, *r: used.append(p.backend) or run(c, p, *r))
-    monkeypatch.setattr(ensembles, "COMPILE_FROM", dict.fromkeys(ensembles.COMPILE_FROM, 1000))
+    monkeypatch.setattr(ensembles, "_run", lambda c, *p: used.append(c.value[2]) or run(c, *p))
+    monkeypatch.setattr(loop, "COMPILE_FROM", dict.fromkeys(loop.COMPILE_FROM, 1000))
     for count, steps in ((2, 10), (40, 10), (2, 1000)):
         q0, v0 = starts(PARTICLE, count)
         nh.ensemble(PARTICLE, nh.DLA(), q0, v0, h=0.1, steps=steps)
-    compiled = "numba" if ensembles.has_numba() else "python"
+    compiled = "numba" if loop.has_numba() else "python"
     assert used == ["python", "numpy", compiled]
 
 
@@ -127,8 +124,6 @@ VARIED = dict(h=[0.1, 0.05, 0.02], parameters={"a": [0.2, 0.3, -0.1], "m": [1, 2
 )
 def test_steps_and_parameters_of_each_member(method, backend):
     """The same numbers as system.set and nh.integrate, member by member."""
-    if backend == "numba":
-        pytest.importorskip("numba")
     many = nh.ensemble(SLEIGH, method, steps=20, t0=0.3, backend=backend, **VARIED)
     assert many.t.shape == (3, 21) and many.h.tolist() == VARIED["h"]
     for k, h in enumerate(VARIED["h"]):
@@ -170,46 +165,6 @@ def test_states_for_all_or_for_each():
     turned = nh.groups.SO3.matrix(nh.groups.SO3.exp([0.1, 0.2, 0.3]))
     many = nh.ensemble(ball, nh.DLA(), turned, [[1, 0, 0.2], [0, 1, 0]], h=0.1, steps=5)
     assert np.abs(many.q[:, 0] - nh.groups.SO3.exp([0.1, 0.2, 0.3])).max() < 1e-15
-
-
-@pytest.mark.parametrize(
-    ("change", "fragment"),
-    [
-        (dict(h=0.1, parameters=None), "nothing varies"),
-        (dict(h=[0.1, 0.2]), "parameters['a'] has 3 rows but h has 2"),
-        (dict(h=[0.1, -0.2, 0.1]), "h[1] = -0.2 must be positive"),
-        (dict(h=[0.1, 0.2, np.inf]), "h[2] = inf must be a finite number"),
-        (dict(h=[[0.1] * 3]), "h has shape (1, 3)"),
-        (dict(h="small"), "h = 'small'"),
-        (dict(h=["small"]), "h = ['small'] must be"),
-        (dict(parameters={"b": [1, 2, 3]}), "'b' is unknown here; this system has: I, a, m"),
-        (dict(parameters={"a": [0.1, np.nan, 0.3]}), "parameters['a'][1] = nan"),
-        (dict(parameters={"a": np.nan}), "parameters['a'] = nan"),
-        (dict(parameters=[0.1, 0.2, 0.3]), "must map names to numbers or arrays"),
-        (dict(q0=[[0, 0, 0]] * 2), "h has 3 rows but q0 has 2"),
-        (dict(v0=[1, 1, 1]), "member 0: v0 = [1, 1, 1] violates the constraints"),
-        (dict(parameters={"m": [1, 1, 0]}), "member 2: there is no motion"),
-        (dict(chunk=0), "chunk = 0 must be a whole number, at least 1"),
-        (dict(summary="first"), "summary = 'first' is neither"),
-        (dict(summary=[]), "summary = [] is neither"),
-    ],
-    ids=str,
-)
-def test_bad_arguments_are_named(change, fragment):
-    given = dict(q0=[0, 0, 0], v0=[1, 0, 1], steps=5, h=[0.1, 0.2, 0.3])
-    given |= dict(parameters={"a": [0.1, 0.2, 0.3]}) | change
-    with pytest.raises(ValueError, match=re.escape(fragment)):
-        nh.ensemble(SLEIGH, nh.DLA(), **given)
-    nh.ensemble(SLEIGH, nh.DLA(), [0, 0, 0], [1, 0, 1], h=[0.1, 0.2], steps=5)
-
-
-def test_the_member_whose_lagrangian_is_not_finite():
-    x, vx = nh.symbols("x vx")
-    well = nh.System((x,), (vx,), vx**2 / 2 + sp.log(x))
-    for backend in ("python", "numpy"):
-        with pytest.raises(ValueError, match=r"member 1: .*not finite"):
-            nh.ensemble(well, nh.DLA(), [[1.0], [0.0]], [1.0], h=0.1, steps=2, backend=backend)
-        assert nh.ensemble(well, nh.DLA(), [[1.0]], [1.0], h=0.1, steps=2, backend=backend).ok.all()
 
 
 # ---------------------------------------------------------------------------- summaries
@@ -285,15 +240,16 @@ def test_summaries_need_little_memory():
 
 def test_chunks_by_work_and_memory(monkeypatch):
     q0, v0 = starts(PARTICLE, 40)
-    start = ensembles.Starts(PARTICLE, nh.DLA(), q0, v0, h=0.1, steps=100, backend="python")
+    start = Start(PARTICLE, nh.DLA(), q0, v0, h=0.1, steps=100, parameters={})
+    chunks = partial(ensembles.chunks, start, "python")
     size = 8 * 101 * start.row.shape[1]
     for work, memory, count in ((1000, 1e9, 4), (1e6, 7 * size, 6), (10, 10, 40), (1e6, 1e9, 1)):
         monkeypatch.setattr(ensembles, "WORK", {"python": int(work)})
         monkeypatch.setattr(ensembles, "BYTES", int(memory))
-        parts = start.chunks()
+        parts = [np.arange(40)[where] for where in chunks()]
         assert len(parts) == count and np.concatenate(parts).tolist() == list(range(40))
-        assert len(start.chunks(None, True)) == min(count, max(1, 4000 // int(work)))
-    assert [len(x) for x in start.chunks(15)] == [14, 13, 13]
+        assert len(chunks(summarised=True)) == min(count, max(1, 4000 // int(work)))
+    assert [x.stop - x.start for x in chunks(15)] == [14, 13, 13]
 
 
 # ---------------------------------------------------------------------------- runs that stop

@@ -1,119 +1,19 @@
-"""At the door: every wrong argument is a ValueError that names it, its value and a remedy."""
+"""Systems and methods: every wrong argument is a ValueError that names it, and a remedy."""
 
 import inspect
-import warnings
 
 import numpy as np
 import pytest
 import sympy as sp
+from runs import PARTICLE, refused
 
 import nhlab as nh
 
+pytestmark = pytest.mark.usefixtures("silent")
 x, y, z, vx, vy, vz = nh.symbols("x y z vx vy vz")
 a, t = nh.symbols("a t")
 T = (vx**2 + vy**2 + vz**2) / 2
 Q, V = (x, y, z), (vx, vy, vz)
-PARTICLE = nh.systems.particle()
-METHODS = [nh.DLA(), nh.Projector(), nh.EDLA(), nh.RK4(), nh.Reference(), nh.Reversible(),
-           nh.DiscreteGradient(), nh.Composition(nh.DLA())]  # fmt: skip
-GOOD = dict(q0=[0, 1, 0], v0=[1, 1, 1], h=0.1, steps=10)
-
-
-@pytest.fixture(autouse=True)
-def silent(capfd):
-    """Nothing prints, whether a call succeeds or fails."""
-    yield
-    out, err = capfd.readouterr()
-    assert out == "" and err == ""
-
-
-def refused(call, *fragments):
-    """The ValueError of a call; its message contains the fragments and is a sentence or two."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(ValueError) as error:
-            call()
-    message = str(error.value)
-    for fragment in fragments:
-        assert fragment in message, message
-    assert type(error.value) is ValueError and 15 < len(message) < 600, message
-    return message
-
-
-# ---------------------------------------------------------------------------- integrate
-
-ARGUMENTS = [
-    ("h", 0, "h = 0 must be positive"),
-    ("h", -0.1, "h = -0.1 must be positive", "reverse v0"),
-    ("h", "0.1", "h = '0.1' must be a finite number"),
-    ("h", None, "h = None must be"),
-    ("h", True, "h = True must be"),
-    ("h", float("nan"), "h = nan"),
-    ("h", float("inf"), "h = inf"),
-    ("h", 10**400, "h = 1000"),
-    ("h", [0.1], "h = [0.1]"),
-    ("h", 1j, "h = 1j"),
-    ("t0", float("nan"), "t0 = nan must be a finite number"),
-    ("t0", "now", "t0 = 'now'"),
-    ("steps", 2.5, "steps = 2.5 must be a whole number"),
-    ("steps", -1, "steps = -1 must be a whole number, at least 0"),
-    ("steps", "10", "steps = '10'"),
-    ("steps", None, "steps = None"),
-    ("steps", True, "steps = True"),
-    ("steps", float("nan"), "steps = nan"),
-    ("steps", float("inf"), "steps = inf"),
-    ("every", 0, "every = 0 must be a whole number, at least 1"),
-    ("every", 1.5, "every = 1.5"),
-    ("every", 3, "steps = 10 is not a multiple of every = 3", "steps = 9"),
-    ("backend", "fortran", "backend = 'fortran' is unknown", "numba"),
-    ("backend", 3, "backend = 3 is unknown"),
-    ("q0", [0, 1], "q0 has shape (2,)", "(3,)", "(x, y, z)"),
-    ("q0", [[0, 1, 0]], "q0 has shape (1, 3)"),
-    ("q0", 5, "q0 has shape ()"),
-    ("q0", ["a", "b", "c"], "q0 = ['a', 'b', 'c'] is not an array of numbers"),
-    ("q0", [0, np.nan, 0], "q0 = ", "nan", "must be finite"),
-    ("q0", [0, np.inf, 0], "inf", "must be finite"),
-    ("q0", [0, 1j, 0], "q0 = ", "not an array of numbers"),
-    ("q0", [[0], [1, 2], 0], "q0 = ", "not an array of numbers"),
-    ("q0", {"x": 0}, "q0 = "),
-    ("v0", [1, 1], "v0 has shape (2,)"),
-    ("v0", [1, np.nan, 1], "v0 = ", "must be finite"),
-    ("v0", "fast", "v0 = 'fast'"),
-    ("v0", None, "give either v0, the initial velocity, or q1"),
-    ("q1", [0, 1, 0], "give either v0, the initial velocity, or q1"),
-]
-
-
-@pytest.mark.parametrize("row", ARGUMENTS, ids=lambda row: f"{row[0]}={row[1]!r:.20}")
-def test_arguments_of_integrate(row):
-    name, value, *fragments = row
-    for method in (nh.DLA(), nh.Reference()):
-        refused(lambda m=method: nh.integrate(PARTICLE, m, **{**GOOD, name: value}), *fragments)
-
-
-def test_missing_start():
-    system = nh.System(Q, V, T)  # has no q0 of its own
-    refused(lambda: nh.integrate(system, nh.DLA(), h=0.1, steps=1), "q0 is missing")
-    refused(lambda: nh.integrate(system, nh.DLA(), [0, 0, 0], h=0.1, steps=1), "give either v0")
-
-
-def test_second_position():
-    q1 = dict(GOOD, v0=None, q1=[0.1, 1.1, 0.1])
-    refused(lambda: nh.integrate(PARTICLE, nh.DLA(), **dict(q1, q1=[0, 1])), "q1 has shape (2,)")
-    refused(lambda: nh.integrate(PARTICLE, nh.DLA(), **dict(q1, q1=[0, 1, np.nan])), "q1 = ")
-    for method in (nh.RK4(), nh.Reference()):
-        refused(lambda m=method: nh.integrate(PARTICLE, m, **q1), repr(method), "v0, not from q1")
-
-
-def test_system_and_method():
-    run = dict(GOOD)
-    refused(lambda: nh.integrate("particle", nh.DLA(), **run), "system = 'particle'", "nh.System")
-    refused(lambda: nh.integrate(nh.systems.particle, nh.DLA(), **run), "system = ", "nh.System")
-    refused(lambda: nh.integrate(PARTICLE, nh.DLA, **run), "DLA is a class", "nh.DLA()")
-    refused(lambda: nh.integrate(PARTICLE, "DLA", **run), "method = 'DLA'", "nh.DLA()")
-    refused(lambda: nh.source("particle", nh.DLA()), "nh.System")
-    refused(lambda: nh.source(PARTICLE, nh.DLA), "nh.DLA()")
-    refused(lambda: nh.source(PARTICLE, nh.Reference()), "Reference")
 
 
 @pytest.mark.parametrize("alpha", [-0.1, 1.1, "0.5", np.nan, True, None, [0.5], 1j], ids=repr)
@@ -134,111 +34,6 @@ def test_symmetric(value):
 @pytest.mark.parametrize("value", [0, -1e-9, 1.5, "tight", np.nan, None], ids=repr)
 def test_tolerance_of_reference(value):
     refused(lambda: nh.Reference(rtol=value), f"rtol = {value!r}")
-
-
-def test_velocity_off_the_constraints():
-    """The message names the residual and a velocity that works when copied from it."""
-    for method in METHODS:
-        message = refused(
-            lambda m=method: nh.integrate(PARTICLE, m, [0, 1, 0], [1, 1, 0], h=0.1, steps=2),
-            "v0 = [1, 1, 0] violates the constraints", "A(q0) v0 = [-1]", "system.project",
-        )  # fmt: skip
-        near = [float(s) for s in message.split("velocity is [")[1].split("]")[0].split(",")]
-        np.testing.assert_allclose(near, PARTICLE.project([0, 1, 0], [1, 1, 0]), rtol=1e-9)
-        nh.integrate(PARTICLE, method, [0, 1, 0], near, h=0.1, steps=2)
-
-
-def test_printed_velocity_of_awkward_digits_works():
-    board = nh.systems.snakeboard()
-    q0, v0 = [0.1, 0.2, 0.3, 0.4, 0.7], [1.23456789012, 0.2, 0.3, 0.4, 0.5]
-    message = refused(lambda: nh.integrate(board, nh.DLA(), q0, v0, h=0.1, steps=1), "violates")
-    near = [float(s) for s in message.split("velocity is [")[1].split("]")[0].split(",")]
-    nh.integrate(board, nh.DLA(), q0, near, h=0.1, steps=1)
-
-
-def test_velocity_off_the_constraints_without_a_metric():
-    L = (vx**2 + vy**2 + vz**2) ** 2 + T
-    system = nh.System(Q, V, L, [vz - y * vx])
-    message = refused(
-        lambda: nh.integrate(system, nh.DLA(), [0, 1, 0], [1, 1, 0], h=0.1, steps=1), "A(q0) v0"
-    )
-    near = [float(s) for s in message.split("velocity is [")[1].split("]")[0].split(",")]
-    nh.integrate(system, nh.DLA(), [0, 1, 0], near, h=0.1, steps=1)
-    assert "system.project" not in message  # it would refuse: M depends on v
-
-
-def test_position_off_the_holonomic_constraints():
-    ball = nh.systems.spherical_pendulum()
-    run = dict(h=0.1, steps=1)
-    for method in (nh.DLA(), nh.Variational(), nh.EDLA(), nh.RK4(), nh.Reference()):
-        refused(lambda m=method: nh.integrate(ball, m, [1.1, 0, 0], [0, 1, 0], **run),
-                "q0 = [1.1, 0, 0] is off the holonomic constraints", "0.21")  # fmt: skip
-    refused(lambda: nh.integrate(ball, nh.DLA(), [1, 0, 0], [1, 1, 0], **run), "A(q0) v0 = [2]")
-    refused(lambda: nh.integrate(ball, nh.DLA(), [1, 0, 0], q1=[1.1, 0, 0], **run), "q1 = [1.1, 0")
-
-
-def test_large_and_small_units_at_the_door():
-    """A position on the sphere is on the sphere in millimetres and in megametres."""
-    for l in (1e-6, 1e8):
-        ball = nh.systems.spherical_pendulum(l=l, g=l)
-        q0 = l * np.array([1, 2, 2]) / 3
-        v0 = l * np.array([2, -1, 0])
-        nh.integrate(ball, nh.DLA(), q0, v0, h=0.1, steps=1)
-        refused(lambda b=ball, q=q0, v=v0: nh.integrate(b, nh.DLA(), q * 1.001, v, h=0.1, steps=1),
-                "off the holonomic constraints")  # fmt: skip
-        refused(lambda b=ball, q=q0, v=v0: nh.integrate(b, nh.DLA(), q, v * [1.001, 1, 1], h=0.1,
-                steps=1), "violates the constraints")  # fmt: skip
-
-
-def test_round_off_at_zero_is_no_violation():
-    """sin(pi) is 1.2e-16, and meant to be zero."""
-    zero = np.sin(np.pi)
-    rail = nh.System((x, y), (vx, vy), (vx**2 + vy**2) / 2, holonomic=[x], q0=[zero, 0])
-    nh.integrate(rail, nh.DLA(), [zero, 0], [0, 1], h=0.1, steps=1)
-    nh.integrate(rail, nh.DLA(), [0, 0], [zero, 0], h=0.1, steps=1)
-    nh.integrate(nh.systems.sleigh(), nh.DLA(), [0, 0, np.pi], [1, 0, 0.1], h=0.1, steps=1)
-
-
-@pytest.mark.ledger("CM01-7")
-def test_rank_loss_at_the_start():
-    board = nh.systems.snakeboard()
-    for method in METHODS:
-        refused(
-            lambda m=method: nh.integrate(
-                board, m, [0, 0, 0, 0, np.pi / 2], [0, 0, 0, 1, 1], h=0.1, steps=1
-            ),
-            "dependent at q0 = [0, 0, 0, 0, 1.570796327]", "rank 1 of 2", "start elsewhere",
-        )  # fmt: skip
-
-
-@pytest.mark.parametrize("method", [nh.DLA(), nh.Projector(), nh.RK4()], ids=str)
-def test_rank_loss_on_the_way(method):
-    """The wheels turn at a rate that meets phi = pi/2 after 20 steps; the error says where.
-
-    Reference may step across: D itself is smooth there, only the two forms merge.
-    """
-    board = nh.systems.snakeboard()
-    q0 = [0, 0, 0, 0, np.pi / 2 - 1]
-    v0 = board.project(q0, [0, 0, 0, 0.3, 1])
-    with pytest.raises(nh.IntegrationError) as stopped:
-        nh.integrate(board, method, q0, v0, h=0.05, steps=100)
-    error = stopped.value
-    assert "dependent" in error.reason and "phi = 1.57" in error.reason, error
-    assert 18 <= error.step <= 21 and "rank" in error.advice
-    assert np.all(np.isfinite(error.trajectory.rows.array))
-
-
-def test_where_L_is_not_finite():
-    light = nh.System((x,), (vx,), -sp.sqrt(1 - vx**2))
-    for method in (nh.DLA(), nh.EDLA(), nh.Variational()):
-        refused(lambda m=method: nh.integrate(light, m, [0], [2.0], h=0.1, steps=1), "v0 = [2")
-        refused(lambda m=method: nh.integrate(light, m, [0], q1=[2.0], h=0.1, steps=1), "q1 = [2")
-    kepler = nh.systems.kepler()
-    for method in (nh.DLA(alpha=0), nh.RK4(), nh.Reference()):
-        refused(lambda m=method: nh.integrate(kepler, m, [0, 0], [1, 0], h=0.1, steps=1), "q0 = [0")
-
-
-# ---------------------------------------------------------------------------- methods and systems
 
 
 def test_methods_that_cannot_treat_a_system():
@@ -346,78 +141,6 @@ def test_systems(name):
     refused(call, *fragments)
 
 
-def test_numbers_of_any_kind_are_numbers():
-    """NumPy and SymPy numbers are as good as Python's."""
-    one = nh.System((x,), (vx,), a * vx**2 / 2 - x**2, parameters={a: sp.Rational(1, 2)})
-    two = nh.System((x,), (vx,), a * vx**2 / 2 - x**2, parameters={"a": np.float32(0.5)})
-    assert one == two == nh.System((x,), (vx,), a * vx**2 / 2 - x**2, parameters={a: 0.5})
-    assert one.set(a=sp.pi).parameters == {a: np.pi}
-    b = nh.integrate(one, nh.DLA(), (1,), np.float32([0.5]), h=np.float64(0.5), steps=np.int64(4))
-    c = nh.integrate(one, nh.DLA(), [1], [0.5], h=sp.Rational(1, 2), steps=4.0)
-    np.testing.assert_array_equal(b.q, c.q)
-
-
-def test_arguments_are_not_changed_or_kept():
-    q0, v0 = np.array([0.0, 1, 0]), np.array([1.0, 1, 1])
-    sol = nh.integrate(PARTICLE, nh.DLA(), q0, v0, h=0.1, steps=3)
-    q0[:], v0[:] = 9, 9
-    np.testing.assert_array_equal(sol.q[0], [0, 1, 0])
-
-
-# ---------------------------------------------------------------------------- ensembles
-
-
-@pytest.mark.parametrize(
-    ("change", "fragment"),
-    [
-        (dict(q0=[0, 1]), "q0 has shape (2, 2); expected (K, 3)"),
-        (dict(q0=np.zeros((2, 2, 3))), "q0 has shape (2, 2, 3)"),
-        (dict(v0=[[1, 1, 1]]), "v0 has 1 rows but q0 has 2"),
-        (dict(v0=[[1, 1, 1], [1, 1, np.nan]]), "v0 = "),
-        (dict(v0=[[1, 1, 1], [1, 1, 0]]), "v0[1] = [1, 1, 0] violates the constraints"),
-        (dict(v0=None), "give either v0"),
-        (dict(backend="gpu"), "backend = 'gpu' is unknown"),
-        (dict(method=nh.Reference()), "nh.integrate"),
-        (dict(method=nh.DLA), "nh.DLA()"),
-        (dict(h=-1), "h = -1"),
-        (dict(steps=10, every=4), "multiple of every = 4"),
-    ],
-    ids=str,
-)
-def test_arguments_of_ensemble(change, fragment):
-    given = dict(method=nh.DLA(), q0=[[0, 1, 0]] * 2, v0=[[1, 1, 1]] * 2, h=0.1, steps=10) | change
-    refused(lambda: nh.ensemble(PARTICLE, given.pop("method"), **given), fragment)
-
-
-def test_positions_of_an_ensemble_are_named():
-    ball = nh.systems.spherical_pendulum()
-    q0, v0 = [[1, 0, 0], [1, 0, 1]], [[0, 1, 0]] * 2
-    refused(lambda: nh.ensemble(ball, nh.DLA(), q0, v0, h=0.1, steps=1), "q0[1] = [1, 0, 1]")
-
-
-# ---------------------------------------------------------------------------- nothing hangs
-
-
-@pytest.mark.ledger("C03-R2")
-def test_shrinking_steps_end():
-    """EDLA's step shrinks towards a singularity; the number of steps bounds the work."""
-    system = nh.System((x,), (vx,), vx**2 / 2 + sp.exp(3 * x))
-    sol = nh.integrate(system, nh.EDLA(), [0.0], [1.0], h=0.05, steps=300)
-    assert np.all(sol.h > 0) and np.all(np.diff(sol.t) > 0)
-    assert sol.h[-1] < 1e-3 * sol.h[0] and np.ptp(sol.energy("midpoints")) < 1e-9
-
-
-@pytest.mark.ledger("C03-R2")
-def test_no_positive_step():
-    """C03 remark 2: the sleigh has no EDLA step beyond t = 7.9, and the message says so."""
-    with pytest.raises(nh.IntegrationError) as stopped:
-        nh.integrate(nh.systems.sleigh(), nh.EDLA(), h=0.05, steps=10_000)
-    error = stopped.value
-    assert "no positive step exists" in error.reason and "theta = " in error.reason
-    assert "nh.DLA" in error.advice and error.step < 1000
-    assert np.all(error.trajectory.h > 0) and np.all(np.diff(error.trajectory.t) > 0)
-
-
 def test_public_functions_have_docstrings():
     """What is public says what it is."""
     for name in nh.__all__:
@@ -429,13 +152,3 @@ def test_every_method_has_a_public_name():
     listed = {name for name in nh.__all__ if isinstance(getattr(nh, name), type)
               and issubclass(getattr(nh, name), nh.methods.method.Method)}  # fmt: skip
     assert listed == set(nh.methods.__all__)
-
-
-@pytest.mark.parametrize("method", [nh.DLA(), nh.EDLA(), nh.Projector(), nh.RK4()], ids=repr)
-@pytest.mark.parametrize("count", [1, 2])
-def test_constraints_that_are_not_finite_at_the_start(count, method):
-    """Also where their rank would have to be found, which NumPy refuses."""
-    system = nh.System((x, y, z), (vx, vy, vz), (vx**2 + vy**2 + vz**2) / 2,
-                       [vy - vx / x, vz - y * vx][:count])  # fmt: skip
-    with pytest.raises(ValueError, match=r"constraints are not finite at q0 = \[0, 1, 0\]; start"):
-        nh.integrate(system, method, [0, 1, 0], [0, 1, 0], h=0.1, steps=5)

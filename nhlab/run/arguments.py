@@ -1,0 +1,234 @@
+"""What may be given to a run, and what is said of the rest: name, value and remedy."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import numbers
+
+import numpy as np
+
+from ..mechanics.checks import rank
+from ..mechanics.system import System
+from ..methods.method import Method
+
+# ---------------------------------------------------------------------------- one by one
+
+
+def check_pair(system, method):
+    if not isinstance(system, System):
+        raise ValueError(f"system = {system!r} is not an nh.System")
+    if isinstance(method, type):
+        name = method.__name__
+        raise ValueError(f"method = {name} is a class, not a value; write nh.{name}()")
+    if not isinstance(method, Method):
+        raise ValueError(f"method = {method!r} is no integrator; try nh.DLA()")
+    method.check(system)
+
+
+def check_backend(backend, choice):
+    if backend not in choice:
+        raise ValueError(f"backend = {backend!r} is unknown; choose one of {choice}")
+    if backend == "numba" and not has_numba():
+        raise ValueError("backend = 'numba' needs numba: pip install numba, or leave it out")
+    return backend
+
+
+def has_numba():
+    return importlib.util.find_spec("numba") is not None
+
+
+def finite(x, name):
+    try:
+        if isinstance(x, numbers.Real) and not isinstance(x, bool) and math.isfinite(float(x)):
+            return float(x)
+    except OverflowError:
+        pass
+    raise ValueError(f"{name} = {x!r} must be a finite number")
+
+
+def whole(x, name, least):
+    number = isinstance(x, numbers.Real) and not isinstance(x, bool)
+    if not number or not math.isfinite(x) or int(x) != x or x < least:
+        raise ValueError(f"{name} = {x!r} must be a whole number, at least {least}")
+    return int(x)
+
+
+def steps_and_every(steps, every):
+    count, stored = whole(steps, "steps", 0), whole(every, "every", 1)
+    if count % stored:
+        fault = f"steps = {steps} is not a multiple of every = {every}"
+        raise ValueError(f"{fault}; use steps = {count - count % stored}")
+    return count, stored
+
+
+def array(x, name, wanted="is not an array of numbers"):
+    try:
+        return np.array(x, float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} = {x!r} {wanted}") from None
+
+
+def positive(h, many):
+    """h as a number or, of many runs, as an array."""
+    if not (many and np.ndim(h)):
+        if finite(h, "h") <= 0:
+            raise ValueError(f"h = {h!r} must be positive; to go back in time, reverse v0")
+        return float(h)
+    h = _numbers(h, "h")
+    for k in np.flatnonzero(h <= 0)[:1]:
+        raise ValueError(f"h[{k}] = {h[k]} must be positive; to go back, reverse v0")
+    return h
+
+
+def states(system, method, q0, v0, q1):
+    """name -> state, with the system's own where none is given."""
+    if q0 is None:
+        if system.q0 is None:
+            raise ValueError("q0 is missing and the system has no initial condition of its own")
+        q0, v0 = system.q0, system.v0 if v0 is None and q1 is None else v0
+    if (v0 is None) == (q1 is None):
+        raise ValueError("give either v0, the initial velocity, or q1, the second position")
+    if q1 is not None and not method.discrete:
+        raise ValueError(f"{method!r} starts from v0, not from q1")
+    return {"q0": q0, "v0": v0, "q1": q1}
+
+
+def vectors(system, given, many):
+    """q0, v0, q1 as arrays of shape (K, n), or None; K is 1 for a single run."""
+    found = dict.fromkeys(("q0", "v0", "q1"))
+    for name, x in given.items():
+        if x is None:
+            continue
+        symbols = system.v if name == "v0" else system.q
+        if name != "v0":
+            x = system.configuration(x, name, near=found["q0"], axes=int(many))
+        x, n = array(x, name), len(symbols)
+        if x.ndim != 1 + many or x.shape[-1] != n:
+            wanted = f"(K, {n}), K states of" if many else f"({n},),"
+            wanted += f" one number for each of {symbols}"
+            raise ValueError(f"{name} has shape {x.shape}; expected {wanted}")
+        if not np.all(np.isfinite(x)):
+            raise ValueError(f"{name} = {x} must be finite")
+        found[name] = x
+    return [None if x is None else np.atleast_2d(x) for x in found.values()]
+
+
+# ---------------------------------------------------------------------------- of many runs
+
+
+def for_all(system, given, h, parameters):
+    """The states and parameters of an ensemble, each for all K members; h tells K, too."""
+    given = {name: _states(system, x, name) for name, x in given.items() if x is not None}
+    if not isinstance(parameters, (dict, type(None))):
+        raise ValueError(f"parameters = {parameters!r} must map names to numbers or arrays")
+    values = {getattr(k, "name", str(k)): x for k, x in (parameters or {}).items()}
+    system.set(**dict.fromkeys(values, 1.0))  # refuses names it does not know
+    values = {name: _numbers(x, f"parameters[{name!r}]") for name, x in values.items()}
+    sizes = {name: len(x) for name, x in given.items() if x.ndim > 1}
+    single = {"h": h} | {f"parameters[{name!r}]": x for name, x in values.items()}
+    count = _same(sizes | {name: len(x) for name, x in single.items() if np.ndim(x)})
+    for name, x in given.items():
+        given[name] = np.broadcast_to(x, (count, len(x))) if x.ndim == 1 else x
+    return given, {name: np.broadcast_to(x, count) for name, x in values.items()}
+
+
+def _states(system, x, name):
+    """x as an array: (n,) for one state, (K, n) or, on a group, (K, 3, 3) for many."""
+    x = array(x.as_matrix() if hasattr(x, "as_matrix") else x, name)
+    one = x.shape == (3, 3) and hasattr(system, "group") and len(system.q) != 3
+    return system.configuration(x, name) if one and name != "v0" else x
+
+
+def _numbers(x, name):
+    x = array(x, name, "must be a number or K numbers")
+    if x.ndim > 1:
+        raise ValueError(f"{name} has shape {x.shape}; expected (K,), one number for each run")
+    for k in np.flatnonzero(~np.isfinite(x))[:1]:
+        at = f"[{k}]" if x.ndim else ""
+        raise ValueError(f"{name}{at} = {x.flat[k]} must be a finite number")
+    return x
+
+
+def _same(sizes):
+    """K, if all agree on it."""
+    if not sizes:
+        raise ValueError(
+            "nothing varies: give q0, v0, h or parameters for K runs, the states of shape (K, n), "
+            "or call nh.integrate"
+        )
+    (first, count), *rest = sizes.items()
+    for name, n in rest:
+        if n != count:
+            raise ValueError(f"{name} has {n} rows but {first} has {count}")
+    return count
+
+
+def definite(system, parameters):
+    """``System.is_definite`` for all members."""
+    entries = [e for row in system.symbolic.M for e in row] if parameters else ()
+    if parameters.keys().isdisjoint(s.name for e in entries for s in e.free_symbols):
+        return system.is_definite
+    for at in range(0, len(next(iter(parameters.values()))), 10_000):
+        some = {name: x[at : at + 10_000, None] for name, x in parameters.items()}
+        with np.errstate(all="ignore"):
+            M = system.varied(some, None).M(*system.samples())
+        if not (np.isfinite(M).all() and (np.linalg.eigvalsh(M)[..., 0] > 0).all()):
+            return False
+    return True
+
+
+# ---------------------------------------------------------------------------- together
+
+
+def check_states(start):
+    """q0 on the holonomic constraints, forms independent there, v0 in D."""
+    s, q, v, t = start.company, start.q0, start.v0, start.t0
+
+    def at(k):
+        return f"[{k}]" if start.many else ""
+
+    for name in ("q0", "q1") if s.holonomic else ():
+        x = getattr(start, name)
+        x = q[:0] if x is None else x
+        g = s.g(x)
+        for k in _first(np.abs(g) > 1e-9 * _size(s.values(s.symbolic.Dg, x), x) + 1e-15):
+            where = f"{name}{at(k)} = {_short(x[k])} is off the holonomic constraints"
+            raise ValueError(f"{where}: g = {_short(g[k])}, not 0")
+    with np.errstate(all="ignore"):
+        A = s.A(q, t)
+    for k in _first(~np.isfinite(A).all(-1)):
+        place = f"q0{at(k)} = {_short(q[k])}"
+        raise ValueError(f"the constraints are not finite at {place}; start elsewhere")
+    for k in _first(rank(A)[:, None] < A.shape[1]):
+        place = f"q0{at(k)} = {_short(q[k])} (rank {rank(A[k])} of {len(A[k])})"
+        raise ValueError(f"the constraints are dependent at {place}; start elsewhere")
+    if v is None:
+        return
+    residual = np.einsum("kai,ki->ka", A, v)
+    for k in _first(np.abs(residual) > 1e-9 * _size(A, v) + 1e-15):
+        near, how = _nearest(s, A[k], residual[k], q[k], v[k], t)
+        fault = f"v0{at(k)} = {_short(v[k])} violates the constraints"
+        remedy = f"The nearest admissible velocity is {_short(near)} ({how})"
+        raise ValueError(f"{fault}: A(q0) v0 = {_short(residual[k])}, not 0. {remedy}")
+
+
+def _nearest(system, A, residual, q, v, t):
+    """The admissible velocity next to v, and in which sense."""
+    if system.metric is None and not system.is_mechanical:  # no metric to project with
+        return v - np.linalg.pinv(A) @ residual, "in the Euclidean sense"
+    return system.project(q, v, t), "system.project(q0, v0) gives it"
+
+
+def _size(A, v):
+    """How large A v could be: what its vanishing is measured against, whatever the units."""
+    return np.linalg.norm(A, axis=-1) * np.linalg.norm(v, axis=-1, keepdims=True)
+
+
+def _first(bad):
+    """The index of the first row with a True, in a list; empty if there is none."""
+    return np.flatnonzero(bad.any(1))[:1].tolist()
+
+
+def _short(x):
+    return "[" + ", ".join(f"{y:.10g}" for y in x) + "]"

@@ -1,0 +1,109 @@
+"""The reference run: SciPy's DOP853 on the equations of motion."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+
+import numpy as np
+
+from ..methods.method import velocity_scale
+from .errors import IntegrationError
+from .explain import dependent
+from .start import first_acceleration
+
+
+class ReferenceRun:
+    """A run in progress: y = (q, v) at the times of the rows, and one h before each but the first.
+
+    tiny : steps in a row that lead nowhere, as at a singularity
+    """
+
+    unit = "rows"
+
+    def __init__(self, start):
+        self.start, self.system, self.h = start, start.system, start.h.item()
+        self.done, self.total, self.tiny = 0, start.kept - 1, 0
+        self.times = start.t0 + self.h * start.every * np.arange(start.kept)
+        self.y = np.tile(np.concatenate([start.q0[0], start.v0[0]]), (start.kept, 1))
+        self.before = self.y[1:].copy()
+        self.solver = self._solver()
+
+    def _solver(self):
+        from scipy.integrate import DOP853
+
+        m, motion, size = self.start.method, self.system.motion, self.y.shape[1]
+        options = {"rtol": m.rtol, "atol": m.rtol * self._size() if m.atol is None else m.atol}
+
+        def rates(t, y):
+            return np.array(motion(t, y.tolist())[:size])
+
+        return DOP853(rates, self.times[0], self.y[0], self.times[-1], **options)
+
+    def _size(self):
+        """The size of the initial state, which errors are measured against."""
+        s, t0, h = self.system, self.start.t0, self.h
+        q0, v0 = self.start.q0[0], self.start.v0[0]
+        a0 = first_acceleration(s, t0, q0, v0)
+        v = velocity_scale(v0, a0, h)
+        if s.is_mechanical and s.is_definite:
+            # A coordinate at rest will move, too: at the speed that its mass and the energy allow.
+            M = s.M(q0, None, t0)
+            energy = max(x @ M @ x for x in (v0, h * a0))
+            allowed = np.sqrt(energy / np.diag(M))
+            rest = np.maximum(np.abs(v0), h * np.abs(a0)) < 1e-12 * allowed
+            v = np.where(rest, np.maximum(v, 1e-3 * allowed), v)
+        speed = v if len(s.v) == len(s.q) else v.max()
+        return np.concatenate([np.maximum(np.abs(q0), h * speed), v])
+
+    def advance(self):
+        """One step of the solver, and all rows that it went past."""
+        try:
+            self._step()
+        except ValueError as error:
+            raise self._error(error) from None
+
+    def _step(self):
+        solver, times = self.solver, self.times
+        problem = solver.step()
+        self.tiny = self.tiny + 1 if solver.step_size < 1e-9 * (times[-1] - times[0]) else 0
+        if solver.status == "failed" or self.tiny > 50:
+            raise ValueError(problem or f"the step size fell to {solver.step_size:.1e}")
+        dense = solver.dense_output()
+        for y, at in ((self.y[1:], times[1:]), (self.before, times[1:] - self.h)):
+            i, j = np.searchsorted(at, [solver.t_old, solver.t], side="right")
+            if j > i:
+                y[i:j] = dense(at[i:j]).T
+        last = np.searchsorted(times, solver.t, side="right") - 1
+        self.done = self.total if solver.status == "finished" else int(last)
+
+    def _error(self, error):
+        (here, _), (there, _) = self._parts(self.y[self.done]), self._parts(self.solver.y)
+        time, step = self.times[self.done], self.done * self.start.every
+        reason = dependent(self.system, [here, there], time) or f"the motion ends here: {error}"
+        advice = "The constraints or M degenerate, or the motion is singular."
+        where = {"method": self.start.method, "step": step, "time": time, "residual": math.nan}
+        part = self.trajectory("stopped: " + reason)
+        return IntegrationError(reason, advice=advice, trajectory=part, **where)
+
+    def _parts(self, y):
+        return np.split(y, [len(self.system.q)], -1)
+
+    def _multipliers(self):
+        """Of the states one h before the rows; NaN where there are none."""
+        s, t = self.system, self.times[1 : self.done + 1] - self.h
+        q, v = self._parts(self.before[: self.done])
+        with contextlib.suppress(ValueError):
+            return s.multipliers(q, v, t)
+        lam = np.full((self.done, len(s.symbolic.A)), np.nan)
+        for k in range(self.done):  # one has none: find out which
+            with contextlib.suppress(ValueError):
+                lam[k] = s.multipliers(q[k], v[k], t[k])
+        return lam
+
+    def trajectory(self, message=""):
+        q, v = self._parts(self.y[: self.done + 1])
+        lam = np.zeros((self.done + 1, len(self.system.symbolic.A)))
+        lam[1:] = -self.h * self._multipliers()
+        rows = self.start.layout.join(q=q, v=v, lam=lam)
+        return self.start.trajectory(rows, self.done * self.start.every, message)

@@ -1,0 +1,181 @@
+"""At the door: the arguments of a run or of many, and the rows that they begin with."""
+
+from __future__ import annotations
+
+from copy import copy
+
+import numpy as np
+
+from ..codegen.evaluate import joined
+from ..methods.layout import Rows
+from ..methods.method import velocity_scale
+from . import arguments
+from .trajectory import Trajectory
+
+
+class Start:
+    """Checked arguments of K runs, and what they begin with; every array has K entries.
+
+    q0, v0, q1 : (K, n), or v0 or q1 None;  h : (K,);  parameters : name -> (K,), those that vary
+    definite : ``System.is_definite`` of all
+    row, state, scale2 : (K, ...) and done : what ``begin`` returns
+
+    Without ``parameters``, not even {}, it is one run: K is 1, and messages name no member.
+    """
+
+    def __init__(
+        self, system, method, q0, v0, *, h, steps, q1=None, every=1, t0=0.0, parameters=None
+    ):
+        arguments.check_pair(system, method)
+        self.system, self.method, self.many = system, method, parameters is not None
+        self.t0, h = arguments.finite(t0, "t0"), arguments.positive(h, self.many)
+        self.steps, self.every = arguments.steps_and_every(steps, every)
+        states, self.parameters = arguments.states(system, method, q0, v0, q1), {}
+        if self.many:
+            states, self.parameters = arguments.for_all(system, states, h, parameters)
+        self.q0, self.v0, self.q1 = arguments.vectors(system, states, self.many)
+        self.h = np.full(len(self.q0), h)
+        self.definite = arguments.definite(system, self.parameters)
+        self.layout = method.layout(system)
+        self.set_out()
+
+    # ---- beginning
+
+    def set_out(self):
+        """Check the states and begin; refuse the first member that cannot."""
+        named = not self.parameters  # what is wrong with a state of many then says whose it is
+        try:
+            arguments.check_states(self)
+            named = not self.many
+            self.row, self.state, self.done, self.scale2 = begin(self)
+            self._check_rows()
+        except (ValueError, TypeError):  # TypeError: of arrays, where one state is looked at alone
+            if named:
+                raise
+            self._one_by_one()
+
+    def _check_rows(self):
+        if np.isfinite(self.layout.given(self.row)).all():
+            return
+        name, value = ("v0", self.v0) if self.q1 is None else ("q1", self.q1)
+        where = f"q0 = {self.q0[0]}, {name} = {value[0]}"
+        raise ValueError(f"L or its derivatives are not finite at {where}; start elsewhere")
+
+    def _one_by_one(self):
+        """Slowly, to name the member that cannot."""
+        found = []
+        for k in range(len(self)):
+            found.append(self.member(k))
+            try:
+                found[k].set_out()
+            except ValueError as error:
+                raise ValueError(f"member {k}: {error}") from None
+        self.done = found[0].done
+        for name in ("row", "state", "scale2"):
+            setattr(self, name, np.concatenate([getattr(one, name) for one in found]))
+
+    # ---- the members
+
+    def __len__(self):
+        return len(self.q0)
+
+    def take(self, index, **changes):
+        """The start of these members."""
+        new = copy(self)
+        for name, x in vars(self).items():
+            if isinstance(x, np.ndarray):
+                setattr(new, name, x[index])
+        new.parameters = {name: x[index] for name, x in self.parameters.items()}
+        vars(new).update(changes)
+        return new
+
+    def member(self, k):
+        """The start of run k alone."""
+        values, system = {name: x[k] for name, x in self.parameters.items()}, self.system
+        if values:
+            system = system.set(**values).varied({}, self.definite)
+        return self.take(slice(k, k + 1), system=system, parameters={}, many=False)
+
+    # ---- what follows from it
+
+    @property
+    def company(self):
+        """The system of all members: with arrays for the parameters that vary."""
+        if not self.parameters:
+            return self.system
+        return self.system.varied(self.parameters, self.definite)
+
+    @property
+    def program(self):
+        """The generated code of a step, the same for all members."""
+        return self.method.program(self.company)
+
+    @property
+    def kept(self):
+        """The number of rows that a run stores."""
+        return self.steps // self.every + 1
+
+    def empty_rows(self, *count):
+        """Room for the rows of so many runs."""
+        return np.empty((*count, self.kept, self.layout.width))
+
+    def trajectory(self, rows, done, message=""):
+        """The run of a single member, as far as it went."""
+        rows, q1_given = rows[: done // self.every + 1], self.q1 is not None
+        about = {"every": self.every, "message": message, "q1_given": q1_given}
+        return Trajectory(self.system, self.method, rows, t0=self.t0, h=self.h[0], **about)
+
+
+# ---------------------------------------------------------------------------- the first rows
+
+
+def begin(start):
+    """Row 0, the state to go on from, the steps done in it, and Newton's scales (squared).
+
+    The state is row 0 or, where the first step is given (q1) or belongs to another method (EDLA),
+    row 1.
+    """
+    m, s, t0 = start.method, start.company, start.t0
+    at = slice(None) if start.many else 0  # numbers are faster than arrays of one
+    q0, v0, q1, h = (x if x is None else x[at] for x in (start.q0, start.v0, start.q1, start.h))
+    none = np.zeros(len(s.symbolic.A))
+    v = v0 if q1 is None else s.velocity_between(q0, q1, h)
+    a = first_acceleration(s, t0, q0, v) if q1 is None else np.zeros_like(v)
+    with np.errstate(all="ignore"):  # what is not finite is refused afterwards
+        scale2 = velocity_scale(v, a, h) ** 2
+        if q1 is None:
+            p = m.start_momentum(s, t0, q0, v, h) if m.discrete else None
+            first = second = {"q": q0, "p": p, "v": v, "lam": none}
+        else:
+            p_minus, p_plus = (m.on_step(s, x, t0, q0, v, h) for x in ("p_minus", "p_plus"))
+            first = {"q": q0, "p": m.arriving(s, t0, q0, p_minus), "v": v, "lam": none}
+            second = {"q": q1, "p": p_plus, "v": v, "lam": none}
+        if m.variable_step:
+            if q1 is None:
+                layout = m.first_step.layout(s)
+                rows = one_step(m.first_step, s, t0, h, layout.join(**first), scale2)
+                second = vars(Rows(layout, rows))
+            own = {"h": h, "h_before": h, "e": m.on_step(s, "E_plus", t0, q0, second["v"], h)}
+            first, second = first | own | {"t": t0}, second | own | {"t": t0 + h}
+    row, done = np.atleast_2d(start.layout.join(**first)), int(second is not first)
+    state = np.atleast_2d(start.layout.join(**second)) if done else row.copy()
+    return row, state, done, np.atleast_2d(scale2)
+
+
+def first_acceleration(system, t, q, v):
+    try:
+        return system.acceleration(q, v, t)
+    except ValueError as error:
+        raise ValueError(f"there is no motion from q0 = {q}, v0 = {v}: {error}") from None
+
+
+def one_step(method, system, t, h, rows, scale2):
+    """One step of a row or of a batch of rows; NaN where it fails."""
+    if rows.ndim == 1:
+        args = method.arguments(system, scale2.tolist())
+        ok, *new = method.program(system).one_step(t, float(h), *rows.tolist(), *args)
+        return np.array(new[1:]) if ok else np.full(len(rows), np.nan)
+    args = method.arguments(system, scale2.T)
+    with np.errstate(all="ignore"):
+        ok, _, *new = method.program(system).numpy(t, h, *rows.T, *args)
+    return np.where(np.asarray(ok)[..., None], joined(new, rows.shape[:1]), np.nan)

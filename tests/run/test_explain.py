@@ -1,0 +1,57 @@
+"""Why a run stopped: the reason in words, and what to do."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import nhlab as nh
+
+x, vx = nh.symbols("x vx")
+BOARD, steep = nh.systems.snakeboard(), nh.System((x,), (vx,), vx**2 / 2 + sp.exp(3 * x))
+flat = nh.System((x,), (vx,), vx**2 / 2 - 1)
+
+
+def stopped(system, method, q0=None, v0=None, **options):
+    """The error of a run; what was computed is sound."""
+    with pytest.raises(nh.IntegrationError) as error:
+        nh.integrate(system, method, q0, v0, **options)
+    sol = error.value.trajectory
+    assert np.all(np.isfinite(sol.q)) and np.all(np.diff(sol.t) > 0)
+    return error.value
+
+
+@pytest.mark.parametrize("method", [nh.DLA(), nh.Projector(), nh.RK4()], ids=str)
+def test_rank_loss_on_the_way(method):
+    """The wheels turn at a rate that meets phi = pi/2 after 20 steps; the error says where.
+
+    Reference may step across: D itself is smooth there, only the two forms merge.
+    """
+    q0 = [0, 0, 0, 0, np.pi / 2 - 1]
+    v0 = BOARD.project(q0, [0, 0, 0, 0.3, 1])
+    error = stopped(BOARD, method, q0, v0, h=0.05, steps=100)
+    assert "dependent" in error.reason and "phi = 1.57" in error.reason, error
+    assert 18 <= error.step <= 21 and "rank" in error.advice
+
+
+@pytest.mark.ledger("C03-R2")
+def test_no_positive_step():
+    """C03 remark 2: the sleigh has no EDLA step beyond t = 7.9, and the message says so."""
+    error = stopped(nh.systems.sleigh(), nh.EDLA(), h=0.05, steps=10_000)
+    assert "no positive step exists" in error.reason and "theta = " in error.reason
+    assert "nh.DLA" in error.advice and error.step < 1000
+
+
+def test_an_energy_that_does_not_depend_on_the_step():
+    """Free motion has its energy with every h: EDLA's equation for h says nothing."""
+    error = stopped(flat, nh.EDLA(), [0], [1], h=0.1, steps=5)
+    assert "hardly depends on the step at x = 0.1" in error.reason and error.step == 1
+    assert "EDLA is of no use" in error.advice
+
+
+@pytest.mark.parametrize("method", [nh.DLA(), nh.EDLA()], ids=str)
+def test_newton_that_does_not_converge(method):
+    """In the first step already; EDLA's is taken by another method."""
+    error = stopped(steep, method, [2.0], [0.0], h=0.2, steps=5)
+    assert error.reason == "Newton's method did not converge in 8 iterations at x = 2"
+    assert error.advice == "Try a smaller h." and error.step == 0 and error.residual > 1
+    nh.integrate(steep, method, [-3.0], [0.0], h=0.2, steps=5)

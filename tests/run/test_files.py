@@ -1,0 +1,173 @@
+"""Files: what is saved comes back exactly, and foreign files are refused without harm."""
+
+import io
+import json
+import pickle
+
+import numpy as np
+import pytest
+import sympy as sp
+from runs import METHODS, PARTICLE, run, stopped_sleigh
+
+import nhlab as nh
+from nhlab.run import files
+
+x, y, z, vx, vy, vz = nh.symbols("x y z vx vy vz")
+s = nh.symbols("s", positive=True)
+TO_SAVE = {
+    **{f"particle {m}": (PARTICLE, m) for m in METHODS},
+    **{f"{n} EDLA": (f(), nh.EDLA()) for n, f in nh.systems.catalogue.items() if n in
+       ("driven", "spherical_pendulum", "kepler")},
+    "snakeboard": (nh.systems.snakeboard(), nh.DLA()),
+    "floats": (nh.System((x,), (vx,), 0.1 * vx**2 - sp.Float("0.3", 30) * x**2 / 3, q0=[1], v0=[0]),
+               nh.DLA()),
+    "pieces": (nh.System((x, y), (vx, vy), vx**2 + vy**2 - sp.Piecewise(
+        (x**2, (x < 0) | (y > 2)), (sp.sin(x) * y, sp.Ne(x, 3)), (sp.sqrt(y), True))
+        - sp.Piecewise((1, sp.Eq(x, 7)), (0, True)), q0=[0.5, 1], v0=[0.1, 0]), nh.Variational()),
+    "functions": (nh.System((x,), (vx,), vx**2 + sum(f(x / 2) for f in (
+        sp.sin, sp.tan, sp.exp, sp.cosh, sp.asin, sp.atanh, sp.Abs, sp.sign, sp.sec, sp.cot))
+        + sp.log(x) + sp.atan2(x, 2) + sp.pi * x + sp.E * x + x ** sp.Rational(1, 3), q0=[0.5],
+        v0=[0.1]), nh.RK4()),
+    "metric": (nh.System((x, y), (vx, vy), vx**2 + vy**2, [vx - y * vy],
+                         metric=[[2 + x**2, 0], [0, 1]], q0=[0, 1], v0=[1, 1]), nh.Projector()),
+    "positive": (nh.System((x,), (vx,), s * vx**2 - sp.sqrt(s**2) * x, parameters={s: 2}, q0=[1],
+                           v0=[0]), nh.DLA()),
+    "factored": (nh.System((x, y), (vx, vy), sp.factor(2 * vx**2 + 2 * vy**2), q0=[1, 2],
+                           v0=[0, 1]), nh.DLA()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", TO_SAVE)
+def test_saved_and_loaded(case, tmp_path):
+    system, method = TO_SAVE[case]
+    sol = run(system, method, t0=0.25, steps=6, every=3, h=0.02)
+    sol.save(tmp_path / "run.npz")
+    back = nh.load(tmp_path / "run.npz")
+    np.testing.assert_array_equal(back.rows.array, sol.rows.array)
+    for name in ("t", "q", "v", "p", "h", "lam"):
+        np.testing.assert_array_equal(getattr(back, name), getattr(sol, name))
+    assert back.method == method and type(back.method) is type(method)
+    assert back.system == system and hash(back.system) == hash(system)
+    assert (back.every, back.message) == (3, "") and back.system.name == system.name
+    np.testing.assert_array_equal(back.energy(), sol.energy())
+    one, two = (nh.integrate(s, method, system.q0, system.v0, h=0.02, steps=3)
+                for s in (system, back.system))  # fmt: skip
+    np.testing.assert_array_equal(one.q, two.q)
+
+
+def test_saved_where_told(tmp_path):
+    """An ordinary npz file, whether its ending is given or not."""
+    sol = run()
+    for name in (tmp_path / "plain", str(tmp_path / "text.npz")):
+        sol.save(name)
+        np.testing.assert_array_equal(nh.load(name).q, sol.q)
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["plain.npz", "text.npz"]
+    with np.load(tmp_path / "text.npz", allow_pickle=False) as file:
+        assert sorted(file) == ["about", "rows"]
+        assert json.loads(str(file["about"]))["system"]["name"] == "particle"
+    with pytest.raises(FileNotFoundError):
+        nh.load(tmp_path / "nothing.npz")
+
+
+def test_saved_run_of_a_given_q1_and_a_stopped_run(tmp_path):
+    sol = run(q0=[0, 1, 0], q1=[0.1, 1.1, 0.1])
+    sol.save(tmp_path / "a.npz")
+    assert np.isnan(nh.load(tmp_path / "a.npz").lam[0, 0])
+    part = stopped_sleigh().trajectory
+    part.save(tmp_path / "b.npz")
+    back = nh.load(tmp_path / "b.npz")
+    assert back.message == part.message != "" and back.steps == part.steps
+
+
+class Bomb:
+    """Unpickling this leaves a file behind."""
+
+    def __reduce__(self):
+        return (open, ("exploded", "w"))
+
+
+def bad_files():
+    good = io.BytesIO()
+    run(steps=2).save(good)
+    good = good.getvalue()
+    with np.load(io.BytesIO(good)) as file:
+        about, rows = json.loads(str(file["about"])), file["rows"]
+
+    def npz(**arrays):
+        out = io.BytesIO()
+        np.savez(out, **arrays)
+        return out.getvalue()
+
+    def changed(**values):
+        return npz(about=np.array(json.dumps({**about, **values})), rows=rows)
+
+    def system(**values):
+        return changed(system={**about["system"], **values})
+
+    bomb = np.array([Bomb()], dtype=object)
+    yield "empty", b""
+    yield "random", np.random.default_rng(1).bytes(500)
+    yield "zip signature only", b"PK\x03\x04" + b"x" * 50
+    yield "truncated", good[:-40]
+    yield "flipped bits", bytes(b ^ 255 if 150 < i < 170 else b for i, b in enumerate(good))
+    yield "pickle", pickle.dumps(Bomb())
+    yield "object array", npz(about=bomb, rows=bomb)
+    yield "object rows", npz(about=np.array(json.dumps(about)), rows=bomb)
+    yield "npy", npy(np.zeros(3))
+    yield "foreign", npz(a=np.zeros(3))
+    yield "no rows", npz(about=np.array(json.dumps(about)))
+    yield "no JSON", npz(about=np.array("hello"), rows=rows)
+    yield "JSON list", npz(about=np.array("[1, 2]"), rows=rows)
+    yield "other format", changed(format="nhlab trajectory 99")
+    yield "unknown method", changed(method=["System", {}])
+    yield "private method", changed(method=["__builtins__", {}])
+    yield "wrong options", changed(method=["DLA", {"beta": 1}])
+    yield "bad alpha", changed(method=["DLA", {"alpha": 7}])
+    yield "code for L", system(L=["Lambda", "__import__('os').system('touch exploded')"])
+    yield "text for L", system(L="__import__('os').system('touch exploded')")
+    yield "symbol of code", system(L=["Symbol", "__import__('os').system('touch exploded')", {}])
+    yield "L too short", system(L=["Rational", "1"])
+    yield "L is not a list", system(L=5)
+    yield "L of None", system(L=["Add", None])
+    yield "narrow rows", npz(about=np.array(json.dumps(about)), rows=rows[:, :-1])
+    yield "flat rows", npz(about=np.array(json.dumps(about)), rows=rows[0])
+    yield "no rows at all", npz(about=np.array(json.dumps(about)), rows=rows[:0])
+    yield "text rows", npz(about=np.array(json.dumps(about)), rows=rows.astype(str))
+
+
+def npy(array):
+    out = io.BytesIO()
+    np.save(out, array)
+    return out.getvalue()
+
+
+BAD_FILES = dict(bad_files())
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_foreign_files_are_refused(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "file.npz"
+    path.write_bytes(BAD_FILES[name])
+    with pytest.raises(ValueError, match=r"file\.npz is not a trajectory saved by nhlab"):
+        nh.load(path)
+    assert [f.name for f in tmp_path.iterdir()] == ["file.npz"]  # nothing was executed
+
+
+# As saved files have it: exactly what the expression was made from, the numbers to the last bit.
+WRITTEN = {
+    "x": (x, ["Symbol", "x", {"real": True}]),
+    "positive": (s, ["Symbol", "s", {"real": True, "positive": True}]),
+    "0.1": (sp.Float(0.1), ["Float", [0, "3602879701896397", -55, 52], 53]),
+    "-0.3": (sp.Float("-0.3", 9), ["Float", [1, "5153960755", -34, 33], 33]),
+    "x/3": (x / 3, ["Mul", ["Rational", "1", "3"], ["Symbol", "x", {"real": True}]]),
+    "pi": (sp.pi, ["Constant", "pi"]),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_expressions_are_written_as_ever(name):
+    e, data = WRITTEN[name]
+    assert files.to_json(e) == data == json.loads(json.dumps(files.to_json(e)))
+    back = files.from_json(data)
+    assert back == e and sp.srepr(back) == sp.srepr(e)
