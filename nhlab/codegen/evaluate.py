@@ -34,7 +34,7 @@ class Function:
         parts = []
         for x, many in zip(values, self.vectors, strict=True):
             x = np.asarray(x, float)
-            parts += list(np.moveaxis(x, -1, 0) if x.ndim > 1 else x) if many else [x[()]]
+            parts += list(x.transpose(-1, *range(x.ndim - 1))) if many else [x[()]]
         alone = all(x.ndim == 0 for x in parts)
         batch = () if alone else np.broadcast_shapes(*(x.shape for x in parts))
         return joined(self.function(*parts), batch).reshape((*batch, *self.shape))[()]

@@ -116,9 +116,6 @@ class Reduction(DiscreteConnection, System):
         base, fibre = ([s.name for s in part] for part in (self.base, self.fibre))
         return {"base": base, "fibre": fibre, "name": self.name}
 
-    def _options(self):  # the name by which saved runs still ask
-        return self.options()
-
     @cached_property
     def key(self):
         symbols = (*self.base, *self.fibre, *self.parameters)

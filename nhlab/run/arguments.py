@@ -166,8 +166,8 @@ def _same(sizes):
 
 def definite(system, parameters):
     """``System.is_definite`` for all members."""
-    entries = [e for row in system.symbolic.M for e in row] if parameters else ()
-    if parameters.keys().isdisjoint(s.name for e in entries for s in e.free_symbols):
+    varied = {s for s in system.parameters if s.name in parameters}
+    if not system.short.depends(system.short.M, varied):
         return system.is_definite
     for at in range(0, len(next(iter(parameters.values()))), 10_000):
         some = {name: x[at : at + 10_000, None] for name, x in parameters.items()}
@@ -192,7 +192,7 @@ def check_states(start):
         x = getattr(start, name)
         x = q[:0] if x is None else x
         g = s.g(x)
-        for k in _first(np.abs(g) > 1e-9 * _size(s.values(s.symbolic.Dg, x), x) + 1e-15):
+        for k in _first(np.abs(g) > 1e-9 * _size(s.values(s.short.Dg, x), x) + 1e-15):
             where = f"{name}{at(k)} = {_short(x[k])} is off the holonomic constraints"
             raise ValueError(f"{where}: g = {_short(g[k])}, not 0")
     with np.errstate(all="ignore"):

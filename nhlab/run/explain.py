@@ -24,7 +24,7 @@ def explain(run, attempt):
 
 def dependent(system, places, t):
     """A sentence if the constraint forms are (nearly) dependent at one of the places."""
-    for q in places if system.symbolic.A else ():
+    for q in places if system.m else ():
         sizes = np.linalg.svd(system.A(q, t), compute_uv=False)
         if sizes[-1] < 1e-3 * sizes[0]:
             value = f"(smallest singular value {sizes[-1]:.1e})"
@@ -75,9 +75,8 @@ def warn_of_energy_jumps(sol):
     if not sol.system.is_autonomous or len(sol) < 2:
         return
     pick = slice(None, None, len(sol) // 500 + 1)
-    table = sol.system.symbolic.E, sol.system.symbolic.V
     with np.errstate(all="ignore"):  # what overflows has jumped, too
-        E, V = sol.system.values(table, sol.q[pick], sol.rows.v[pick]).T
+        E, V = sol.system.energy(sol.q[pick], sol.rows.v[pick]), sol.system.V(sol.q[pick])
         scale = np.ptp(np.minimum(V, max(E[0], V[0]))) + np.abs(E[0] - V[0]) + 1e-300
         jump = np.nan_to_num(np.abs(E - E[0]), nan=np.inf)
     if jump.max() > 10 * scale:

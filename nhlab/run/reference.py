@@ -95,7 +95,7 @@ class ReferenceRun:
         q, v = self._parts(self.before[: self.done])
         with contextlib.suppress(ValueError):
             return s.multipliers(q, v, t)
-        lam = np.full((self.done, len(s.symbolic.A)), np.nan)
+        lam = np.full((self.done, s.m), np.nan)
         for k in range(self.done):  # one has none: find out which
             with contextlib.suppress(ValueError):
                 lam[k] = s.multipliers(q[k], v[k], t[k])
@@ -103,7 +103,7 @@ class ReferenceRun:
 
     def trajectory(self, message=""):
         q, v = self._parts(self.y[: self.done + 1])
-        lam = np.zeros((self.done + 1, len(self.system.symbolic.A)))
+        lam = np.zeros((self.done + 1, self.system.m))
         lam[1:] = -self.h * self._multipliers()
         rows = self.start.layout.join(q=q, v=v, lam=lam)
         return self.start.trajectory(rows, self.done * self.start.every, message)

@@ -138,7 +138,7 @@ def begin(start):
     m, s, t0 = start.method, start.company, start.t0
     at = slice(None) if start.many else 0  # numbers are faster than arrays of one
     q0, v0, q1, h = (x if x is None else x[at] for x in (start.q0, start.v0, start.q1, start.h))
-    none = np.zeros(len(s.symbolic.A))
+    none = np.zeros(s.m)
     v = v0 if q1 is None else s.velocity_between(q0, q1, h)
     a = first_acceleration(s, t0, q0, v) if q1 is None else np.zeros_like(v)
     with np.errstate(all="ignore"):  # what is not finite is refused afterwards

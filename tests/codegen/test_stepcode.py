@@ -22,7 +22,7 @@ from nhlab.codegen.printing import python as printed
 from nhlab.codegen.statement import Stage, Statement, dummy
 from nhlab.codegen.writing import generate, in_turn
 from nhlab.run import loop
-from nhlab.run.loop import Start, begin
+from nhlab.run.start import Start, begin
 
 x, y, z, vx, vy, vz = nh.symbols("x y z vx vy vz")
 k, m = nh.symbols("k m")
@@ -118,7 +118,7 @@ def test_text_does_what_the_statement_says(case):
     make, method = CASES[case]
     system = make()
     start = Start(system, method, None, None, h=0.05, steps=5)
-    _, state, done, weights = begin(start)
+    _, (state,), done, (weights,) = begin(start)
     program, args = method.program(system), method.arguments(system, weights.tolist())
     state, t, h = state.tolist(), 0.05 * done, 0.05
     if method.variable_step:
@@ -805,7 +805,7 @@ def test_run_for_cpython_equals_the_text(system, method):
     assert "step" in plain.__code__.co_names
     assert not {"step", "all_", "where"} & {*fast.__code__.co_names}
     start = Start(system, method, None, None, h=0.1, steps=20)
-    row, state, done, scale2 = begin(start)
+    (row,), (state,), done, (scale2,) = begin(start)
     args = method.arguments(start.system, scale2.tolist())
     for every in (1, 5):
         rows, floats = np.zeros((20 // every + 1, len(row))), state.tolist()
@@ -873,7 +873,7 @@ def test_a_row_that_moves_with_its_own_unknown_stays_in_the_elimination():
     bent = nh.System((x, y), (vx, vy), (1 + x**2) * vx**2 / 2 + vy**2 / 2 - x * y**3 - y**4)
     steps = nh.integrate(bent, nh.DLA(), [1, 0.5], [0, 1], h=0.1, steps=1)
     start = Start(bent, nh.DLA(), [1, 0.5], [0, 1], h=0.1, steps=1)
-    row, *_, scale2 = begin(start)
+    (row,), *_, (scale2,) = begin(start)
     statement, args = nh.DLA().program(bent).statement, nh.DLA().arguments(bent, scale2.tolist())
     careful = careful_step(statement, 0.0, 0.1, row.tolist(), args)
     np.testing.assert_allclose(steps.rows.array[1], careful.carry, rtol=1e-13)

@@ -10,7 +10,7 @@ from scipy.optimize import root
 import nhlab as nh
 from nhlab.codegen.careful import careful_step
 from nhlab.methods.composition import FACTORS
-from nhlab.run.loop import _first_step
+from nhlab.run.start import one_step
 from nhlab.view import plot
 
 S = nh.systems
@@ -116,7 +116,7 @@ def test_general_systems():
         assert exact or np.ptp(sol.energy()) > 1e-5
         row = sol.rows.array[-1]  # with b(q).v time is reversed by h -> -h only
         for h in (0.1, -0.1):
-            row = _first_step(method, system, 0.0, h, row, np.ones(3))
+            row = one_step(method, system, 0.0, h, row, np.ones(3))
         assert np.abs(row[:6] - sol.rows.array[-1, :6]).max() < 1e-13
         assert away_and_back(system, method) > 1e-3
 
@@ -381,7 +381,7 @@ def substeps(system, method, factors, h, T):
     row = np.concatenate([q0, p0, v0, np.zeros(len(system.constraints))])
     for _ in range(round(T / h)):
         for factor in factors:
-            row = _first_step(method, system, 0.0, factor * h, row, np.ones(len(v0)))
+            row = one_step(method, system, 0.0, factor * h, row, np.ones(len(v0)))
     return row[: len(q0)]
 
 

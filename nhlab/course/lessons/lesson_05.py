@@ -25,7 +25,7 @@ def energy_of_step(system, q, p, h):
     shape = np.broadcast_shapes(q.shape[:-1], h.shape)
     q, p, h = np.broadcast_to(q, (*shape, n)), np.broadcast_to(p, (*shape, n)), h + np.zeros(shape)
     v = system.project(q, system.velocity(q, p))
-    row = np.concatenate([q, p, v, np.zeros((*shape, len(system.symbolic.A)))], -1)
+    row = np.concatenate([q, p, v, np.zeros((*shape, system.m))], -1)
     with np.errstate(all="ignore"):
         ok, _, *new = method.program(system).numpy(
             0.0, h, *np.moveaxis(row, -1, 0), *method.arguments(system, np.ones((n, *shape)))
