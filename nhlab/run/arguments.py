@@ -167,7 +167,7 @@ def _same(sizes):
 def definite(system, parameters):
     """``System.is_definite`` for all members."""
     varied = {s for s in system.parameters if s.name in parameters}
-    if not system.short.depends(system.short.M, varied):
+    if not varied or not system.short.depends(system.short.M, varied):
         return system.is_definite
     for at in range(0, len(next(iter(parameters.values()))), 10_000):
         some = {name: x[at : at + 10_000, None] for name, x in parameters.items()}
