@@ -190,7 +190,10 @@ class Symmetry:
         """
         B, size = self._B_values
         basis = _null_space(B.reshape(-1, len(size)), size)
-        return tuple(tuple(map(_number, row)) for row in _echelon(basis))
+        # The reduced echelon form, from the last column: so a generator in D by itself stays alone.
+        form = sp.Matrix(basis[:, ::-1]).rref(iszerofunc=lambda x: abs(x) < 1e-8, pivots=False)
+        rows = np.array(form, float).reshape(basis.shape)[::-1, ::-1]
+        return tuple(tuple(map(_number, row)) for row in rows)
 
     @cached_property
     def sections(self):
@@ -493,12 +496,6 @@ def _null_space(B, size=None):
 
 def _rank(B, size=None):
     return B.shape[1] - len(_null_space(B, size))
-
-
-def _echelon(rows):
-    """The reduced echelon form, from the last column: so a generator in D by itself stays alone."""
-    form = sp.Matrix(rows[:, ::-1]).rref(iszerofunc=lambda x: abs(x) < 1e-8, pivots=False)
-    return np.array(form, float).reshape(rows.shape)[::-1, ::-1]
 
 
 def _number(x):
