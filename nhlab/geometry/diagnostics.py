@@ -180,8 +180,6 @@ def lagrangian(system, q, v, t=0.0):
     return system.values(system.L, q, v, t)
 
 
-# ---------------------------------------------------------------------------- growth
-
 KINDS = {0.0: "bounded", 0.5: "random walk", 1.0: "drift"}
 BLOCKS = 128
 

@@ -53,8 +53,6 @@ class Reduction(DiscreteConnection, System):
             about["v0"] = None if full.v0 is None else tuple(full.v0[i] for i in bundle.v_r)
         super().__init__(self.base, base_v, *self._left(), full.holonomic, **about)
 
-    # ------------------------------------------------------------------ hypotheses
-
     def _check_invariance(self):
         """L, the constraints and g must not depend on s."""
         full = self.full
@@ -79,8 +77,6 @@ class Reduction(DiscreteConnection, System):
             values = self.full.values(block, *self.full.samples())
         values = values[np.isfinite(values).all((1, 2))]
         return (rank(values) == len(block)).any()
-
-    # ------------------------------------------------------------------ construction
 
     def _bind(self, given):
         return dict(sorted({**self.full.parameters, **self._own}.items(), key=lambda x: x[0].name))
@@ -109,9 +105,9 @@ class Reduction(DiscreteConnection, System):
         return super()._repr_latex_().replace(end, r" \\ " + r" \\ ".join(more) + end)
 
     def __reduce__(self):
-        return rebuild, (type(self), (self.full,), self.options())
+        return rebuild, (type(self), (self.full,), self._options())
 
-    def options(self):
+    def _options(self):
         """Keywords of the constructor, as names and numbers."""
         base, fibre = ([s.name for s in part] for part in (self.base, self.fibre))
         return {"base": base, "fibre": fibre, "name": self.name}
@@ -121,8 +117,6 @@ class Reduction(DiscreteConnection, System):
         symbols = (*self.base, *self.fibre, *self.parameters)
         parts = (type(self).__name__, self.full.key, *map(str, symbols))
         return hashlib.sha256(repr(parts).encode()).hexdigest()
-
-    # ------------------------------------------------------------------ symbolic parts
 
     @cached_property
     def symbolic(self):
@@ -177,8 +171,6 @@ class Reduction(DiscreteConnection, System):
     def curvature_at(self, r, t=0.0):
         """Values of ``curvature``, shape (..., m, k, k)."""
         return self.values(self.curvature.tolist(), r, None, t)
-
-    # ------------------------------------------------------------------ between Q and Q/G
 
     def project(self, q, v=None, t=0.0):
         """r of positions q of the full system, shape (..., k), or of a Trajectory of it.
@@ -391,8 +383,8 @@ class Horizontal(Reduction):
         p = DLA(alpha, symmetric).on_step(self.full, "p_plus", t, q0, v, h)
         return p[..., self.bundle.v_s]
 
-    def options(self):
-        return {**super().options(), "mu": self.mu.tolist()}
+    def _options(self):
+        return {**super()._options(), "mu": self.mu.tolist()}
 
     def conditions(self, wd, J):
         return [j - mu for j, mu in zip(J, self.mu_symbols, strict=True)]

@@ -15,6 +15,7 @@ from itertools import chain
 import numpy as np
 import sympy as sp
 from sympy.polys.polyerrors import BasePolynomialError
+from sympy.utilities.iterables import is_sequence
 
 from ..codegen.derivatives import dot
 from ..methods import DLA, Projector
@@ -57,7 +58,7 @@ class Symmetry:
         k = len(self.fields)
         if k == 0:
             raise ValueError("generators is empty; give at least one vector field")
-        if _rank(np.swapaxes(self._fields(*self._points), 1, 2).reshape(-1, k)) < k:
+        if _rank(np.swapaxes(self._fields(*self._generic[::2]), 1, 2).reshape(-1, k)) < k:
             raise ValueError(
                 f"the generators {list(self.names)} are dependent: a combination with "
                 "constant coefficients vanishes; drop the redundant ones"
@@ -69,8 +70,6 @@ class Symmetry:
     def set(self, **values):
         """The same symmetry of ``system.set(**values)``."""
         return Symmetry(self.system.set(**values), *self._given)
-
-    # ------------------------------------------------------------------ at the door
 
     def _field(self, field, where):
         names = self.directions
@@ -109,7 +108,7 @@ class Symmetry:
 
     def _read_sections(self, section):
         rows, k = _sequence(section), len(self.names)
-        rows = [_sequence(r) for r in (rows if any(map(_is_sequence, rows)) else [rows])]
+        rows = [_sequence(r) for r in (rows if any(map(is_sequence, rows)) else [rows])]
         for row in rows:
             if len(row) != k:
                 raise ValueError(
@@ -119,7 +118,7 @@ class Symmetry:
         return tuple(tuple(self._expression(e, "section") for e in row) for row in rows)
 
     def _refuse_outside_D(self):
-        q, t = self._points
+        q, _, t = self._generic
         c, (B, size) = self._coefficients(q, t), self._B_values
         gap = np.einsum("pma,psa->psm", B, c)
         for p, s, m in np.argwhere(np.abs(gap) > TOLERANCE * (np.abs(c) @ size)[..., None])[:1]:
@@ -129,8 +128,6 @@ class Symmetry:
                 f"section = {self.sections[s]} does not lie in D: there {constraint} is {value}, "
                 f"for example {gap[p, s, m]:.3g} at q = {q[p].round(3)}, not 0"
             )
-
-    # ------------------------------------------------------------------ numbers
 
     @cached_property
     def _generic(self):
@@ -149,10 +146,6 @@ class Symmetry:
                 "use other coordinates"
             )
         return q[good], v[good], t[good]
-
-    @property
-    def _points(self):
-        return self._generic[::2]
 
     def _fields(self, q, t=0.0, system=None):
         return (system or self.system).values(self.fields, q, None, t)
@@ -178,7 +171,7 @@ class Symmetry:
     @cached_property
     def _B_values(self):
         """Its values at generic points, (points, m, k), and how large a column could be, (k,)."""
-        q, t = self._points
+        q, _, t = self._generic
         A, xi = self.system.A(q, t), self._fields(q, t)[..., :-1]
         size = np.einsum("pmi,pai->pma", np.abs(A), np.abs(xi)).max((0, 1), initial=0)
         return np.einsum("pmi,pai->pma", A, xi), size
@@ -197,7 +190,10 @@ class Symmetry:
         """
         B, size = self._B_values
         basis = _null_space(B.reshape(-1, len(size)), size)
-        return tuple(tuple(map(_number, row)) for row in _echelon(basis))
+        # The reduced echelon form, from the last column: so a generator in D by itself stays alone.
+        form = sp.Matrix(basis[:, ::-1]).rref(iszerofunc=lambda x: abs(x) < 1e-8, pivots=False)
+        rows = np.array(form, float).reshape(basis.shape)[::-1, ::-1]
+        return tuple(tuple(map(_number, row)) for row in rows)
 
     @cached_property
     def sections(self):
@@ -205,7 +201,7 @@ class Symmetry:
 
         First the horizontal symmetries, then the simplest solutions of A(q) xi~_Q(q) = 0.
         """
-        found, (q, t) = list(self.horizontal), self._points
+        found, (q, _, t) = list(self.horizontal), self._generic
         more = _solutions(self._B, self.system) if len(found) < self.rank else ()
         for c in sorted(more, key=sp.count_ops):
             with np.errstate(all="ignore"):
@@ -266,8 +262,7 @@ class Symmetry:
 
         D2Ld(q_k, q_k+1).(xi~(q_k+1) - xi~(q_k))_Q(q_k+1)
         """
-        _need_every_step(sol)
-        c = self._coefficients(sol.q[1:], sol.t[1:], self._of(sol), section)
+        c = self._coefficients(sol.q[1:], sol.t[1:], self._of(sol, whole=True), section)
         return np.einsum("ksa,ka->ks", np.diff(c, axis=0), self.J_d(sol, method)[1:])
 
     def residual(self, sol, method=None, section=None):
@@ -301,12 +296,17 @@ class Symmetry:
         dJ = dJ + np.einsum("...ai,...i->...a", by_v, a)
         return np.einsum("...sa,...a->...s", self._coefficients(q, t, system, section), dJ)
 
-    def _of(self, sol):
-        """The system of a run, which may differ from ours in its parameters."""
+    def _of(self, sol, whole=False):
+        """The system of a run, or a whole run, which may differ from ours in its parameters."""
         if sol.system.key != self.system.key:
             raise ValueError(
                 f"this is a run of {sol.system!r}, but the symmetry is one of "
                 f"{self.system!r}; make a Symmetry of sol.system"
+            )
+        if whole and sol.every != 1:
+            raise ValueError(
+                f"this run has every = {sol.every}, but consecutive steps are needed; "
+                "integrate with every=1"
             )
         return sol.system
 
@@ -316,9 +316,8 @@ class Symmetry:
         if sol.method.discrete and method in (None, sol.method):
             p, E = sol.p[1:], np.zeros(len(sol) - 1) if timeless else sol.energy("midpoints")
         else:
-            _need_every_step(sol)
             method = _discrete(DLA() if method is None else method)
-            s, t, q, h = sol.system, sol.t[:-1], sol.q[:-1], np.diff(sol.t)
+            s, t, q, h = self._of(sol, whole=True), sol.t[:-1], sol.q[:-1], np.diff(sol.t)
             v = s.velocity_between(q, sol.q[1:], h)
             p, E = (method.on_step(s, x, t, q, v, h) for x in ("p_plus", "E_plus"))
         return np.concatenate([p, -E[:, None]], -1)
@@ -426,8 +425,6 @@ class Symmetry:
         for worst in np.abs(change).max((0, 2)):
             yield _in_words(worst[None], 1e3 * largest)
 
-    # ------------------------------------------------------------------ display
-
     def __repr__(self):
         return f"<Symmetry of {self.system.name or 'a system'}: {', '.join(self.names)}>"
 
@@ -471,22 +468,15 @@ class Invariance:
         return "\n".join(self.line(x) for x in PARTS if getattr(self, x) is not None)
 
 
-# ---------------------------------------------------------------------------- input
-
-
-def _is_sequence(x):
-    return isinstance(x, (list, tuple, sp.MatrixBase, np.ndarray))
-
-
 def _sequence(x):
-    return list(x) if _is_sequence(x) else [x]
+    return list(x) if is_sequence(x) else [x]
 
 
 def _named(generators):
     """Pairs (name or None, field); a single field may stand alone."""
     many = isinstance(generators, Mapping)
     pairs = list(generators.items()) if many else [(None, x) for x in _sequence(generators)]
-    alone = not any(_is_sequence(x) or isinstance(x, Mapping) for _, x in pairs)
+    alone = not any(is_sequence(x) or isinstance(x, Mapping) for _, x in pairs)
     return [(None, generators)] if pairs and alone else pairs
 
 
@@ -494,17 +484,6 @@ def _discrete(method):
     if not getattr(method, "discrete", False):
         raise ValueError(f"method = {method!r} has no discrete Lagrangian; take one like nh.DLA()")
     return method
-
-
-def _need_every_step(sol):
-    if sol.every != 1:
-        raise ValueError(
-            f"this run has every = {sol.every}, but consecutive steps are needed; "
-            "integrate with every=1"
-        )
-
-
-# ---------------------------------------------------------------------------- linear algebra
 
 
 def _null_space(B, size=None):
@@ -517,12 +496,6 @@ def _null_space(B, size=None):
 
 def _rank(B, size=None):
     return B.shape[1] - len(_null_space(B, size))
-
-
-def _echelon(rows):
-    """The reduced echelon form, from the last column: so a generator in D by itself stays alone."""
-    form = sp.Matrix(rows[:, ::-1]).rref(iszerofunc=lambda x: abs(x) < 1e-8, pivots=False)
-    return np.array(form, float).reshape(rows.shape)[::-1, ::-1]
 
 
 def _number(x):
@@ -565,9 +538,6 @@ def _syzygies(B, parameters):
     back = {x: f for f, x in names.items()}
     found = ring.free_module(B.rows).submodule(*columns).syzygy_module().gens
     return [tuple(ring.to_sympy(e).xreplace(back) for e in c) for c in found]
-
-
-# ---------------------------------------------------------------------------- words
 
 
 def _in_words(terms, size, formula=None):

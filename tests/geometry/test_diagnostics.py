@@ -5,6 +5,7 @@
 import numpy as np
 import pytest
 import sympy as sp
+from particles import particle
 
 import nhlab as nh
 from nhlab.codegen.careful import careful_step
@@ -15,7 +16,7 @@ x, y, vx, vy = nh.symbols("x y vx vy")
 
 
 def spring():
-    return nh.System((x,), (vx,), (vx**2 - x**2) / 2, q0=(1,), v0=(0,), name="spring")
+    return particle("x", x**2 / 2, name="spring", q0=(1,), v0=(0,))
 
 
 @pytest.mark.parametrize(
@@ -49,10 +50,9 @@ def test_order_of_a_known_solution(start, alpha, slope):
 def test_order_refuses(given, text):
     with pytest.raises(ValueError, match=text):
         D.order(spring(), nh.DLA(), T=1, **given)
-    free = nh.System((x,), (vx,), vx**2 / 2)
     for start, name in (((), "q0"), (([1],), "v0")):
         with pytest.raises(ValueError, match=f"{name} is missing and <System"):
-            D.order(free, nh.DLA(), *start, T=1, hs=[0.1])
+            D.order(particle("x"), nh.DLA(), *start, T=1, hs=[0.1])
 
 
 def test_drift_of_a_line():

@@ -4,13 +4,16 @@
 f, l_d, Ld* and the forces come from the oracle's Ld and wd of the full system by complex steps.
 """
 
+import json
 import pickle
 from functools import cache, partial
+from itertools import product
 
 import numpy as np
 import oracle
 import pytest
 import sympy as sp
+from particles import particle
 
 import nhlab as nh
 
@@ -20,9 +23,6 @@ RULES = [(0.5, False), (0.3, False), (0.3, True)]
 rules = pytest.mark.parametrize("alpha, symmetric", RULES)
 
 
-# ---------------------------------------------------------------------------- systems
-
-
 def started(make, q0, v, **options):
     """A system with the start q0 and the velocity of D nearest to v."""
     return make(q0=q0, v0=make(**options).project(q0, v), **options)
@@ -30,9 +30,8 @@ def started(make, q0, v, **options):
 
 def transmission():
     """A is not linear and the gyroscopic force does not vanish."""
-    L = (vx**2 + vy**2 + vz**2 - z**2) / 2 + sp.cos(y)
-    return nh.System((x, y, z), (vx, vy, vz), L, [vx + sp.sin(y) * vz], name="transmission",
-                     q0=(0, 0, 0), v0=(0, 1.5, 0.3))  # fmt: skip
+    V, rows = z**2 / 2 - sp.cos(y), [vx + sp.sin(y) * vz]
+    return particle("x y z", V, rows, "transmission", (0, 0, 0), (0, 1.5, 0.3))
 
 
 def coupled():
@@ -45,9 +44,8 @@ def coupled():
 
 def flat():
     """A is linear and closed: the constraint is integrable and the gyroscopic force vanishes."""
-    L = (vx**2 + vy**2 + vz**2) / 2 - x**2 - y**4
-    return nh.System((x, y, z), (vx, vy, vz), L, [vz + y * vx + (x + 3 * y) * vy], name="flat",
-                     q0=(0, 1, 0), v0=(1, 0.5, -2.5))  # fmt: skip
+    rows = [vz + y * vx + (x + 3 * y) * vy]
+    return particle("x y z", x**2 + y**4, rows, "flat", (0, 1, 0), (1, 0.5, -2.5))
 
 
 def bent():
@@ -59,8 +57,8 @@ def bent():
     row = vw - y * vx + x * vy
     L = (vx**2 + vy**2 + vz**2 + row**2) / 2 - x**2 - y**4
     rows = [vz + y * vx + (x + 3 * y) * vy, row]
-    return nh.System((x, y, z, w), (vx, vy, vz, vw), L, rows, name="bent", q0=(0, 1, 0, 0),
-                     v0=(1, 0.5, -2.5, 1))  # fmt: skip
+    start = {"q0": (0, 1, 0, 0), "v0": (1, 0.5, -2.5, 1)}
+    return nh.System((x, y, z, w), (vx, vy, vz, vw), L, rows, name="bent", **start)
 
 
 def relative_board():
@@ -82,12 +80,14 @@ def two_rotors():
     return started(make, (0.4, 0, 0.2, 0), (1, 0.5, 0.4, -0.3))
 
 
-CHAPLYGIN = {"particle": (S.particle, "z"), "robot": (S.robot, "x y"),
-             "rolling_disk": (S.rolling_disk, "x y"), "transmission": (transmission, "x"),
-             "coupled": (coupled, "z w"), "driven": (S.driven, "z"), "flat": (flat, "z"),
-             "bent": (bent, "z w")}  # fmt: skip
-HORIZONTAL = {"snakeboard": (S.snakeboard, "psi"), "relative_board": (relative_board, "psi"),
-              "two_rotors": (two_rotors, "z w")}  # fmt: skip
+def named(makers):
+    """name -> (system, fibre), from fibre -> systems."""
+    return {make.__name__: (make, fibre) for fibre in makers for make in makers[fibre]}
+
+
+CHAPLYGIN = named({"z": [S.particle, S.driven, flat], "x y": [S.robot, S.rolling_disk]})
+CHAPLYGIN |= named({"x": [transmission], "z w": [coupled, bent]})
+HORIZONTAL = named({"psi": [S.snakeboard, relative_board], "z w": [two_rotors]})
 MAIN = ["particle", "robot", "rolling_disk", "coupled", "driven"]
 
 
@@ -103,6 +103,18 @@ def integrate(system, method, h=0.1, steps=40, **start):
         return nh.integrate(system, method, h=h, steps=steps, **start)
     except nh.IntegrationError as error:
         return error.trajectory
+
+
+def unforced(red):
+    """The system with the reduced Lagrangian and without the forces."""
+    start = {"q0": red.q0, "v0": red.v0}
+    return nh.System(red.q, red.v, red.L, parameters=red.parameters, t=red.t, **start)
+
+
+def apart(red, one, other, h):
+    """How far two methods are apart on a reduction, up to t = 2."""
+    first, then = (integrate(red, m, h=h, steps=round(2 / h)) for m in (one, other))
+    return np.abs(first.q - then.q).max()
 
 
 def close(residual, tolerance):
@@ -161,12 +173,15 @@ class Printed:
         return self.l_d(*pair, self.f(*pair))
 
     def slope(self, function, slot, *args):
-        """d function/d args[slot], the new axis last."""
-        columns = []
-        for e in np.eye(np.shape(args[slot])[-1]):
-            moved = [a if k != slot else a + 1e-30j * e for k, a in enumerate(args)]
-            columns.append(function(*moved).imag / 1e-30)
-        return np.stack(columns, -1)
+        """d function/d args[slot], the new axis last; none for a time."""
+
+        def along(e):
+            moved = (a + 1e-30j * e if k == slot else a for k, a in enumerate(args))
+            return function(*moved).imag / 1e-30
+
+        if slot in (0, 2):
+            return along(1)
+        return np.stack([along(e) for e in np.eye(np.shape(args[slot])[-1])], -1)
 
     def equations(self, step0, step1):
         """The two sides of (32) at the nodes that join two steps: D1Ld* + D2Ld* and F- + F+."""
@@ -191,9 +206,6 @@ class Printed:
 def null_space(A):
     """Bases of {v : A v = 0}, shape (N, n, n - m)."""
     return np.swapaxes(np.linalg.svd(A)[2][:, A.shape[1] :], -1, -2)
-
-
-# ---------------------------------------------------------------------------- CM01 5.3
 
 
 @pytest.mark.ledger("CM01-5.5", "DRP-abelian")
@@ -230,16 +242,13 @@ def test_printed_formulas_and_momenta(name, alpha, symmetric):
     r1, t0, h = r0 + rng.uniform(-0.2, 0.2, r0.shape), rng.uniform(0, 1, 6), 0.1
     paper, pair = Printed(red, method), (t0, r0, t0 + h, r1)
     rule = (r0, r1, h, alpha, symmetric, t0)
-    close(red.f(*rule) - paper.f(*pair), 1e-13)
-    close(red.Ld(*rule) - paper.star(*pair), 1e-12)
     D1, D2 = (paper.slope(paper.star, slot, *pair) for slot in (1, 3))
-    close(red.D1Ld(*rule) - D1, 1e-12)
-    close(red.D2Ld(*rule) - D2, 1e-12)
     F_minus, F_plus = paper.forces(*pair)
-    close(red.F_minus(*rule) - F_minus, 1e-12)
-    close(red.F_plus(*rule) - F_plus, 1e-12)
-    close(red.beta_0(*rule) + F_minus, 1e-12)
-    close(red.beta_1(*rule) + F_plus, 1e-12)
+    close(red.f(*rule) - paper.f(*pair), 1e-13)
+    printed = {"Ld": paper.star(*pair), "D1Ld": D1, "D2Ld": D2, "F_minus": F_minus}
+    printed |= {"F_plus": F_plus, "beta_0": -F_minus, "beta_1": -F_plus}
+    for what, value in printed.items():
+        close(getattr(red, what)(*rule) - value, 1e-12)
     v = (r1 - r0) / h
     close(method.on_step(red, "p_minus", t0, r0, v, h) - (F_minus - D1), 1e-12)
     close(method.on_step(red, "p_plus", t0, r0, v, h) - (D2 - F_plus), 1e-12)
@@ -264,8 +273,7 @@ def test_forced_equations_on_runs(name, alpha, symmetric):
     if name != "rolling_disk":  # whose forces add up to zero at each node
         far(residual(sol, -1), tol)
         far(residual(integrate(red, nh.RK4())), tol)
-        free = nh.System(red.q, red.v, red.L, parameters=red.parameters, q0=red.q0, v0=red.v0)
-        far(integrate(free, nh.Variational(alpha, symmetric)).q - sol.q, 1e-9)  # without forces
+        far(integrate(unforced(red), nh.Variational(alpha, symmetric)).q - sol.q, 1e-9)
     far(residual(integrate(red, nh.RDLA(0.4))), tol)
 
 
@@ -298,7 +306,7 @@ def test_vanishing_force_and_linear_A_make_midpoint_rdla_variational(name):
     sol = integrate(red, nh.RDLA())
     pair = (sol.q[:-1], sol.q[1:], 0.1)
     close([red.F_minus(*pair), red.F_plus(*pair)], 1e-14)
-    free = nh.System(red.q, red.v, red.L, q0=red.q0, v0=red.v0)
+    free = unforced(red)
     close(integrate(free, nh.Variational()).q - sol.q, 1e-13)
     third = integrate(red, nh.RDLA(0.3))  # only the midpoint
     far(red.F_minus(third.q[:-1], third.q[1:], 0.1, 0.3), 1e-9)
@@ -311,73 +319,57 @@ def test_without_linear_A_it_is_not(name):
     """The force vanishes here, too, but F- and F+ do not: they are of order h^2."""
     red = reduced(name)
     assert red.gyroscopic == sp.zeros(2, 1)
-    sizes, gaps = [], []
-    for h in (0.1, 0.05):
-        sol = integrate(red, nh.RDLA(), h=h, steps=round(2 / h))
-        sizes.append(np.abs(red.F_minus(sol.q[:-1], sol.q[1:], h)).max())
-        other = integrate(red, nh.Variational(), h=h, steps=round(2 / h))
-        gaps.append(np.abs(sol.q - other.q).max())
-    assert sizes[1] > 5e-5 and sizes[0] / sizes[1] == pytest.approx(4, rel=0.1)
-    assert gaps[1] > 5e-5 and gaps[0] / gaps[1] == pytest.approx(4, rel=0.1)
+    runs = {h: integrate(red, nh.RDLA(), h=h, steps=round(2 / h)).q for h in (0.1, 0.05)}
+    sizes = [np.abs(red.F_minus(r[:-1], r[1:], h)).max() for h, r in runs.items()]
+    gaps = [apart(red, nh.RDLA(), nh.Variational(), h) for h in runs]
+    for coarse, fine in (sizes, gaps):
+        assert fine > 5e-5 and coarse / fine == pytest.approx(4, rel=0.1)
 
 
 @pytest.mark.ledger("CM01-5.6", "CM01-midpoint")
 def test_the_square_of_reducing_and_discretising():
     """Linear A and the midpoint: it commutes, force or not.  Otherwise up to O(h^2), or O(h)."""
-
-    def gap(name, alpha, symmetric, h):
-        red, count = reduced(name), round(2 / h)
-        first = integrate(red, nh.RDLA(alpha, symmetric), h=h, steps=count)
-        then = integrate(red, nh.Variational(alpha, symmetric), h=h, steps=count)
-        return np.abs(first.q - then.q).max()
-
     for name in ("particle", "flat", "bent"):
-        assert gap(name, 0.5, False, 0.1) < 1e-13
+        assert apart(reduced(name), nh.RDLA(), nh.Variational(), 0.1) < 1e-13
     cases = ("particle", 0.3, True, 2), ("transmission", 0.5, False, 2), ("particle", 0.3, False, 1)
-    for name, alpha, symmetric, power in cases:
-        ratio = gap(name, alpha, symmetric, 0.1) / gap(name, alpha, symmetric, 0.05)
-        assert np.log2(ratio) == pytest.approx(power, abs=0.15)
+    for name, *rule, power in cases:
+        pair = nh.RDLA(*rule), nh.Variational(*rule)
+        coarse, fine = (apart(reduced(name), *pair, h) for h in (0.1, 0.05))
+        assert np.log2(coarse / fine) == pytest.approx(power, abs=0.15)
 
 
 @pytest.mark.ledger("DRP-horizontal")
 def test_the_square_commutes_for_horizontal_symmetries():
-    for name in ("relative_board", "two_rotors"):
-        for alpha in (0.5, 0.3):
-            red = reduced(name)
-            same(integrate(red, nh.DLA(alpha)), integrate(red, nh.RDLA(alpha)))
-    same(*(integrate(reduced("snakeboard"), m(0.3, True)) for m in (nh.DLA, nh.RDLA)))
+    cases = product(("relative_board", "two_rotors"), ((0.5,), (0.3,)))
+    for name, rule in (*cases, ("snakeboard", (0.3, True))):
+        same(*(integrate(reduced(name), m(*rule)) for m in (nh.DLA, nh.RDLA)))
     # the symmetric rule takes one V_s for both points of a step, the Routhian one for each
-    red, gaps = reduced("relative_board"), []
-    for h in (0.1, 0.05):
-        count = round(2 / h)
-        runs = [integrate(red, m(0.3, True), h=h, steps=count) for m in (nh.DLA, nh.RDLA)]
-        gaps.append(np.abs(runs[0].q - runs[1].q).max())
-    assert gaps[1] > 1e-9 and np.log2(gaps[0] / gaps[1]) == pytest.approx(2, abs=0.2)
+    pair = nh.DLA(0.3, True), nh.RDLA(0.3, True)
+    coarse, fine = (apart(reduced("relative_board"), *pair, h) for h in (0.1, 0.05))
+    assert fine > 1e-9 and np.log2(coarse / fine) == pytest.approx(2, abs=0.2)
 
 
-# ---------------------------------------------------------------------------- the reduced motion
+def values(red, table, *state):
+    """Of expressions in (t, r, v), by the oracle."""
+    arguments = (red.t or sp.Symbol("t"), red.q, red.v)
+    return oracle.numeric(arguments, sp.Array(table).subs(oracle.numbers(red)))(*state)
 
 
 def gyroscopic_part(red):
     """f = L*_r + the gyroscopic force: what is integrated, and the formula with the curvature."""
-    rng = np.random.default_rng(1)
-    t, r, v = 0.3, *rng.uniform(0.2, 1, (2, 5, len(red.q)))
+    t, r, v = 0.3, *np.random.default_rng(1).uniform(0.2, 1, (2, 5, len(red.q)))
     extra = [a - b for a, b in zip(red.symbolic.f, red.symbolic.L_q, strict=True)]
-    values = oracle.numeric((red.t or sp.Symbol("t"), red.q, red.v),
-                            [e.subs(oracle.numbers(red)) for e in extra])  # fmt: skip
-    close(values(t, r, v) - red.gyroscopic_force(r, v, t), 1e-13)
+    close(values(red, extra, t, r, v) - red.gyroscopic_force(r, v, t), 1e-13)
 
 
 def energy_rate(red, L_t):
     """dE/dt + L_t along the reduced equations of motion, at random states."""
-    rng = np.random.default_rng(2)
-    t, r, v = 0.3, *rng.uniform(0.2, 1, (2, 5, len(red.q)))
-    v = red.project(r, v, t)  # in D
-    time, E = red.t or sp.Symbol("t"), red.symbolic.E
-    slopes = [[*oracle.gradient(E, red.q), *oracle.gradient(E, red.v), sp.diff(E, time) + L_t]]
-    slopes = oracle.numeric((time, red.q, red.v), sp.Array(slopes).subs(oracle.numbers(red)))
+    t, r, v = 0.3, *np.random.default_rng(2).uniform(0.2, 1, (2, 5, len(red.q)))
+    v, E = red.project(r, v, t), red.symbolic.E  # in D
+    slopes = [sp.diff(E, s) for s in (*red.q, *red.v, red.t or sp.Symbol("t"))]
+    slopes[-1] += L_t
     rate = np.concatenate([v, red.acceleration(r, v, t), np.ones((5, 1))], -1)
-    return np.einsum("ki,ki->k", slopes(t, r, v)[:, 0], rate)
+    return np.einsum("ki,ki->k", values(red, slopes, t, r, v), rate)
 
 
 @pytest.mark.ledger("CM01-5.5")
@@ -394,9 +386,7 @@ def test_continuous_reduced_equations(name):
     if red.t is not None:  # A depends on time: its force works, and L*_t alone is not the balance
         far(energy_rate(red, sp.diff(red.L, red.t)), 1e-13)
     if red.gyroscopic != sp.zeros(*red.gyroscopic.shape):
-        wrong = nh.System(red.q, red.v, red.L, parameters=red.parameters, t=red.t, q0=red.q0,
-                          v0=red.v0)  # fmt: skip
-        far(integrate(wrong, nh.Reference(), h=0.5, steps=6).q - sol.q, 1e-9)
+        far(integrate(unforced(red), nh.Reference(), h=0.5, steps=6).q - sol.q, 1e-9)
 
 
 def test_energies_and_velocities_of_a_reduced_run():
@@ -425,9 +415,6 @@ def test_projector_on_reductions():
     red = reduced("particle")
     close(integrate(red, nh.Projector()).q - integrate(red, nh.DLA()).q, 1e-13)
     far(integrate(red, nh.Projector()).q - red.project(integrate(red.full, nh.Projector())), 1e-9)
-
-
-# ---------------------------------------------------------------------------- C03
 
 
 @pytest.mark.ledger("C03-P3")
@@ -461,15 +448,11 @@ def test_printed_redla_equations(name):
     left, right = paper.equations(step0, step1)
     close(left - right, tol)
 
-    def by_time(function, slot, step):
-        moved = [a + 1e-30j * (k == slot) for k, a in enumerate(step)]
-        return function(*moved).imag / 1e-30
-
     def dl_dt(slot, step):
         dl = paper.slope(paper.l_d, 4, *step, paper.f(*step))
-        return np.einsum("ka,ka->k", dl, by_time(paper.f, slot, step))
+        return np.einsum("ka,ka->k", dl, paper.slope(paper.f, slot, *step))
 
-    energy = by_time(paper.star, 0, step1) + by_time(paper.star, 2, step0)
+    energy = paper.slope(paper.star, 0, *step1) + paper.slope(paper.star, 2, *step0)
     if name == "driven":
         far(energy, tol)
         energy -= dl_dt(0, step1) + dl_dt(2, step0)
@@ -497,8 +480,7 @@ def test_right_rigid_constraints_are_all_pairs_of_the_base():
 @pytest.mark.ledger("C03-P2")
 def test_constraints_that_are_not_right_rigid():
     """y vz = vx determines vz except at y = 0, where a step over the axis has its midpoint."""
-    L = (vx**2 + vy**2 + vz**2) / 2
-    red = nh.Chaplygin(nh.System((x, y, z), (vx, vy, vz), L, [y * vz - vx]), fibre="z")
+    red = nh.Chaplygin(particle("x y z", rows=[y * vz - vx]), fibre="z")
     r0, r1 = np.array([0.3, -1.0]), np.array([0.3, 1.0])
     wd = oracle.discrete(red.full, nh.DLA()).wd
     for g in (0, 1, 2):
@@ -506,9 +488,6 @@ def test_constraints_that_are_not_right_rigid():
     with pytest.raises(ValueError, match="right-rigid"):
         red.nu_inverse(r0, r1, 0.1)
     red.nu_inverse(r0, r1, 0.1, 0.3)  # another rule has no point on the axis
-
-
-# ---------------------------------------------------------------------------- DRP
 
 
 @pytest.mark.ledger("DRP-connection")
@@ -609,7 +588,7 @@ def test_a_kept_momentum_of_an_action_that_moves_D(alpha, symmetric):
         nh.Horizontal(full, "y")
     t = nh.symbols("t")
     row = vz - (1 + nh.symbols("mu") * t) * vx
-    dropped = nh.System((x, z), (vx, vz), (vx**2 + vz**2) / 2, [row], t=t, parameters={"mu": 1})
+    dropped = particle("x z", rows=[row], t=t, parameters={"mu": 1})
     sol = integrate(full, method)
     close(sol.p[:, 1] - 1, 1e-13)
     run = integrate(dropped, method, q0=(0, 0), v0=(1, 1))
@@ -640,17 +619,15 @@ def test_mu_is_a_parameter():
 def test_horizontal_with_holonomic_rows():
     """g(r) = 0 goes over to the reduced system."""
     L = (vx**2 + vy**2 + (2 + x) * vz**2) / 2 - y
-    full = nh.System((x, y, z), (vx, vy, vz), L, holonomic=[x**2 + y**2 - 1], q0=(1, 0, 0),
-                     v0=(0, 1, 0.7))  # fmt: skip
+    full = nh.System(
+        (x, y, z), (vx, vy, vz), L, holonomic=[x**2 + y**2 - 1], q0=(1, 0, 0), v0=(0, 1, 0.7)
+    )
     red = nh.Horizontal(full, "z")
     sol = integrate(red, nh.RDLA())
     same(red.reconstruct(sol), integrate(full, nh.DLA()))
     close(red.g(sol.q), 1e-13)
     with pytest.raises(ValueError, match="holonomic"):
         nh.Chaplygin(full, fibre="z")
-
-
-# ---------------------------------------------------------------------------- a group as fibre
 
 
 def odd_ball(rule="cayley"):
@@ -753,11 +730,9 @@ def test_a_closed_loop_turns_the_ball():
     assert red.curvature[2, 0, 1] != 0
 
 
-# ---------------------------------------------------------------------------- as values
-
-
-@pytest.mark.parametrize("red", [reduced("robot"), reduced("two_rotors"), rolling(S.rubber_ball)],
-                         ids=lambda r: r.name)  # fmt: skip
+@pytest.mark.parametrize(
+    "red", [reduced("robot"), reduced("two_rotors"), rolling(S.rubber_ball)], ids=lambda r: r.name
+)
 def test_reductions_are_values(red, tmp_path):
     again = pickle.loads(pickle.dumps(red))
     assert again == red and again.key == red.key and again.full == red.full
@@ -785,8 +760,6 @@ def test_set_reaches_the_full_system():
 
 
 def test_files_with_other_reductions_are_refused(tmp_path):
-    import json
-
     sol = integrate(reduced("particle"), nh.RDLA(), steps=3)
     sol.save(tmp_path / "run.npz")
     with np.load(tmp_path / "run.npz") as file:
@@ -797,56 +770,54 @@ def test_files_with_other_reductions_are_refused(tmp_path):
         nh.load(tmp_path / "other.npz")
 
 
-# ---------------------------------------------------------------------------- at the door
-
-
 def two(rows=(vz - y * vx,), L=0, **options):
-    T = (vx**2 + vy**2 + vz**2) / 2
-    return nh.System((x, y, z), (vx, vy, vz), T + L, rows, **options)
+    return particle("x y z", -L, rows, **options)
 
 
-@pytest.mark.parametrize("make, text", [
-    (lambda: nh.Chaplygin(two(), base="x", fibre="z"), "neither in base nor in fibre"),
-    (lambda: nh.Chaplygin(two(), base="x y z", fibre="z"), "in base and in fibre"),
-    (lambda: nh.Chaplygin(two(), fibre="u"), "must name coordinates"),
-    (lambda: nh.Chaplygin(two(), fibre="z z"), "twice"),
-    (lambda: nh.Chaplygin(two(), fibre=[]), "must name coordinates"),
-    (lambda: nh.Chaplygin(two(), fibre="x y z"), "both need a coordinate"),
-    (lambda: nh.Chaplygin(two()), "name the fibre"),
-    (lambda: nh.Chaplygin("particle", fibre="z"), "not an nh.System"),
-    (lambda: nh.Chaplygin(two(L=-z), fibre="z"), "L of .* depends on the fibre coordinate z"),
-    (lambda: nh.Chaplygin(two(), fibre="y"), "constraint .* depends on the fibre coordinate y"),
-    (lambda: nh.Chaplygin(two(), fibre="x z"), "as many constraints as fibre velocities"),
-    (lambda: nh.Chaplygin(two([vy - z * vz]), fibre="x"), "lies in D"),
-    (lambda: nh.Chaplygin(two(metric=sp.eye(3)), fibre="z"), "metric"),
-    (lambda: nh.Horizontal(two(), "z", mu=1), "restricts vz"),
-    (lambda: nh.Horizontal(two([vy - x * vx]), "z"), "mu is missing"),
-    (lambda: nh.Horizontal(two([vy - x * vx]), "z", mu=(1, 2)), "1 finite numbers"),
-    (lambda: nh.Horizontal(two([vy - x * vx]), "z", mu="a"), "1 finite numbers"),
-    (lambda: nh.Horizontal(two([vy - x * vx], vz**4), "z", mu=1), "not quadratic"),
-    (lambda: nh.Horizontal(two([], vx * vz - vz**2 / 2), "z", mu=1), "transversality"),
-    (lambda: nh.Horizontal(S.rubber_ball(), base="x y", mu=(1, 1, 1)), "not by a group"),
-    (lambda: nh.Chaplygin(S.rubber_ball(), fibre="x"), "must be its group"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "make, text",
+    [
+        (lambda: nh.Chaplygin(two(), base="x", fibre="z"), "neither in base nor in fibre"),
+        (lambda: nh.Chaplygin(two(), base="x y z", fibre="z"), "in base and in fibre"),
+        (lambda: nh.Chaplygin(two(), fibre="u"), "must name coordinates"),
+        (lambda: nh.Chaplygin(two(), fibre="z z"), "twice"),
+        (lambda: nh.Chaplygin(two(), fibre=[]), "must name coordinates"),
+        (lambda: nh.Chaplygin(two(), fibre="x y z"), "both need a coordinate"),
+        (lambda: nh.Chaplygin(two()), "name the fibre"),
+        (lambda: nh.Chaplygin("particle", fibre="z"), "not an nh.System"),
+        (lambda: nh.Chaplygin(two(L=-z), fibre="z"), "L of .* depends on the fibre coordinate z"),
+        (lambda: nh.Chaplygin(two(), fibre="y"), "constraint .* depends on the fibre coordinate y"),
+        (lambda: nh.Chaplygin(two(), fibre="x z"), "as many constraints as fibre velocities"),
+        (lambda: nh.Chaplygin(two([vy - z * vz]), fibre="x"), "lies in D"),
+        (lambda: nh.Chaplygin(two(metric=sp.eye(3)), fibre="z"), "metric"),
+        (lambda: nh.Horizontal(two(), "z", mu=1), "restricts vz"),
+        (lambda: nh.Horizontal(two([vy - x * vx]), "z"), "mu is missing"),
+        (lambda: nh.Horizontal(two([vy - x * vx]), "z", mu=(1, 2)), "1 finite numbers"),
+        (lambda: nh.Horizontal(two([vy - x * vx]), "z", mu="a"), "1 finite numbers"),
+        (lambda: nh.Horizontal(two([vy - x * vx], vz**4), "z", mu=1), "not quadratic"),
+        (lambda: nh.Horizontal(two([], vx * vz - vz**2 / 2), "z", mu=1), "transversality"),
+        (lambda: nh.Horizontal(S.rubber_ball(), base="x y", mu=(1, 1, 1)), "not by a group"),
+        (lambda: nh.Chaplygin(S.rubber_ball(), fibre="x"), "must be its group"),
+    ],
+)
 def test_hypotheses_are_checked(make, text):
     with pytest.raises(ValueError, match=text):
         make()
 
 
-def run(name="particle", method=nh.RDLA(), steps=3, **options):  # noqa: B008 (a value)
-    return nh.integrate(reduced(name), method, h=0.1, steps=steps, **options)
-
-
-@pytest.mark.parametrize("use, text", [
-    (lambda red: nh.integrate(red.full, nh.RDLA(), h=1, steps=1), "nh.Chaplygin or nh.Horizontal"),
-    (lambda red: nh.integrate(red.full, nh.REDLA(), h=1, steps=1), "nh.Chaplygin or nh.Horizontal"),
-    (lambda red: red.reconstruct(run(method=nh.RK4())), "no reconstruction"),
-    (lambda red: red.reconstruct(run(steps=4, every=2)), "every = 2"),
-    (lambda red: red.reconstruct(run("robot")), "not of"),
-    (lambda red: red.start((0, 1, 0), (1, 1, 2)), "violates the constraints"),
-    (lambda red: red.reconstruct(run(), [1, 2]), "s0 has shape"),
-    (lambda red: red.F_minus([0, 1], [1, 2], 0.1, 1.5), "alpha = 1.5 must be a number"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "use, text",
+    [
+        (lambda red: integrate(red.full, nh.RDLA()), "nh.Chaplygin or nh.Horizontal"),
+        (lambda red: integrate(red.full, nh.REDLA()), "nh.Chaplygin or nh.Horizontal"),
+        (lambda red: red.reconstruct(integrate(red, nh.RK4())), "no reconstruction"),
+        (lambda red: red.reconstruct(integrate(red, nh.RDLA(), every=2)), "every = 2"),
+        (lambda red: red.reconstruct(integrate(reduced("robot"), nh.RDLA())), "not of"),
+        (lambda red: red.start((0, 1, 0), (1, 1, 2)), "violates the constraints"),
+        (lambda red: red.reconstruct(integrate(red, nh.RDLA()), [1, 2]), "s0 has shape"),
+        (lambda red: red.F_minus([0, 1], [1, 2], 0.1, 1.5), "alpha = 1.5 must be a number"),
+    ],
+)
 def test_methods_and_reductions_must_belong_together(use, text):
     with pytest.raises(ValueError, match=text):
         use(reduced("particle"))

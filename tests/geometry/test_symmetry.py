@@ -4,13 +4,14 @@ The equations are evaluated with the slot derivatives of ``oracle`` and with gen
 written out here by hand; ``nh.Symmetry`` finds the sections itself.
 """
 
-from functools import cache
+from functools import cache, partial
 from itertools import product
 
 import numpy as np
 import oracle
 import pytest
 import sympy as sp
+from particles import particle
 from sympy import cos, sin
 
 import nhlab as nh
@@ -20,77 +21,70 @@ x, y, z, u, t, r, vx, vy, vz, vu, vr = nh.symbols("x y z u t r vx vy vz vu vr")
 theta, phi, vtheta, R = nh.symbols("theta phi vtheta R")
 
 
-def se2(angle):
-    """Generators of the motions of the plane that turn ``angle`` as well."""
-    return {"e1": {"x": 1}, "e2": {"y": 1}, "e3": {"x": -y, "y": x, angle: 1}}
+def se2(angle, **more):
+    """Generators of the motions of the plane that turn ``angle`` as well, and name=coordinate."""
+    plane = {"e1": {"x": 1}, "e2": {"y": 1}, "e3": {"x": -y, "y": x, angle: 1}}
+    return plane | {name: {coordinate: 1} for name, coordinate in more.items()}
 
 
 def valley():
     """The particle in a valley along x and z: translations there are a symmetry."""
-    L = (vx**2 + vy**2 + vz**2) / 2 - y**2 - y**4 / 4
-    return nh.System((x, y, z), (vx, vy, vz), L, [vz - y * vx], name="valley", q0=(0, 0.2, 0),
-                     v0=(1, 1, 0.2))  # fmt: skip
+    V = y**2 + y**4 / 4
+    return particle("x y z", V, [vz - y * vx], "valley", (0, 0.2, 0), (1, 1, 0.2))
 
 
 def carousel(omega=0.0):
     """Rotations of (x, y) lie in D; with omega only together with a shift of time in V."""
-    V = (x**2 + y**2) ** 2 / 4 + (z**2 + u**2) / 2
-    if omega:
-        V += (x * cos(omega * t) + y * sin(omega * t)) ** 2 / 2
-    return nh.System((x, y, z, u), (vx, vy, vz, vu), (vx**2 + vy**2 + vz**2 + vu**2) / 2 - V,
-                     [vz - u * (x * vx + y * vy)], t=t if omega else None, name="carousel",
-                     q0=(1, 0, 0, 0.5), v0=(0.3, 0.8, 0.15, 0.2))  # fmt: skip
+    V, rows = (x**2 + y**2) ** 2 / 4 + (z**2 + u**2) / 2, [vz - u * (x * vx + y * vy)]
+    start = (1, 0, 0, 0.5), (0.3, 0.8, 0.15, 0.2)
+    if not omega:
+        return particle("x y z u", V, rows, "carousel", *start)
+    V += (x * cos(omega * t) + y * sin(omega * t)) ** 2 / 2
+    return particle("x y z u", V, rows, "carousel", *start, t=t)
 
 
 def shaken():
     """The valley, its depth and its constraint changing in time."""
-    L = (vx**2 + vy**2 + vz**2) / 2 - (1 + cos(t) / 3) * (y**2 + y**4 / 4)
-    return nh.System((x, y, z), (vx, vy, vz), L, [vz - (y + sin(t) / 5) * vx], t=t, name="shaken",
-                     q0=(0, 0.2, 0), v0=(1, 1, 0.2))  # fmt: skip
+    V = (1 + cos(t) / 3) * (y**2 + y**4 / 4)
+    return particle("x y z", V, [vz - shift * vx], "shaken", (0, 0.2, 0), (1, 1, 0.2), t=t)
 
 
 def polar():
     """A free particle in polar coordinates, and z' = u x': translations act nonlinearly."""
     L = (vr**2 + r**2 * vtheta**2 + vz**2 + vu**2) / 2
-    dx = cos(theta) * vr - r * sin(theta) * vtheta
-    return nh.System((r, theta, z, u), (vr, vtheta, vz, vu), L, [vz - u * dx], name="polar",
-                     q0=(1, 0.5, 0, 1), v0=(cos(0.5), -sin(0.5), 1, 0.7))  # fmt: skip
+    rows = [vz - u * (cos(theta) * vr - r * sin(theta) * vtheta)]
+    start = {"q0": (1, 0.5, 0, 1), "v0": (cos(0.5), -sin(0.5), 1, 0.7)}
+    return nh.System((r, theta, z, u), (vr, vtheta, vz, vu), L, rows, name="polar", **start)
 
 
-def snakeboard():
-    return S.snakeboard().set(m=1.3, J=0.7, J0=0.4, J1=0.3, r=0.8)
+def board_section(r):
+    """FIM08 example 2, the rotor left alone."""
+    a, b, c = r * cos(theta) * cos(phi), r * sin(theta) * cos(phi), -sin(phi)
+    return a + c * y, b - c * x, c, 0
 
 
-def disk():
-    return S.rolling_disk(m=1.3, R=0.8)
-
-
-def knife_edge():
-    return S.knife_edge(slope=0.0)
-
-
-a, b, c = 0.8 * cos(theta) * cos(phi), 0.8 * sin(theta) * cos(phi), -sin(phi)
-shift = y + sin(t) / 5
+board = partial(S.snakeboard, m=1.3, J=0.7, J0=0.4, J1=0.3, r=0.8)
+disk = partial(S.rolling_disk, m=1.3, R=0.8)
+knife_edge = partial(S.knife_edge, slope=0.0)
+shift, turn = y + sin(t) / 5, (y, -x, 1)
 # name: (system, generators, sections of g^D by hand as coefficients of them)
 SPACE = {
     "valley": (valley, [{x: 1}, {z: 1}], [(1, y)]),
     "free particle": (S.free_particle, [{x: 1}, {y: 1}, {z: 1}], [(1, 0, y), (0, 1, 0)]),
-    "sleigh": (S.sleigh, se2("theta"), [(cos(theta), sin(theta), 0), (y, -x, 1)]),
-    "knife edge": (knife_edge, se2("phi"), [(cos(phi), sin(phi), 0), (y, -x, 1)]),
-    "disk": (disk, {**se2("phi"), "spin": {"theta": 1}},
-             [(0.8 * cos(phi), 0.8 * sin(phi), 0, 1), (y, -x, 1, 0)]),
-    "robot": (S.robot, se2("theta"), [(y, -x, 1)]),
-    "snakeboard": (snakeboard, {**se2("theta"), "rotor": {"psi": 1}},
-                   [(a + c * y, b - c * x, c, 0), (0, 0, 0, 1)]),
+    "sleigh": (S.sleigh, se2("theta"), [(cos(theta), sin(theta), 0), turn]),
+    "knife edge": (knife_edge, se2("phi"), [(cos(phi), sin(phi), 0), turn]),
+    "disk": (disk, se2("phi", spin="theta"), [(0.8 * cos(phi), 0.8 * sin(phi), 0, 1), (*turn, 0)]),
+    "robot": (S.robot, se2("theta"), [turn]),
+    "snakeboard": (board, se2("theta", rotor="psi"), [board_section(0.8), (0, 0, 0, 1)]),
     "carousel": (carousel, {"spin": {x: -y, y: x}}, [(1,)]),
     "shaken": (shaken, [{x: 1}, {z: 1}], [(1, shift)]),
-}  # fmt: skip
+}
+with_energy = [(1, y, 0), (0, 0, 1), (sin(x), y * sin(x), z)]
 TIME = {  # time among the directions, or among the variables of the section
-    "with energy": (valley, [{x: 1}, {z: 1}, {"t": 1}],
-                    [(1, y, 0), (0, 0, 1), (sin(x), y * sin(x), z)]),
+    "with energy": (valley, [{x: 1}, {z: 1}, {"t": 1}], with_energy),
     "turning": (lambda: carousel(0.7), [{"t": 1, x: -0.7 * y, y: 0.7 * x}], [(1,), (z,)]),
     "swept": (shaken, [{x: 1}, {z: 1}], [(1, shift), (t * cos(z), t * cos(z) * shift)]),
-}  # fmt: skip
+}
 CASES = SPACE | TIME
 # A wrong motion shows in these.  On the level plane knife edge, disk and robot run in circles at
 # constant rates, and (24) holds for any motion that does.
@@ -151,9 +145,6 @@ def spread(values):
     return np.abs(values - values[0]).max(0)
 
 
-# ---------------------------------------------------------------------------- g^D
-
-
 @cases
 def test_sections_span_what_one_finds_by_hand(case):
     sym, sections = symmetry(case), by_hand(case)[1]
@@ -173,27 +164,26 @@ def test_sections_span_what_one_finds_by_hand(case):
 
 def test_snakeboard_section_of_the_paper():
     """FIM08 example 2, found by the library with its sign, for any r."""
-    r = next(s for s in snakeboard().parameters if s.name == "r")
-    a, b, c = r * cos(theta) * cos(phi), r * sin(theta) * cos(phi), -sin(phi)
-    found = symmetry("snakeboard").sections[1]
-    assert sp.simplify(sp.Matrix(found) - sp.Matrix([a + c * y, b - c * x, c, 0])) == sp.zeros(4, 1)
+    sym = symmetry("snakeboard")
+    r = next(s for s in sym.system.parameters if s.name == "r")
+    gap = sp.Matrix(sym.sections[1]) - sp.Matrix(board_section(r))
+    assert sp.simplify(gap) == sp.zeros(4, 1)
 
 
 def test_horizontal_symmetries():
-    assert symmetry("free particle").horizontal == ((0, 1, 0),)
-    assert symmetry("snakeboard").horizontal == ((0, 0, 0, 1),)
-    assert symmetry("carousel").is_horizontal and not symmetry("snakeboard").is_horizontal
-    for case in ("valley", "sleigh", "disk", "robot"):
-        assert symmetry(case).horizontal == () and not symmetry(case).is_horizontal
+    found = {case: symmetry(case).horizontal for case in SPACE}
+    some = {"free particle": ((0, 1, 0),), "snakeboard": ((0, 0, 0, 1),), "carousel": ((1,),)}
+    assert found == dict.fromkeys(SPACE, ()) | some
+    assert [case for case in SPACE if symmetry(case).is_horizontal] == ["carousel"]
     # combinations: with a coefficient that is no fraction, and with one that is a parameter
-    L = (vx**2 + vy**2 + vz**2) / 2
-    slope = nh.System((x, y, z), (vx, vy, vz), L, [vz - sp.sqrt(2) * vx])
+    slope = particle("x y z", rows=[vz - sp.sqrt(2) * vx])
     lines = np.array(nh.Symmetry(slope, [{x: 1}, {y: 1}, {z: 1}]).horizontal, float)
     assert np.abs(lines - [[0, 1, 0], [0.5**0.5, 0, 1]]).max() < 1e-12
-    screw = nh.System((x, y, z), (vx, vy, vz), L, [vx - R * vz], parameters={R: 2.5})
-    sym = nh.Symmetry(screw, [{x: 1}, {z: 1}])
+    sym = nh.Symmetry(particle("x y z", rows=[vx - R * vz], parameters={R: 2.5}), [{x: 1}, {z: 1}])
     assert sym.horizontal == ((sp.Rational(5, 2), 1),)
     assert sym.set(R=1.5).horizontal == ((sp.Rational(3, 2), 1),)
+    sym = nh.Symmetry(S.kepler(), [-y, x])  # without constraints all are
+    assert sym.sections == sym.horizontal == ((1,),) and sym.names == ("-y d/dx + x d/dy",)
 
 
 def test_vertical_symmetries_have_no_nonholonomic_momentum():
@@ -205,14 +195,6 @@ def test_vertical_symmetries_have_no_nonholonomic_momentum():
     for f in (sym.J_nh_d, sym.residual, sym.forcing, sym.continuous_residual):
         with pytest.raises(ValueError, match=r"no combination .*'d/dx', 'd/dy'.* lies in D"):
             f(sol)
-
-
-def test_without_constraints_all_symmetries_are_horizontal():
-    sym = nh.Symmetry(S.kepler(), [-y, x])
-    assert sym.sections == sym.horizontal == ((1,),) and sym.names == ("-y d/dx + x d/dy",)
-
-
-# ---------------------------------------------------------------------------- continuous
 
 
 def random_states(system, count=50):
@@ -292,9 +274,6 @@ def test_horizontal_symmetries_are_conserved(case):
     assert np.abs(sym.J(sol.q, sol.v) - momenta).max() < 1e-14
 
 
-# ---------------------------------------------------------------------------- discrete
-
-
 @pytest.mark.ledger("CM01-5.3", "FIM08-T2", "C03-P1")
 @pytest.mark.parametrize(
     "case, method",
@@ -319,11 +298,7 @@ def test_momentum_equation_of_discrete_methods(case, method):
 @pytest.mark.ledger("CM01-5.3", "FIM08-T2")
 @pytest.mark.parametrize(
     "case, method",
-    [
-        *((case, nh.RK4()) for case in TELLING),
-        ("valley", nh.Reference()),
-        ("sleigh", nh.Reference()),
-    ],
+    [*product(TELLING, [nh.RK4()]), *product(["valley", "sleigh"], [nh.Reference()])],
 )
 def test_runge_kutta_does_not_satisfy_it(case, method):
     """Nor does the true motion, which the equation discretises: both miss it by O(h^3)."""
@@ -376,8 +351,11 @@ def test_snakeboard_equation_as_printed(method):
 
 
 @pytest.mark.ledger("CM01-5.4", "FIM08-C3")
-@pytest.mark.parametrize("method", [nh.DLA(0.3), nh.DLA(0.3, True, 0.1), nh.Projector(0.2, True),
-                                    nh.EDLA(), nh.RK4()], ids=repr)  # fmt: skip
+@pytest.mark.parametrize(
+    "method",
+    [nh.DLA(0.3), nh.DLA(0.3, True, 0.1), nh.Projector(0.2, True), nh.EDLA(), nh.RK4()],
+    ids=repr,
+)
 def test_horizontal_momentum_is_kept(method):
     """In a quartic potential Runge-Kutta loses it.  p_x, of no symmetry, is kept by none."""
     sol = run("carousel", method, 0.1, 500)
@@ -388,9 +366,6 @@ def test_horizontal_momentum_is_kept(method):
     assert spread(sol.p[:, 0]) > 0.1
     spin = sol.q[:, 0] * sol.p[:, 1] - sol.q[:, 1] * sol.p[:, 0]
     assert np.abs(J[:, 0] - spin[1:]).max() < (1e-14 if method.discrete else 1e-2)
-
-
-# ---------------------------------------------------------------------------- extended
 
 
 @pytest.mark.ledger("C03-P1")
@@ -417,9 +392,6 @@ def test_extended_horizontal_symmetries():
                 expected += 0.7 * (sol.q[:, 0] * sol.p[:, 1] - sol.q[:, 1] * sol.p[:, 0])[1:]
             assert np.abs(J - expected).max() < 1e-14
             assert spread(J) < 1e-13 if method.variable_step else spread(J) > 1e-5
-
-
-# ---------------------------------------------------------------------------- invariance
 
 
 @cases
@@ -515,12 +487,12 @@ def test_time_as_a_direction():
     alone = nh.Symmetry(carousel(0.7), {x: -y, y: x}).check(nh.EDLA())
     assert alone.L and alone.Ld and not alone.D and not alone.wd
     # t -> e^s t, z -> e^s z leaves dz = t dx alone, and t_alpha is where it is taken
-    growing = nh.System((x, z), (vx, vz), (vx**2 + vz**2) / 2, [vz - t * vx], t=t)
+    growing = particle("x z", rows=[vz - t * vx], t=t)
     report = nh.Symmetry(growing, {"t": t, z: z}).check(nh.DLA(0.3))
     assert report.L and not report.D and not report.wd
     assert nh.Symmetry(growing, {"t": t}).check(nh.DLA(0.3)).wd
     # t -> e^(2s) t, x -> e^s x leaves dx^2/dt alone; without the change of t it does not
-    free = nh.System((x,), (vx,), vx**2 / 2, t=t)
+    free = particle("x", t=t)
     assert nh.Symmetry(free, {x: x, "t": 2 * t}).check(nh.EDLA(0.3))
     assert nh.Symmetry(free, {x: x}).check().L and nh.Symmetry(free, {"t": 2 * t}).check().L
 
@@ -534,17 +506,15 @@ def test_holonomic_constraints():
     assert sym.check().D and sym.is_vertical
 
 
-# ---------------------------------------------------------------------------- Lie groups
-
-
 def body(left):
     """A rigid body with omega_3 = 0 in the body (left) or in space."""
     g, omega = nh.symbols("g0 g1 g2 g3"), nh.symbols("w1 w2 w3")
     turn = nh.groups.SO3.matrix(g)
     w1, w2, w3 = omega
     D = w3 if left else (turn.row(2) * sp.Matrix(omega))[0]
-    system = nh.GroupSystem(nh.groups.SO3, omega, (w1**2 + 2 * w2**2 + 3 * w3**2) / 2 + w1 * w3 / 5,
-                            [D], g=g, name="body", q0=(0.5, 0.5, 0.5, 0.5))  # fmt: skip
+    L = (w1**2 + 2 * w2**2 + 3 * w3**2) / 2 + w1 * w3 / 5
+    start = {"g": g, "q0": (0.5, 0.5, 0.5, 0.5)}
+    system = nh.GroupSystem(nh.groups.SO3, omega, L, [D], name="body", **start)
     return system, {f"J{i + 1}": list(turn.row(i)) for i in range(3)}
 
 
@@ -576,9 +546,6 @@ def test_rotations_of_a_rigid_body(left):
     v = system.project(q, np.ones((20, 3)))
     assert np.abs(sym.continuous_residual(q, v)).max() < 1e-13
     assert np.abs(sym.continuous_residual(q, v, a=0 * v + [1, 2, 3])).max() > 0.1
-
-
-# ---------------------------------------------------------------------------- input
 
 
 def test_ways_to_give_generators():
@@ -621,7 +588,7 @@ def test_ways_to_give_generators():
         ([{x: 1}, {z: 1}], (1, sp.Symbol("k")), "section: 'k' in k is neither"),
         ([{x: 1}, {z: 1}], (1, 2 * y), r"section = \(1, 2\*y\) does not lie in D: there .* is y"),
     ],
-)  # fmt: skip
+)
 def test_bad_input(generators, section, message):
     with pytest.raises(ValueError, match=message):
         nh.Symmetry(S.free_particle(), generators, section)
@@ -629,8 +596,7 @@ def test_bad_input(generators, section, message):
 
 def test_steps_that_cannot_be_tried():
     """Where no step with wd = 0 is found, nothing is said about wd."""
-    L = (vx**2 + vy**2 + vz**2) / 2
-    wild = nh.System((x, y, z), (vx, vy, vz), L, [vz - sp.exp(40 * sin(90 * y)) * vx])
+    wild = particle("x y z", rows=[vz - sp.exp(40 * sin(90 * y)) * vx])
     sym = nh.Symmetry(wild, {"x": 1})
     assert sym.check()
     with pytest.raises(ValueError, match="no generic steps"):
@@ -639,8 +605,7 @@ def test_steps_that_cannot_be_tried():
 
 def test_rotations_of_the_plane_are_independent():
     """Three fields in two dimensions: dependent at each point, but not with constant factors."""
-    free = nh.System((x, y), (vx, vy), (vx**2 + vy**2) / 2)
-    sym = nh.Symmetry(free, [{x: 1}, {y: 1}, {x: -y, y: x}])
+    sym = nh.Symmetry(particle("x y"), [{x: 1}, {y: 1}, {x: -y, y: x}])
     assert len(sym.horizontal) == 3 and sym.check(nh.Variational(0.2))
 
 
@@ -678,8 +643,7 @@ def test_a_given_section_is_used():
 
 def test_sections_that_are_no_polynomials():
     """Then the null space is cleared of denominators."""
-    system = nh.System((x, y, z), (vx, vy, vz), (vx**2 + vy**2 + vz**2) / 2,
-                       [sp.exp(y) * vz - sp.sqrt(1 + y**2) * vx])  # fmt: skip
+    system = particle("x y z", rows=[sp.exp(y) * vz - sp.sqrt(1 + y**2) * vx])
     (section,) = nh.Symmetry(system, [{x: 1}, {z: 1}]).sections
     assert sp.simplify(section[1] / section[0] - sp.sqrt(1 + y**2) * sp.exp(-y)) == 0
 
