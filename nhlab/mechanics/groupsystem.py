@@ -258,5 +258,5 @@ class GroupLagrangian(DiscreteLagrangian):
 
     Ld, E_minus, E_plus = (
         cached_property(lambda self, plain=plain.func: plain(self) / self.shrink)
-        for plain in map(vars(DiscreteLagrangian).get, ("Ld", "E_minus", "E_plus"))
+        for plain in (DiscreteLagrangian.Ld, DiscreteLagrangian.E_minus, DiscreteLagrangian.E_plus)
     )
