@@ -13,11 +13,9 @@ Cortés 2003, Bloch the book "Nonholonomic Mechanics and Control", MP06 McLachla
 from __future__ import annotations
 
 from functools import wraps
-from inspect import getcallargs, signature
-from math import sqrt
+from inspect import signature
 
-from sympy import cos, sin
-from sympy import sqrt as root
+from sympy import cos, lambdify, sin, sqrt
 
 from ..codegen.derivatives import dot
 from . import exact
@@ -25,8 +23,6 @@ from .exact import suslov_omega as suslov_omega  # public here, beside suslov
 from .groups import SE2, SO3
 from .groupsystem import GroupSystem
 from .system import System, symbols
-
-_values = exact.numbers  # as lesson 08 calls it
 
 # The letters of the formulas: coordinates, their velocities, body velocities.
 t, x, y, z, theta, psi, phi = symbols("t x y z theta psi phi")
@@ -37,11 +33,11 @@ quaternion = symbols("qw qx qy qz")
 catalogue, on_groups = {}, {}  # name -> function
 
 
-def _listed(source, v0, q0=None, name=None):
-    """Lists a function that states q, L and the constraints, and makes it return their system.
+def _listed(source, name=None):
+    """Lists a function that states q, L, constraints and start, and makes it return their system.
 
-    For the statement its keywords are symbols.  Those that occur in it become the parameters; v0
-    and q0 may be functions of the numbers.  Without q0 the start is the origin, or the identity.
+    For the statement its keywords are symbols.  Those that occur in L and the constraints become
+    the parameters.  Without q0 the start is the origin, or the identity.
     """
 
     def decorate(state):
@@ -51,17 +47,23 @@ def _listed(source, v0, q0=None, name=None):
 
         @wraps(state)
         def make(*args, **keywords):
-            numbers = getcallargs(state, *args, **keywords)
-            parts = state(**{k: symbols(k) for k in numbers})
+            try:
+                call = signature(state).bind(*args, **keywords)
+            except TypeError as error:
+                raise TypeError(f"{title}() {error}") from None
+            call.apply_defaults()
+            numbers = call.arguments
+            letters = {k: symbols(k) for k in numbers}
+            parts = about | state(**letters)
             formulas = (parts["L"], *parts.get("constraints", ()), *parts.get("holonomic", ()))
-            used = {s.name for e in formulas for s in e.free_symbols}
-            parts["parameters"] = {k: n for k, n in numbers.items() if k in used}
+            used = set().union(*(e.free_symbols for e in formulas))
+            parts["parameters"] = {k: n for k, n in numbers.items() if letters[k] in used}
             origin = parts["group"].identity if "group" in parts else (0,) * len(parts["q"])
-            start = (f(**numbers) if callable(f) else f for f in (q0 or origin, v0))
-            parts["q0"], parts["v0"] = start
+            start = parts.get("q0", origin), parts["v0"]
+            parts["q0"], parts["v0"] = lambdify([*letters.values()], start, "math")(**numbers)
             if "group" in parts:
-                return GroupSystem(**parts, **about, rule=numbers["rule"])
-            return System(v=symbols([f"v{s}" for s in parts["q"]]), **parts, **about)
+                return GroupSystem(**parts, rule=numbers["rule"])
+            return System(v=symbols([f"v{s}" for s in parts["q"]]), **parts)
 
         (on_groups if "rule" in signature(state).parameters else catalogue)[title] = make
         return make
@@ -72,7 +74,7 @@ def _listed(source, v0, q0=None, name=None):
 # ---------------------------------------------------------------------------- nonholonomic
 
 
-@_listed("CM01 section 6.1", q0=(0, 1, 0), v0=(1, 1, 1))
+@_listed("CM01 section 6.1")
 def particle():
     r"""Nonholonomic particle in a quadratic potential, CM01 section 6.1.
 
@@ -83,10 +85,10 @@ def particle():
     energy behaviour here promises nothing elsewhere.
     """
     L = (vx**2 + vy**2 + vz**2) / 2 - (x**2 + y**2)
-    return dict(q=(x, y, z), L=L, constraints=[vz - y * vx])
+    return dict(q=(x, y, z), L=L, constraints=[vz - y * vx], q0=(0, 1, 0), v0=(1, 1, 1))
 
 
-@_listed("FIM08 example 1", q0=(0, 1, 0), v0=(1, 1, 1))
+@_listed("FIM08 example 1")
 def free_particle():
     r"""Nonholonomic particle without potential, FIM08 example 1.
 
@@ -96,10 +98,10 @@ def free_particle():
     translations along y are a horizontal symmetry.  The solution is elementary.
     """
     L = (vx**2 + vy**2 + vz**2) / 2
-    return dict(q=(x, y, z), L=L, constraints=[vz - y * vx])
+    return dict(q=(x, y, z), L=L, constraints=[vz - y * vx], q0=(0, 1, 0), v0=(1, 1, 1))
 
 
-@_listed("CM01 section 6.2", v0=lambda R, **_: (2 * R, 0, 1, 2))
+@_listed("CM01 section 6.2")
 def robot(m=1.0, I=1.0, Iw=1.0, R=1.0, k=10.0):
     r"""Mobile robot with fixed orientation in the potential k sin psi, CM01 section 6.2.
 
@@ -112,10 +114,10 @@ def robot(m=1.0, I=1.0, Iw=1.0, R=1.0, k=10.0):
     """
     T = m * (vx**2 + vy**2) / 2 + I * vtheta**2 / 2 + 3 * Iw * vpsi**2 / 2
     rolling = [vx - R * cos(theta) * vpsi, vy - R * sin(theta) * vpsi]
-    return dict(q=(x, y, theta, psi), L=T - k * sin(psi), constraints=rolling)
+    return dict(q=(x, y, theta, psi), L=T - k * sin(psi), constraints=rolling, v0=(2 * R, 0, 1, 2))
 
 
-@_listed("FIM08 example 2", v0=(1, 0, 0, 0.7, 0.05))
+@_listed("FIM08 example 2")
 def snakeboard(m=1.0, J=1.0, J0=1.0, J1=1.0, r=1.0):
     r"""Snakeboard, its wheel angle phi measured from the board, FIM08 example 2.
 
@@ -130,10 +132,10 @@ def snakeboard(m=1.0, J=1.0, J0=1.0, J1=1.0, r=1.0):
     L = m * (vx**2 + vy**2) / 2 + (J + 2 * J1) * vtheta**2 / 2 + J0 * vpsi**2 / 2 + J1 * vphi**2
     rear = vx * sin(theta + phi) - vy * cos(theta + phi) + r * vtheta * cos(phi)
     front = vx * sin(theta - phi) - vy * cos(theta - phi) - r * vtheta * cos(phi)
-    return dict(q=(x, y, theta, psi, phi), L=L, constraints=[rear, front])
+    return dict(q=(x, y, theta, psi, phi), L=L, constraints=[rear, front], v0=(1, 0, 0, 0.7, 0.05))
 
 
-@_listed("FIM08 example 3; Bloch, chapter 1", v0=(-1, 0, 0.25))
+@_listed("FIM08 example 3; Bloch, chapter 1")
 def sleigh(m=1.0, I=1.0, a=0.2):
     r"""Chaplygin sleigh, FIM08 example 3; (x, y) is the point of contact.
 
@@ -148,10 +150,10 @@ def sleigh(m=1.0, I=1.0, a=0.2):
     sideways = vx * sin(theta) - vy * cos(theta)
     lever = a**2 * vtheta**2 - 2 * a * vtheta * sideways
     L = m * (vx**2 + vy**2 + lever) / 2 + I * vtheta**2 / 2
-    return dict(q=(x, y, theta), L=L, constraints=[sideways])
+    return dict(q=(x, y, theta), L=L, constraints=[sideways], v0=(-1, 0, 0.25))
 
 
-@_listed("Bloch, chapter 1", v0=lambda R, **_: (R, 0, 1, 0.5))
+@_listed("Bloch, chapter 1")
 def rolling_disk(m=1.0, I=0.5, J=0.25, R=1.0):
     r"""Vertical disk that rolls on a plane, turned by theta and heading along phi.
 
@@ -163,10 +165,10 @@ def rolling_disk(m=1.0, I=0.5, J=0.25, R=1.0):
     """
     L = m * (vx**2 + vy**2) / 2 + I * vtheta**2 / 2 + J * vphi**2 / 2
     rolling = [vx - R * cos(phi) * vtheta, vy - R * sin(phi) * vtheta]
-    return dict(q=(x, y, theta, phi), L=L, constraints=rolling)
+    return dict(q=(x, y, theta, phi), L=L, constraints=rolling, v0=(R, 0, 1, 0.5))
 
 
-@_listed("Bloch, chapter 1", v0=(0, 0, 1))
+@_listed("Bloch, chapter 1")
 def knife_edge(m=1.0, J=1.0, g=1.0, slope=0.5):
     r"""Knife edge, or skate, on an inclined plane; x points down, phi is its heading.
 
@@ -176,10 +178,10 @@ def knife_edge(m=1.0, J=1.0, g=1.0, slope=0.5):
     Started at rest with a spin it does not slide down: it moves along the slope in cycloids.
     """
     L = m * (vx**2 + vy**2) / 2 + J * vphi**2 / 2 + m * g * x * sin(slope)
-    return dict(q=(x, y, phi), L=L, constraints=[vx * sin(phi) - vy * cos(phi)])
+    return dict(q=(x, y, phi), L=L, constraints=[vx * sin(phi) - vy * cos(phi)], v0=(0, 0, 1))
 
 
-@_listed("MP06 section 5", q0=(1, 0, 0), v0=(0, 1, 1))
+@_listed("MP06 section 5")
 def contact_oscillator(eps=0.1):
     r"""Contact oscillator, MP06.
 
@@ -190,10 +192,10 @@ def contact_oscillator(eps=0.1):
     nonholonomically coupled oscillators"); eps couples x and z.
     """
     L = (vx**2 + vy**2 + vz**2) / 2 - (x**2 + y**2 + z**2) / 2 - eps * x**2 * z**2 / 2
-    return dict(q=(x, y, z), L=L, constraints=[vx + y * vz])
+    return dict(q=(x, y, z), L=L, constraints=[vx + y * vz], q0=(1, 0, 0), v0=(0, 1, 1))
 
 
-@_listed("MP06 section 5", q0=(0, 0, 1), v0=(0, 1, 1), name="non-reversible oscillator")
+@_listed("MP06 section 5", "non-reversible oscillator")
 def nonreversible():
     r"""Contact oscillator whose momentum is shifted by the gradient of S = cos z, MP06.
 
@@ -205,14 +207,10 @@ def nonreversible():
     from it has lost the reversal of time that protected the energy.
     """
     L = (vx**2 + vy**2 + vz**2) / 2 + sin(z) * vz - (x**2 + y**2 + z**2) / 2
-    return dict(q=(x, y, z), L=L, constraints=[vx + y * vz])
+    return dict(q=(x, y, z), L=L, constraints=[vx + y * vz], q0=(0, 0, 1), v0=(0, 1, 1))
 
 
-@_listed(
-    "MP06; Celledoni et al., arXiv:1605.02845",
-    q0=(0, 0.5, 0.5, 0.5, 1, 1, 1),
-    v0=(-0.5, 0, 0, 0, 1, 0.5, -0.5),
-)
+@_listed("MP06; Celledoni et al., arXiv:1605.02845")
 def quartic():
     r"""Chaotic quartic oscillator in seven dimensions, q = (x, y1, y2, y3, z1, z2, z3).
 
@@ -226,12 +224,11 @@ def quartic():
     y, z = q[1:4], q[4:]
     coupled = (z[0] * z[1]) ** 2 + sum((a * b) ** 2 for a, b in zip(y, z, strict=True))
     L = dot(v, v) / 2 - (dot(q, q) + coupled) / 2
-    return dict(q=q, L=L, constraints=[vx + dot(y, v[4:])])
+    q0, v0 = (0, 0.5, 0.5, 0.5, 1, 1, 1), (-0.5, 0, 0, 0, 1, 0.5, -0.5)
+    return dict(q=q, L=L, constraints=[vx + dot(y, v[4:])], q0=q0, v0=v0)
 
 
-@_listed(
-    'after Modin & Verdier 2020, "What makes nonholonomic integrators work?"', v0=(0, 2.5, 0.3)
-)
+@_listed('after Modin & Verdier 2020, "What makes nonholonomic integrators work?"')
 def transmission(eps=0.2):
     r"""Two oscillators x, z coupled by a variable transmission that a pendulum y drives.
 
@@ -242,15 +239,10 @@ def transmission(eps=0.2):
     drifts linearly where that of the projector method does not: no method is good everywhere.
     """
     L = (vx**2 + vy**2 + vz**2 - x**2 - z**2) / 2 + cos(y) - eps * sin(2 * y)
-    return dict(q=(x, y, z), L=L, constraints=[vx + sin(y) * vz])
+    return dict(q=(x, y, z), L=L, constraints=[vx + sin(y) * vz], v0=(0, 2.5, 0.3))
 
 
-@_listed(
-    "CM01 section 6.1, made time-dependent for C03",
-    q0=(0, 1, 0),
-    v0=(1, 1, 1),
-    name="driven particle",
-)
+@_listed("CM01 section 6.1, made time-dependent for C03", "driven particle")
 def driven(eps=0.3, b=0.2, omega=1.0):
     r"""Particle whose potential and constraint are modulated in time.
 
@@ -262,13 +254,14 @@ def driven(eps=0.3, b=0.2, omega=1.0):
     EDLA keeps this balance in discrete form, C03 (6).  For eps = b = 0 it is ``particle``.
     """
     L = (vx**2 + vy**2 + vz**2) / 2 - (1 + eps * cos(omega * t)) * (x**2 + y**2)
-    return dict(q=(x, y, z), t=t, L=L, constraints=[vz - (y + b * sin(omega * t)) * vx])
+    row = vz - (y + b * sin(omega * t)) * vx
+    return dict(q=(x, y, z), t=t, L=L, constraints=[row], q0=(0, 1, 0), v0=(1, 1, 1))
 
 
 # ---------------------------------------------------------------------------- on Lie groups
 
 
-@_listed("Suslov 1946; Fedorov & Zenkov 2005; FIM08 section 4.2", v0=(0.6, -0.8, 0), name="Suslov")
+@_listed("Suslov 1946; Fedorov & Zenkov 2005; FIM08 section 4.2", "Suslov")
 def suslov(I1=1.0, I2=2.0, I3=2.5, I13=0.5, I23=0.3, rule="cayley"):
     r"""Suslov's problem: a rigid body that cannot turn about its own axis e3.
 
@@ -280,10 +273,10 @@ def suslov(I1=1.0, I2=2.0, I3=2.5, I13=0.5, I23=0.3, rule="cayley"):
     is a principal axis (I13 = I23 = 0) every rotation is steady and there is nothing to see.
     """
     L = (I1 * w1**2 + I2 * w2**2 + I3 * w3**2) / 2 + (I13 * w1 + I23 * w2) * w3
-    return dict(group=SO3, v=w, L=L, constraints=[w3])
+    return dict(group=SO3, v=w, L=L, constraints=[w3], v0=(0.6, -0.8, 0))
 
 
-@_listed("FIM08 example 3; Bloch, chapter 1", v0=(-1, 0, 0.25), name="sleigh on SE(2)")
+@_listed("FIM08 example 3; Bloch, chapter 1", "sleigh on SE(2)")
 def sleigh_se2(m=1.0, I=1.0, a=0.2, rule="cayley"):
     r"""The sleigh of ``sleigh`` on SE(2): forward speed u, sideways speed s, turn rate w.
 
@@ -296,10 +289,10 @@ def sleigh_se2(m=1.0, I=1.0, a=0.2, rule="cayley"):
     """
     u, s, w = v = symbols("u s w")
     L = m * (u**2 + (s + a * w) ** 2) / 2 + I * w**2 / 2
-    return dict(group=SE2, g=(x, y, theta), v=v, L=L, constraints=[s])
+    return dict(group=SE2, g=(x, y, theta), v=v, L=L, constraints=[s], v0=(-1, 0, 0.25))
 
 
-@_listed("FIM08 section 4.3", v0=(1, 0.7, 0))
+@_listed("FIM08 section 4.3")
 def ball(I=1.0, c=2.0, rule="cayley"):
     r"""A ball whose spin about e3 is geared to that about e1 by the height of its axis e2.
 
@@ -311,12 +304,11 @@ def ball(I=1.0, c=2.0, rule="cayley"):
     """
     third = SO3.entries(quaternion)[2]  # row of R; SO3.matrix would have to load SymPy's matrices
     L = I * (w1**2 + w2**2 + w3**2) / 2
-    return dict(group=SO3, g=quaternion, v=w, L=L, constraints=[w3 - c * third[1] * w1])
+    row = w3 - c * third[1] * w1
+    return dict(group=SO3, g=quaternion, v=w, L=L, constraints=[row], v0=(1, 0.7, 0))
 
 
-@_listed(
-    "Veselov & Veselova 1988; FIM08 section 4.4", v0=(0.8, 0.6, 0), name="ball, right-invariant"
-)
+@_listed("Veselov & Veselova 1988; FIM08 section 4.4", "ball, right-invariant")
 def ball_right(I=1.0, rule="cayley"):
     r"""A ball that cannot turn about the vertical axis in space, the Veselova constraint.
 
@@ -326,10 +318,11 @@ def ball_right(I=1.0, rule="cayley"):
     average momentum, too (FIM08 section 4.4).  The motion is a steady rotation.
     """
     L = I * (w1**2 + w2**2 + w3**2) / 2
-    return dict(group=SO3, g=quaternion, v=w, L=L, constraints=[dot(SO3.entries(quaternion)[2], w)])
+    row = dot(SO3.entries(quaternion)[2], w)
+    return dict(group=SO3, g=quaternion, v=w, L=L, constraints=[row], v0=(0.8, 0.6, 0))
 
 
-@_listed("Moser & Veselov 1991; Marsden, Pekarsky & Shkoller 1999", v0=(0.1, 1, 0.1))
+@_listed("Moser & Veselov 1991; Marsden, Pekarsky & Shkoller 1999")
 def rigid_body(I1=1.0, I2=2.0, I3=2.5, rule="cayley"):
     r"""A free rigid body; rule="trace" is the discrete body of Moser & Veselov.
 
@@ -338,14 +331,10 @@ def rigid_body(I1=1.0, I2=2.0, I3=2.5, rule="cayley"):
     The variational method keeps the angular momentum in space, Ad*_(g^-1) p, exactly; with the
     trace rule the energy of the evolved momenta as well.  It starts next to the unstable axis.
     """
-    return dict(group=SO3, v=w, L=(I1 * w1**2 + I2 * w2**2 + I3 * w3**2) / 2)
+    return dict(group=SO3, v=w, L=(I1 * w1**2 + I2 * w2**2 + I3 * w3**2) / 2, v0=(0.1, 1, 0.1))
 
 
-@_listed(
-    "Ehlers, Koiller, Montgomery & Rios 2005; CM01 section 5.3",
-    q0=(1, 0, 1, 0, 0, 0),
-    v0=lambda R, **_: (0, 1, 1 / R, 0, 0),
-)
+@_listed("Ehlers, Koiller, Montgomery & Rios 2005; CM01 section 5.3")
 def rubber_ball(m=1.0, I=0.4, R=1.0, k1=1.0, k2=2.0, rule="cayley"):
     r"""Homogeneous ball that rolls on a table without slipping or twisting, in a potential.
 
@@ -360,13 +349,14 @@ def rubber_ball(m=1.0, I=0.4, R=1.0, k1=1.0, k2=2.0, rule="cayley"):
     """
     T = m * (vx**2 + vy**2) / 2 + I * (w1**2 + w2**2 + w3**2) / 2
     L, rolling = T - (k1 * x**2 + k2 * y**2) / 2, [vx + R * w2, vy - R * w1, w3]
-    return dict(group=SO3, g=quaternion, r=(x, y), v=(vx, vy, *w), L=L, constraints=rolling)
+    place = dict(group=SO3, g=quaternion, r=(x, y), q0=(1, 0, 1, 0, 0, 0))
+    return dict(**place, v=(vx, vy, *w), L=L, constraints=rolling, v0=(0, 1, 1 / R, 0, 0))
 
 
 # ---------------------------------------------------------------------------- holonomic
 
 
-@_listed("textbook", q0=(2,), v0=(0,))
+@_listed("textbook")
 def pendulum(m=1.0, g=1.0, l=1.0):
     r"""Plane pendulum, theta measured from the lower equilibrium, released at rest.
 
@@ -374,15 +364,11 @@ def pendulum(m=1.0, g=1.0, l=1.0):
 
     Without constraints DLA and the variational method are the same.  Known in elliptic functions.
     """
-    return dict(q=(theta,), L=m * l**2 * vtheta**2 / 2 + m * g * l * cos(theta))
+    L = m * l**2 * vtheta**2 / 2 + m * g * l * cos(theta)
+    return dict(q=(theta,), L=L, q0=(2,), v0=(0,))
 
 
-@_listed(
-    "textbook",
-    q0=lambda mu, e: (1 - e, 0),
-    v0=lambda mu, e: (0, sqrt(mu * (1 + e) / (1 - e))),
-    name="Kepler",
-)
+@_listed("textbook", "Kepler")
 def kepler(mu=1.0, e=0.6):
     r"""Kepler's problem in the plane, from the perihelion r = 1 - e of an orbit with half axis 1.
 
@@ -391,10 +377,11 @@ def kepler(mu=1.0, e=0.6):
     Rotations keep the angular momentum: variational methods do so exactly, RK4 does not.  The
     eccentricity e shapes only (q0, v0), and v0 depends on mu.
     """
-    return dict(q=(x, y), L=(vx**2 + vy**2) / 2 + mu / root(x**2 + y**2))
+    L = (vx**2 + vy**2) / 2 + mu / sqrt(x**2 + y**2)
+    return dict(q=(x, y), L=L, q0=(1 - e, 0), v0=(0, sqrt(mu * (1 + e) / (1 - e))))
 
 
-@_listed("textbook", q0=lambda l, **_: (l, 0, 0), v0=(0, 1, 0))
+@_listed("textbook")
 def spherical_pendulum(m=1.0, g=1.0, l=1.0):
     r"""Spherical pendulum in Cartesian coordinates, with the holonomic constraint |q| = l.
 
@@ -404,4 +391,5 @@ def spherical_pendulum(m=1.0, g=1.0, l=1.0):
     the vertical keep x vy - y vx.  q0 depends on l.
     """
     L = m * (vx**2 + vy**2 + vz**2) / 2 - m * g * z
-    return dict(q=(x, y, z), L=L, holonomic=[x**2 + y**2 + z**2 - l**2])
+    sphere = x**2 + y**2 + z**2 - l**2
+    return dict(q=(x, y, z), L=L, holonomic=[sphere], q0=(l, 0, 0), v0=(0, 1, 0))

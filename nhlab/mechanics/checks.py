@@ -65,6 +65,19 @@ def read_number(x, name):
     raise ValueError(f"{name} = {x!r} must be a finite number")
 
 
+def read_array(x, name, shape=(), expected="", finite=False):
+    """x as an array of numbers whose last axes have the given shape."""
+    try:
+        x = np.asarray(x, float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} = {x!r} is not an array of numbers") from None
+    if finite and not np.isfinite(x).all():
+        raise ValueError(f"{name} = {x} must be finite")
+    if x.shape[x.ndim - len(shape) :] != shape:
+        raise ValueError(f"{name} has shape {x.shape}; {expected}")
+    return x
+
+
 def read_parameters(given, expressions, own):
     """Parameters as a dict symbol -> float; every other symbol must be among ``own``: q, v, t."""
     if not isinstance(given, (dict, type(None))):

@@ -25,6 +25,7 @@ import sympy as sp
 
 from ..codegen.derivatives import dot
 from ..codegen.statement import dummy
+from .checks import read_array
 
 BASIS = (1, 0, 0), (0, 1, 0), (0, 0, 1)
 MATRICES = "expected (..., 3, 3)"
@@ -86,7 +87,7 @@ class Group:
 
     def vee(self, X):
         """xi with hat(xi) = X."""
-        X = _array(X, "X", (3, 3), MATRICES)
+        X = read_array(X, "X", (3, 3), MATRICES, finite=True)
         xi = _stack([X[..., i, j] for i, j in self._at])
         gap = np.abs(self.hat(xi) - X).max(initial=0)
         if not gap <= 1e-9 * (1 + np.abs(X).max(initial=0)):
@@ -113,7 +114,7 @@ class Group:
 
     def Ad_star(self, g, mu=None):
         """The dual of Ad_g, the transposed matrix."""
-        return _apply(np.swapaxes(self.Ad(g), -1, -2), mu)
+        return _apply(self.Ad(g).mT, mu)
 
     def ad(self, xi, eta=None):
         """ad_xi eta = [xi, eta]."""
@@ -121,7 +122,7 @@ class Group:
 
     def ad_star(self, xi, mu=None):
         """The dual of ad_xi, the transposed matrix."""
-        return _apply(np.swapaxes(self.ad(xi), -1, -2), mu)
+        return _apply(self.ad(xi).mT, mu)
 
     def dexp(self, xi, eta=None):
         """1 + (1-cos)/theta^2 ad + (theta-sin)/theta^3 ad^2."""
@@ -193,7 +194,7 @@ class Group:
     def element(self, g, name="g", axes=0):
         """g in coordinates, from coordinates, a 3 x 3 matrix or SciPy's Rotation; refused off the
         group.  ``axes`` counts the leading axes: 0 for one element, 1 for many in a row."""
-        g = _array(g.as_matrix() if hasattr(g, "as_matrix") else g, name)
+        g = read_array(g.as_matrix() if hasattr(g, "as_matrix") else g, name, finite=True)
         if g.ndim == axes + 2 and g.shape[-2:] == (3, 3):
             return self.from_matrix(g, name)
         return _stack(self._parts(g, name))
@@ -201,7 +202,7 @@ class Group:
     def _parts(self, g, name="g"):
         k, names = len(self.coordinates), ", ".join(self.coordinates)
         expected = f"an element of {self.name} has {k} numbers, ({names})"
-        return tuple(np.moveaxis(_array(g, name, (k,), expected), -1, 0))
+        return _columns(g, name, k, expected)
 
 
 class _SO3(Group):
@@ -277,8 +278,8 @@ class _SO3(Group):
 
     def from_matrix(self, R, name="R"):
         """The quaternion, w >= 0, of a rotation matrix; shape (..., 3, 3) to (..., 4)."""
-        R = _array(R, name, (3, 3), MATRICES)
-        gap = np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(initial=0)
+        R = read_array(R, name, (3, 3), MATRICES, finite=True)
+        gap = np.abs(R @ R.mT - np.eye(3)).max(initial=0)
         if not gap < 1e-6 or np.any(np.linalg.det(R) < 0):
             raise ValueError(
                 f"{name} is no rotation: |R R^T - 1| = {gap:.3g}, det R = "
@@ -336,8 +337,7 @@ class _SE2(Group):
 
     def _Ad(self, g):
         x, y, theta = g
-        c, s = _cos_sin(theta)
-        return (c, -s, y), (s, c, -x), (0, 0, 1)
+        return self.entries((y, -x, theta))
 
     def rate(self, g, xi):
         return [*self._turn(g[2], xi[0], xi[1]), xi[2]]
@@ -377,7 +377,7 @@ class _SE2(Group):
 
     def from_matrix(self, R, name="R"):
         """(x, y, theta), |theta| <= pi, of a matrix [[c, -s, x], [s, c, y], [0, 0, 1]]."""
-        R = _array(R, name, (3, 3), MATRICES)
+        R = read_array(R, name, (3, 3), MATRICES, finite=True)
         theta = np.arctan2(R[..., 1, 0], R[..., 0, 0])
         g = np.stack([R[..., 0, 2], R[..., 1, 2], theta], -1)
         gap = np.abs(self.matrix(g) - R).max(initial=0)
@@ -397,24 +397,8 @@ class _SE2(Group):
 SO3, SE2 = _SO3(), _SE2()
 
 
-# ---------------------------------------------------------------------------- arrays
-
-
-def _array(x, name, shape=(), expected=""):
-    """x as an array of finite numbers whose last axes have the given shape."""
-    try:
-        x = np.asarray(x, float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} = {x!r} is not an array of numbers") from None
-    if not np.isfinite(x).all():
-        raise ValueError(f"{name} = {x} must be finite")
-    if x.shape[x.ndim - len(shape) :] != shape:
-        raise ValueError(f"{name} has shape {x.shape}; {expected}")
-    return x
-
-
-def _columns(x, name):
-    return tuple(np.moveaxis(_array(x, name, (3,), "its last axis must have length 3"), -1, 0))
+def _columns(x, name, k=3, expected="its last axis must have length 3"):
+    return tuple(np.moveaxis(read_array(x, name, (k,), expected, finite=True), -1, 0))
 
 
 def _stack(parts):

@@ -38,40 +38,26 @@ class GroupSystem(System):
         "cayley": h L(cay^-1(W)/h), "log": h L(log(W)/h), "trace": (tr J - tr J W)/h with
         J = tr(I)/2 - I (Moser & Veselov; SO(3) and L = omega.I.omega/2 only)
 
-    The rest as in ``System``.  Then q = (*r, *g), v = (*r', *omega), ``system.pose`` is g, and all
-    of M, A, P, Q, momenta and multipliers belong to v.  Positions may be given as quaternions, as
-    3 x 3 matrices or as SciPy's Rotation.  The projector method on it is FIM08 (7).
+    The rest as in ``System``: parameters, metric, name, source, q0, v0, exact.  Then q = (*r, *g),
+    v = (*r', *omega), ``system.pose`` is g, and all of M, A, P, Q, momenta and multipliers belong
+    to v.  Positions may be given as quaternions, as 3 x 3 matrices or as SciPy's Rotation.  The
+    projector method on it is FIM08 (7).
     """
 
-    def __init__(
-        self,
-        group,
-        v,
-        L,
-        constraints=(),
-        *,
-        g=None,
-        r=(),
-        parameters=None,
-        metric=None,
-        rule="cayley",
-        name="",
-        source="",
-        q0=None,
-        v0=None,
-        exact=None,
-    ):
+    def __init__(self, group, v, L, constraints=(), *, g=None, r=(), rule="cayley", **others):
         if not isinstance(group, Group):
             raise ValueError(f"group = {group!r} is unknown; use nh.groups.SO3 or nh.groups.SE2")
         if rule not in TAU:
             raise ValueError(f"rule = {rule!r} is unknown; choose one of {tuple(TAU)}")
+        if others.keys() & {"holonomic", "t"}:
+            raise TypeError("a system on a group has neither holonomic constraints nor t")
         self.group, self.rule = group, rule
         r = read_symbols(r, "r") if sequence(r) else ()
         g = symbols([f"g{s}" for s in group.coordinates]) if g is None else read_symbols(g, "g")
         self.k = len(r)
-        about = {"name": name, "source": source, "q0": q0, "v0": v0, "exact": exact}
-        super().__init__((*r, *g), v, L, constraints, parameters=parameters, metric=metric, **about)
-        self.q0 = None if q0 is None else tuple(self.configuration(q0, "q0").tolist())
+        super().__init__((*r, *g), v, L, constraints, **others)
+        if self.q0 is not None:
+            self.q0 = tuple(self.configuration(self.q0, "q0").tolist())
 
     @property
     def pose(self):
@@ -140,20 +126,14 @@ class GroupSystem(System):
 
     # ------------------------------------------------------------------ identity and display
 
-    def __repr__(self):
-        values = "".join(f", {s}={x:g}" for s, x in self.parameters.items())
+    def _where(self):
         on = f"R^{self.k} x {self.group.name}" if self.k else self.group.name
-        return f"<GroupSystem {self.name or 'unnamed'} on {on}, rule={self.rule!r}{values}>"
+        return f" on {on}, rule={self.rule!r}"
 
-    def _repr_latex_(self):
-        straight = zip(self.q[: self.k], self.v[: self.k], strict=True)
-        dots = {u: rf"\dot{{{sp.latex(s)}}}" for s, u in straight}
+    def _rows(self):
         body, name = ", ".join(sp.latex(u) for u in self.v[self.k :]), self.group.name
         algebra = rf"\mathfrak{{{name[:2].lower()}}}({name[2:]})"
-        rows = [rf"g^{{-1}}\dot g &= ({body})^\wedge \in {algebra}"]
-        rows += [f"L &= {sp.latex(self.L, symbol_names=dots)}"]
-        rows += [f"{sp.latex(c, symbol_names=dots)} &= 0" for c in self.constraints]
-        return r"$\displaystyle \begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}$"
+        return [rf"g^{{-1}}\dot g &= ({body})^\wedge \in {algebra}", *super()._rows(self.k)]
 
     def __reduce__(self):
         names = "group v L constraints parameters metric rule name source q0 v0"
@@ -276,14 +256,7 @@ class GroupLagrangian(DiscreteLagrangian):
     def p_plus(self):
         return [*super().p_plus[: self.system.k], *self._body(-1)]
 
-    @cached_property
-    def Ld(self):
-        return super().Ld / self.shrink
-
-    @cached_property
-    def E_minus(self):
-        return super().E_minus / self.shrink
-
-    @cached_property
-    def E_plus(self):
-        return super().E_plus / self.shrink
+    Ld, E_minus, E_plus = (
+        cached_property(lambda self, plain=plain.func: plain(self) / self.shrink)
+        for plain in (DiscreteLagrangian.Ld, DiscreteLagrangian.E_minus, DiscreteLagrangian.E_plus)
+    )

@@ -14,6 +14,7 @@ from . import dynamicsymbols
 from .checks import (
     check_forms,
     check_values,
+    read_array,
     read_expression,
     read_matrix,
     read_number,
@@ -150,14 +151,22 @@ class System:
 
     def __repr__(self):
         values = "".join(f", {s}={x:g}" for s, x in self.parameters.items())
-        return f"<System {self.name or 'unnamed'}: q = ({', '.join(map(str, self.q))}){values}>"
+        return f"<{type(self).__name__} {self.name or 'unnamed'}{self._where()}{values}>"
 
-    def _repr_latex_(self):
-        dots = {u: rf"\dot{{{sp.latex(s)}}}" for s, u in zip(self.q, self.v, strict=True)}
+    def _where(self):
+        """What stands after the name: the coordinates, or what else a kind of system lives on."""
+        return f": q = ({', '.join(map(str, self.q))})"
+
+    def _rows(self, k=None):
+        """The lines in LaTeX, with dots for the first k velocities; None: all."""
+        dots = {u: rf"\dot{{{sp.latex(s)}}}" for s, u in zip(self.q[:k], self.v[:k], strict=True)}
         rows = [f"L &= {sp.latex(self.L, symbol_names=dots)}"]
         rows += [f"{sp.latex(c, symbol_names=dots)} &= 0" for c in self.constraints]
-        rows += [f"{sp.latex(g)} &= 0" for g in self.holonomic]
-        return r"$\displaystyle \begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}$"
+        return rows + [f"{sp.latex(g)} &= 0" for g in self.holonomic]
+
+    def _repr_latex_(self):
+        rows = r" \\ ".join(self._rows())
+        return rf"$\displaystyle \begin{{aligned}}{rows}\end{{aligned}}$"
 
     def __reduce__(self):
         names = ("q", "v", "L", "constraints", "holonomic", "parameters", "t", "metric", "name")
@@ -288,16 +297,9 @@ class System:
     def states(self, x, name):
         """x as an array of positions (name "q") or of velocities or momenta ("v", "p")."""
         symbols = self.q if name == "q" else self.v
-        try:
-            x = np.asarray(x, float)
-        except (TypeError, ValueError):
-            raise ValueError(f"{name} = {x!r} is not an array of numbers") from None
-        if x.ndim == 0 or x.shape[-1] != len(symbols):
-            raise ValueError(
-                f"{name} has shape {x.shape}; its last axis must have length "
-                f"{len(symbols)}, one entry for each of {symbols}"
-            )
-        return x
+        n = len(symbols)
+        expected = f"its last axis must have length {n}, one entry for each of {symbols}"
+        return read_array(x, name, (n,), expected)
 
     def move(self, q, v, h):
         """Where a step h with velocity v arrives, shape (..., len(q)); h negative: its start."""

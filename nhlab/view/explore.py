@@ -1,47 +1,19 @@
 """``explore``: the panel of most lessons, from a system and some methods."""
 
 import inspect
+import re
 from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 
 from ..mechanics.catalogue import catalogue, on_groups
+from ..mechanics.checks import sequence
+from ..mechanics.velocities import complete_velocity, free_velocities, start_of
 from ..run.errors import IntegrationError
 from ..run.loop import integrate
 from . import plot
 from .panel import Panel, choice, slider
 from .picture import Picture
-
-
-def free_velocities(system, q0, asked=()):
-    """Indices of n - m velocities, among them those asked for, that determine the others through
-    the constraints at q0.
-
-    Columns of A that are constant make the best dependent velocities: they serve at every q.
-    """
-    A = system.A(q0)
-    if not len(A):
-        return list(range(len(system.v)))
-    from scipy.linalg import qr
-
-    columns = zip(*system.symbolic.A, strict=True)
-    weight = np.array([1e3 if all(e.is_number for e in column) else 1.0 for column in columns])
-    weight[list(asked)] = 1e-6
-    pivots = qr(A * weight, mode="r", pivoting=True)[1].tolist()
-    for k in set(asked) & set(pivots[: len(A)]):
-        raise ValueError(f"velocity {system.v[k]} cannot be chosen freely at q0 = {q0}")
-    return sorted(pivots[len(A) :])
-
-
-def complete_velocity(system, q0, v0, free):
-    """The velocity with the free components of v0 that satisfies the constraints at q0."""
-    A, v = system.A(q0), np.array(v0, float)
-    for chosen in (free, free_velocities(system, q0)):  # the second if q0 has moved too far
-        bound = [k for k in range(len(v)) if k not in chosen]
-        if not bound or np.linalg.cond(A[:, bound]) < 1e8:
-            v[bound] = -np.linalg.solve(A[:, bound], A[:, chosen] @ v[chosen]) + 0.0
-            return v
-    raise ValueError(f"the constraints are dependent at q0 = {q0}")
 
 
 def explore(system, methods, view="energy", **options):
@@ -82,16 +54,14 @@ class Explorer:
     extra: dict | tuple = ()
 
     def __post_init__(self):
-        self.systems, self.methods, self.views = (
-            list(x) if isinstance(x, (list, tuple)) else [x]
-            for x in (self.system, self.methods, self.view)
-        )
+        given = (self.system, self.methods, self.view)
+        self.systems, self.methods, self.views = map(sequence, given)
         for view in self.views:
             plot.reading(view, self.systems[0])
         if not self.steps and not self.T:
             self.steps = 1250
         self.start, self.parameters = (
-            {name: ends for name, *ends in ([x] if isinstance(x, str) else x for x in given)}
+            {name: ends for name, *ends in map(sequence, given)}
             for given in (self.start, self.parameters)
         )
         self.starts = [self._start(s) for s in self.systems]
@@ -103,11 +73,7 @@ class Explorer:
 
     def _start(self, s):
         """q0, v0 as given, or else the system's own, and the velocities that are free there."""
-        q0, v0 = s.q0 if self.q0 is None else self.q0, s.v0 if self.v0 is None else self.v0
-        if q0 is None or v0 is None:
-            name = "q0" if q0 is None else "v0"
-            raise ValueError(f"{name} is missing and {s!r} has no initial condition of its own")
-        q0, v0 = np.array(q0, float), np.array(v0, float)
+        q0, v0 = start_of(s, self.q0, self.v0)
         asked = [k for k, v in enumerate(s.v) if str(v) in self.start]
         return q0, v0, free_velocities(s, q0, asked)
 
@@ -214,11 +180,10 @@ class Explorer:
         if name in catalogue or name in on_groups:
             make = f"system = nh.systems.{name}({numbers})"
         lines = ["import nhlab as nh", "", make]
+        run = f"q0={q0.tolist()}, v0={v0.tolist()}, h={values['h']:g}, steps={steps}"
         for m in methods.values():
-            lines.append(
-                f"{type(m).__name__.lower()} = nh.integrate(system, nh.{m!r}, q0={q0.tolist()}, "
-                f"v0={v0.tolist()}, h={values['h']:g}, steps={steps})"
-            )
+            method = re.sub(r"\w+\(", r"nh.\g<0>", repr(m))  # and those it is composed of
+            lines.append(f"{type(m).__name__.lower()} = nh.integrate(system, {method}, {run})")
         return "\n".join(lines)
 
 

@@ -113,8 +113,8 @@ class Panel(w.VBox):
         self._show_code()
 
     def _toggle_code(self):
-        shown = self.listing.layout.display != "none"
-        self.listing.layout.display = "none" if shown else "block"
+        layout = self.listing.layout
+        layout.display = "block" if layout.display == "none" else "none"
         self._show_code()
 
     def _show_code(self):
@@ -129,9 +129,6 @@ class Panel(w.VBox):
         data["image/png"] = base64.b64encode(self.picture.png(small=True)).decode()
         data["text/plain"] = f"[panel: {self.alt} Run the notebook to move the sliders.]"
         return bundle
-
-
-# ---------------------------------------------------------------------------- controls
 
 
 def slider(label, low, high, value, step=None, digits=None):

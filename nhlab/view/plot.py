@@ -11,6 +11,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import sympy as sp
 
+from ..mechanics.checks import sequence
+
 LOOKS = {
     "DLA":         ("#0072B2", "-"),           "Projector":        ("#D55E00", "--"),
     "EDLA":        ("#009E73", "-."),          "RK4":              ("#CC79A7", ":"),
@@ -113,7 +115,7 @@ def new(rows=1, columns=1, size=None):
 
 def draw(sols, name, ax=None, **options):
     """Draw a reading of one or several trajectories."""
-    sols = sols if isinstance(sols, (list, tuple)) else [sols]
+    sols = sequence(sols)
     if not sols:
         raise ValueError("there is nothing to draw: give one or more trajectories")
     ax = new()[1] if ax is None else ax
@@ -159,9 +161,6 @@ def order(results, ax=None):
     ax.set(xlabel="step size $h$", ylabel="error at the end")
     ax.legend(loc="best", frameon=False)
     return ax
-
-
-# ---------------------------------------------------------------------------- showing
 
 
 class Shown:

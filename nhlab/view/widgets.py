@@ -4,8 +4,9 @@
 panel of most lessons from a system and some methods; ``animate`` plays a computed motion.
 """
 
+from ..mechanics.velocities import complete_velocity, free_velocities
 from .animate import animate
-from .explore import complete_velocity, explore, free_velocities
+from .explore import explore
 from .panel import Panel, choice, panel, play, slider, whole
 from .picture import Picture
 

@@ -452,23 +452,6 @@ def test_every_and_files(tmp_path):
         assert np.array_equal(table[[str(x) for x in system.q]], sol.q)
 
 
-@pytest.mark.parametrize("name", S.on_groups)
-def test_catalogue(name):
-    make = S.on_groups[name]
-    system = make()
-    assert system.name and system.source and ".. math:: L =" in make.__doc__
-    assert np.abs(system.A(system.q0) @ np.array(system.v0)).max(initial=0) == 0
-    assert pickle.loads(pickle.dumps(system)) == system
-    q, v, _ = system.samples()
-    for parameter in system.parameters:
-        by_set, by_keyword = system.set(**{parameter.name: 1.7}), make(**{parameter.name: 1.7})
-        assert by_set == by_keyword != system
-        start = by_keyword.A(by_keyword.q0) @ np.array(by_keyword.v0)
-        assert np.abs(start).max(initial=0) < 1e-15
-        same_energy = np.allclose(by_set.energy(q, v), system.energy(q, v))
-        assert not (same_energy and np.allclose(by_set.A(q), system.A(q)))
-
-
 def test_rules_differ_and_names_tell():
     systems = [system_of(S.suslov, rule) for rule in RULES[SO3]]
     assert len({x.key for x in systems}) == len({repr(x) for x in systems}) == 3
@@ -547,6 +530,8 @@ def test_what_suslovs_problem_does_not_have():
         nh.integrate(S.suslov(), nh.Variational(), h=0.1, steps=1)
     with pytest.raises(ValueError, match="no closed solution"):
         S.suslov().exact(1.0)
+    with pytest.raises(TypeError, match="neither holonomic constraints nor t"):
+        nh.GroupSystem(SO3, W, L3, t=nh.symbols("t"))
 
 
 def test_files_with_an_unknown_group_are_refused():

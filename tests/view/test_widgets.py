@@ -284,6 +284,10 @@ def test_copy_as_code_of_ones_own_system():
     space = {"system": mine}
     exec(p._code(p.values), space)
     assert space["dla"].system == mine.set(k=1.5)
+    composed = nh.Composition(nh.DLA(), order=4)
+    p = nh.explore(mine, composed, q0=[1], v0=[0], steps=10)
+    exec(p._code(p.values), space)
+    assert space["composition"].method == composed
     p = nh.explore(mine.set(k=0), nh.DLA(), q0=[1], v0=[0], parameters=[("k", -2.0, 3.0)], steps=10)
     assert (p.controls["k"].min, p.controls["k"].max) == (-2, 3)
 
