@@ -10,6 +10,7 @@ import numpy as np
 from ..codegen.careful import careful_step
 from ..codegen.derivatives import jacobian
 from ..codegen.evaluate import Function
+from ..mechanics.velocities import start_of
 from ..methods import Reference
 from ..methods.dla import dla_equations
 from ..methods.layout import Layout, Rows
@@ -32,11 +33,7 @@ def order(system, method, q0=None, v0=None, *, T, hs, start="v0", reference=None
     ``reference`` gives the exact q(t), shape (len(t), n); by default nh.Reference.  Errors below
     ``floor`` are taken for round-off and left out.
     """
-    q0, v0 = system.q0 if q0 is None else q0, system.v0 if v0 is None else v0
-    if q0 is None or v0 is None:
-        missing = "q0" if q0 is None else "v0"
-        raise ValueError(f"{missing} is missing and {system!r} has no initial condition of its own")
-    q0, v0, hs = (np.asarray(x, float) for x in (q0, v0, hs))
+    (q0, v0), hs = start_of(system, q0, v0), np.asarray(hs, float)
 
     def exact(t):
         if reference is not None:

@@ -88,12 +88,10 @@ class Reduction(DiscreteConnection, System):
         new.full = self.full.set(**{k: x for k, x in values.items() if k in known})
         return new
 
-    def __repr__(self):
-        values = "".join(f", {s}={x:g}" for s, x in self.parameters.items())
-        names = ", ".join(map(str, self.base))
-        return f"<{type(self).__name__} {self.name}: r = ({names}){values}>"
+    def _where(self):
+        return f": r = ({', '.join(map(str, self.base))})"
 
-    def _repr_latex_(self):
+    def _rows(self, k=None):
         """With the motion in the fibre and the gyroscopic force."""
         straight = self.full if self.bundle.is_abelian else self
         dots = {u: rf"\dot{{{sp.latex(s)}}}" for s, u in zip(straight.q, straight.v, strict=True)}
@@ -101,8 +99,7 @@ class Reduction(DiscreteConnection, System):
         forces = zip(self.q, self.gyroscopic, strict=True)
         rows += [(sp.Symbol(f"F_{s}"), e) for s, e in forces if e]
         more = [" &= ".join(sp.latex(x, symbol_names=dots) for x in row) for row in rows]
-        end = r"\end{aligned}"
-        return super()._repr_latex_().replace(end, r" \\ " + r" \\ ".join(more) + end)
+        return super()._rows(k) + more
 
     def __reduce__(self):
         return rebuild, (type(self), (self.full,), self._options())
