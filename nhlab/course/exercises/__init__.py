@@ -40,7 +40,7 @@ def exercise(name):
     lesson, _, number = str(name).partition(".")
     try:
         return getattr(import_module(f".lesson_{lesson}", __name__), f"e{number}")
-    except (ImportError, AttributeError):
+    except (ModuleNotFoundError, AttributeError):
         raise ValueError(f"there is no exercise {name!r}; write it as '02.1'") from None
 
 

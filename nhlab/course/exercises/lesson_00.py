@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...mechanics import catalogue as systems
-from ...mechanics.system import System, rank, symbols
+from ...mechanics.system import System, symbols
 from ...methods import DLA, RK4
 from ...run.loop import integrate
 from ..lessons.lesson_00 import PLACE, glide
@@ -21,7 +21,7 @@ def e1(answer):
         return "The answer is one whole number."
     if answer == len(robot.q):
         return "That is the number of coordinates. Each constraint takes one velocity away."
-    if answer != len(robot.q) - rank(robot.A(robot.q0)):
+    if answer != len(robot.q) - np.linalg.matrix_rank(robot.A(robot.q0)):
         return "Count the coordinates, then subtract the independent constraints."
 
 
