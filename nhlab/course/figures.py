@@ -22,8 +22,6 @@ FOLDER = Path(__file__).resolve().parents[2] / "figures"
 Plate = namedtuple("Plate", "title figure data caption verdict")
 
 
-# ---------------------------------------------------------------------------- curves
-
 CM01 = {"RK4": RK4(), "DLA": DLA(), "reference": Reference()}  # column of the data -> method
 LEGEND = {"RK4": "Runge-Kutta", "reference": "benchmark"}
 ABOVE = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 3}
@@ -111,9 +109,6 @@ def fim08_fig5():
         "Claim: the two errors are similar, and DLA with the constraint at the left point is one to two orders worse. Borne out at step 60: "
         f"projector {projector:.2e}, DLA {dla:.2e}, left point {left:.2f}.",
     )
-
-
-# ---------------------------------------------------------------------------- drawings
 
 
 def fim08_fig1():
@@ -215,8 +210,6 @@ def fim08_fig4():
         "A drawing, no claim.",
     )
 
-
-# ---------------------------------------------------------------------------- all of them
 
 PARTICLE = {"system": systems.particle(), "h": 0.2, "steps": 1250}
 ROBOT = {"system": systems.robot(), "h": 0.2, "steps": 250}
