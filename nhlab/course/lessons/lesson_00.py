@@ -100,21 +100,19 @@ def _version(package):
 
 def _packages():
     """Name, version and a remark for each package that nhlab cannot do without."""
-    try:
-        needed = metadata.requires("nhlab") or []
-    except metadata.PackageNotFoundError:
-        return [("nhlab", "missing", "! not installed; run: pip install -e . in its folder")]
-    return [("nhlab", _version("nhlab"), ""), *(_package(x) for x in needed if ";" not in x)]
-
-
-def _package(text):
     from packaging.requirements import Requirement  # matplotlib needs it too
 
-    wanted = Requirement(text)
-    version = _version(wanted.name)
-    if version == "missing" or not wanted.specifier.contains(version, prereleases=True):
-        return wanted.name, version, f"! wanted: {text}; run: pip install -r requirements.txt"
-    return wanted.name, version, ""
+    own = _version("nhlab")
+    if own == "missing":
+        return [("nhlab", own, "! not installed; run: pip install -e . in its folder")]
+    rows = [("nhlab", own, "")]
+    for text in (x for x in metadata.requires("nhlab") or [] if ";" not in x):
+        wanted = Requirement(text)
+        version = _version(wanted.name)
+        good = version != "missing" and wanted.specifier.contains(version, prereleases=True)
+        remark = "" if good else f"! wanted: {text}; run: pip install -r requirements.txt"
+        rows.append((wanted.name, version, remark))
+    return rows
 
 
 def _numba():

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...geometry.diagnostics import drift, order
 from ...mechanics import catalogue as systems
-from ...mechanics.system import System, symbols
+from ...mechanics.system import System
 from ...methods import DLA, RK4, Projector, Reference
 from ...run.errors import IntegrationError
 from ...run.loop import integrate
@@ -180,9 +180,8 @@ def exercise_1(answer):
 
 def exercise_2(answer):
     """The spring only changes the two z-terms; the step stays explicit because y is on its own."""
-    x, y, z, vx, vy, vz = symbols("x y z vx vy vz")
-    L = (vx**2 + vy**2 + vz**2) / 2 - (x**2 + y**2 + z**2)
-    spring = System((x, y, z), (vx, vy, vz), L, [vz - y * vx])
+    base = systems.particle()
+    spring = System(base.q, base.v, base.L - base.q[2] ** 2, base.constraints)
     sol = integrate(spring, DLA(), [0.2, 1, 0.5], [1, 1, 1], h=0.2, steps=5)
     for k in range(5):
         q, p = (np.asarray(a, float) for a in answer(sol.q[k].copy(), sol.p[k].copy(), 0.2)[:2])

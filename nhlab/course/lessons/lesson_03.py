@@ -114,9 +114,6 @@ def error_panel(c=(0.0, 1.0, 0.5), h=(1.0, 0.5, 0.25), T=60):
     return board.panel(update, c=c, h=list(h))
 
 
-NAMES = ("rolling_disk", "knife_edge", "robot", "sleigh", "contact_oscillator")
-
-
 @takes(sized(3), "The answer is a momentum: three numbers.")
 def exercise_1(answer):
     """The mirror exchanges x and z, because at y = 1 the allowed direction (1, 0, 1) lies half-way
@@ -153,7 +150,7 @@ def exercise_2(answer):
 
 
 @some_of(
-    NAMES,
+    ["rolling_disk", "knife_edge", "robot", "sleigh", "contact_oscillator"],
     '{"sleigh", "robot"}',
     """Still missing: {}. V need not vanish and D may be anything;
     look only at M and at the degree of V.""",

@@ -274,9 +274,6 @@ def draw_atlas(axes, size=15, steps=200, h=0.2):
     return drift, done
 
 
-NAMES = ("DLA", "Projector", "Reversible", "DiscreteGradient", "RK4")
-
-
 def number(answer):
     """The form of one number, not written as a text."""
     return np.isscalar(answer) and not isinstance(answer, str)
@@ -299,7 +296,7 @@ def exercise_1(answer):
 
 
 @some_of(
-    NAMES,
+    ["DLA", "Projector", "Reversible", "DiscreteGradient", "RK4"],
     '{"DLA", "RK4"}',
     "At least one more does. Which method uses only the accelerations, and is symmetric?",
 )
