@@ -16,6 +16,7 @@ from ..methods import DLA, RK4, Projector, Reference
 from ..run.loop import integrate
 from ..view import plot
 from ..view.bodies import body
+from .kit import arc
 
 FOLDER = Path(__file__).resolve().parents[2] / "figures"
 # One figure; the data map column names to equally long arrays.
@@ -159,10 +160,7 @@ def portrait(system, q, size, guides, arcs):
     for start, end, style in guides:
         ax.plot(*np.array([start, end]).T, color="#999999", **style)
     for x, y, radius, start, end, text in arcs:
-        a, middle = np.linspace(start, end, 30), (start + end) / 2
-        ax.plot(x + radius * np.cos(a), y + radius * np.sin(a), color="#555555", linewidth=1)
-        at = (x + (radius + 0.14) * np.cos(middle), y + (radius + 0.14) * np.sin(middle))
-        ax.annotate(text, at, fontsize=15, ha="center", va="center")
+        arc(ax, (x, y), radius, (start, end), text, 0.14, "#555555", fontsize=15)
     part = np.concatenate([np.full(len(p), k) for k, p in enumerate(parts)])
     x, y = np.concatenate(parts)[:, :2].T
     return fig, ax, {"part": part, "x": x, "y": y}

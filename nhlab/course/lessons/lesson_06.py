@@ -12,7 +12,7 @@ from ...run.loop import integrate
 from ...view import plot
 from ..colours import BLUE, DARK, GREEN, GREY, MIDDLE, ORANGE, SLATE
 from ..exercises import near, sized, some_of, takes
-from ..kit import add_legend, ahead, frame, new_board, place, slope
+from ..kit import add_legend, ahead, arc, frame, new_board, place, slope
 
 XI, FORCE, SLOPE = r"$\xi_Q$", r"$A^T\lambda$", r"slope $\lambda A\,\xi_Q$"
 MARGINS = (0.09, 0.14, 0.98, 0.88, 0.28)
@@ -187,17 +187,12 @@ def draw_snakeboard(ax, q=(0, 0, 0.3, 0.8, 0.5)):
     for end, heading, back, name in zip(ends, headings, (0, np.pi), ("front", "rear"), strict=True):
         for tip in (1.75 * end, ahead(end, heading + back, 0.75)):
             ax.plot(*np.array([end, tip]).T, color=SLATE, **dashed)
-        _arc(ax, end, 0.6, heading + back, theta + back, r"$\phi$")
+        arc(ax, end, 0.6, (heading + back, theta + back), r"$\phi$", 0.16, DARK)
         ax.annotate(name, end, (-14, 34), textcoords="offset points", color=MIDDLE)
-    _arc(ax, q[:2], 0.55, 0, theta, r"$\theta$")
-    _arc(ax, q[:2], 0.4, theta, theta + psi, r"$\psi$")
+    arc(ax, q[:2], 0.55, (0, theta), r"$\theta$", 0.16, DARK)
+    arc(ax, q[:2], 0.4, (theta, theta + psi), r"$\psi$", 0.16, DARK)
     ax.set_aspect("equal")
     ax.set_axis_off()
-
-
-def _arc(ax, at, radius, start, end, text):
-    ax.plot(*ahead(at, np.linspace(start, end, 30), radius).T, color=DARK, linewidth=1)
-    ax.text(*ahead(at, (start + end) / 2, radius + 0.16), text, ha="center", va="center")
 
 
 def draw_motion(ax, sol, times):

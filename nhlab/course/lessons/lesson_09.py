@@ -18,7 +18,7 @@ from ...view.bodies import Body
 from ...view.widgets import free_velocities, play
 from ..colours import BLUE, DARK, GREY, ORANGE
 from ..exercises import near
-from ..kit import ahead, circle, frame, joined, new_board, place
+from ..kit import ahead, arc, circle, frame, joined, new_board, place
 
 
 def box(length, width):
@@ -139,9 +139,7 @@ def sketch(kind):
 def _angle(ax, at, start, stop, radius, text):
     for angle in (start, stop):
         ax.plot(*np.array([at, ahead(at, angle, 1.25 * radius)]).T, ":", color=GREY)
-    ax.plot(*ahead(at, np.linspace(start, stop, 30), radius).T, color=BLUE, linewidth=1.4)
-    middle = {"va": "center", "ha": "center", "fontsize": 14}
-    ax.text(*ahead(at, (start + stop) / 2, 1.13 * radius), text, color=BLUE, **middle)
+    arc(ax, at, radius, (start, stop), text, 0.13 * radius, BLUE, 1.4, color=BLUE, fontsize=14)
 
 
 def _name(ax, text, at, shift, **line):
