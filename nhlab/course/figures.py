@@ -16,13 +16,12 @@ from ..methods import DLA, RK4, Projector, Reference
 from ..run.loop import integrate
 from ..view import plot
 from ..view.bodies import body
+from .kit import arc
 
 FOLDER = Path(__file__).resolve().parents[2] / "figures"
 # One figure; the data map column names to equally long arrays.
 Plate = namedtuple("Plate", "title figure data caption verdict")
 
-
-# ---------------------------------------------------------------------------- curves
 
 CM01 = {"RK4": RK4(), "DLA": DLA(), "reference": Reference()}  # column of the data -> method
 LEGEND = {"RK4": "Runge-Kutta", "reference": "benchmark"}
@@ -113,9 +112,6 @@ def fim08_fig5():
     )
 
 
-# ---------------------------------------------------------------------------- drawings
-
-
 def fim08_fig1():
     s, v0 = systems.sleigh(a=0.0), [np.cos(0.2), np.sin(0.2), 0.9]
     sol = integrate(s, Projector(), q0=[0, 0, 0.2], v0=v0, h=0.8, steps=3)
@@ -164,10 +160,7 @@ def portrait(system, q, size, guides, arcs):
     for start, end, style in guides:
         ax.plot(*np.array([start, end]).T, color="#999999", **style)
     for x, y, radius, start, end, text in arcs:
-        a, middle = np.linspace(start, end, 30), (start + end) / 2
-        ax.plot(x + radius * np.cos(a), y + radius * np.sin(a), color="#555555", linewidth=1)
-        at = (x + (radius + 0.14) * np.cos(middle), y + (radius + 0.14) * np.sin(middle))
-        ax.annotate(text, at, fontsize=15, ha="center", va="center")
+        arc(ax, (x, y), radius, (start, end), text, 0.14, "#555555", fontsize=15)
     part = np.concatenate([np.full(len(p), k) for k, p in enumerate(parts)])
     x, y = np.concatenate(parts)[:, :2].T
     return fig, ax, {"part": part, "x": x, "y": y}
@@ -215,8 +208,6 @@ def fim08_fig4():
         "A drawing, no claim.",
     )
 
-
-# ---------------------------------------------------------------------------- all of them
 
 PARTICLE = {"system": systems.particle(), "h": 0.2, "steps": 1250}
 ROBOT = {"system": systems.robot(), "h": 0.2, "steps": 250}

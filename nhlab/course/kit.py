@@ -162,6 +162,12 @@ def place(points, angle, at):
     return np.asarray(points, float) @ [[c, s], [-s, c]] + np.asarray(at)
 
 
+def arc(ax, at, radius, ends, text, gap, colour, linewidth=1, **font):
+    """The angle at a corner between two headings, and its name beyond the arc by a gap."""
+    ax.plot(*ahead(at, np.linspace(*ends, 30), radius).T, color=colour, linewidth=linewidth)
+    ax.text(*ahead(at, sum(ends) / 2, radius + gap), text, ha="center", va="center", **font)
+
+
 def joined(parts):
     """Polylines, (k, d) each, as one curve with gaps between them."""
     gap = np.full((1, np.shape(parts[0])[-1]), np.nan)

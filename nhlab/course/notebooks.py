@@ -10,6 +10,8 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 
 def clean(notebook):
     """Remove what only a running kernel can use, and what changes from run to run."""
+    from nbconvert.preprocessors import CoalesceStreamsPreprocessor
+
     notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number:03d}"
@@ -20,22 +22,11 @@ def clean(notebook):
             output.get("data", {}).pop(WIDGET, None)
             if "metadata" in output:
                 output.metadata = {}
-        cell.outputs = _joined(
+        cell.outputs = [
             o for o in cell.outputs if o.output_type == "error" or o.get("text") or o.get("data")
-        )
-    return notebook
-
-
-def _joined(outputs):
-    """Pieces of one printed text as one; where they were cut changes from run to run."""
-    kept = []
-    for o in outputs:
-        last = kept[-1] if kept else None
-        if last and o.output_type == "stream" == last.output_type and o.name == last.name:
-            last.text += o.text
-        else:
-            kept.append(o)
-    return kept
+        ]
+    # pieces of one printed text as one; where they were cut changes from run to run
+    return CoalesceStreamsPreprocessor().preprocess(notebook, {})[0]
 
 
 def run(path):

@@ -127,19 +127,17 @@ class Lesson:
     def panels(self):
         return json.loads(self.ask(PANELS))
 
+    def image(self, k):
+        """Where the browser shows the picture of panel k."""
+        return self.page.locator(".widget-image").nth(k)
+
     def picture(self, k):
         """The picture the browser shows in panel k, hashed as the kernel hashes its own."""
-        return (
-            self.page.locator(".widget-image")
-            .nth(k)
-            .evaluate(
-                """async e => {
-                const bytes = await (await fetch(e.src)).arrayBuffer();
-                const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
-                return [...hash].map(x => x.toString(16).padStart(2, '0')).join('');
-            }"""
-            )
-        )
+        return self.image(k).evaluate("""async e => {
+            const bytes = await (await fetch(e.src)).arrayBuffer();
+            const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+            return [...hash].map(x => x.toString(16).padStart(2, '0')).join('');
+        }""")
 
     def close(self):
         if self.kernel is not None:
@@ -153,21 +151,16 @@ def test_lesson(browser, server, name):
     try:
         page = lesson.page
         lesson.run_all()
-        assert (
-            page.locator(
-                ".jp-RenderedText[data-mime-type='application/vnd.jupyter.stderr']"
-            ).count()
-            == 0
-        )
+        stderr = ".jp-RenderedText[data-mime-type='application/vnd.jupyter.stderr']"
+        assert page.locator(stderr).count() == 0
         panels = lesson.panels()
         assert panels, "a lesson has panels"
         for k, panel in enumerate(panels):
-            picture = page.locator(".widget-image").nth(k)
-            picture.scroll_into_view_if_needed(timeout=20_000)
-            box = picture.bounding_box()
+            lesson.image(k).scroll_into_view_if_needed(timeout=20_000)
+            box = lesson.image(k).bounding_box()
             for label, ends in panel["sliders"].items():
-                move(lesson, page, k, label, panel["labels"][label], ends)
-            after = page.locator(".widget-image").nth(k).bounding_box()
+                move(lesson, k, label, panel["labels"][label], ends)
+            after = lesson.image(k).bounding_box()
             assert (box["width"], box["height"]) == (after["width"], after["height"])  # no jump
         if os.environ.get("NHLAB_SCREENSHOTS"):
             folder = Path(os.environ["NHLAB_SCREENSHOTS"])
@@ -177,12 +170,12 @@ def test_lesson(browser, server, name):
         lesson.close()
 
 
-def move(lesson, page, k, label, description, ends):
+def move(lesson, k, label, description, ends):
     """Press End and Home on a slider; the kernel's value and the browser's picture must follow."""
-    slider = slider_handle(page, k, description)
+    slider = slider_handle(lesson, k, description)
     for key, wanted in (("End", ends[1]), ("Home", ends[0])):
         slider.focus()
-        page.keyboard.press(key)
+        lesson.page.keyboard.press(key)
         now = None
         for _ in range(100):
             now = lesson.panels()[k]
@@ -194,13 +187,10 @@ def move(lesson, page, k, label, description, ends):
         assert "Traceback" not in now["message"]
 
 
-def slider_handle(page, k, description):
+def slider_handle(lesson, k, description):
     """The handle of the slider with this description in the k-th panel."""
-    box = (
-        page.locator(".widget-image")
-        .nth(k)
-        .locator("xpath=ancestor::*[contains(@class,'widget-vbox')][1]")
-    )
-    label = page.locator("label", has_text=re.compile(rf"^\s*{re.escape(description)}\s*$"))
+    box = lesson.image(k).locator("xpath=ancestor::*[contains(@class,'widget-vbox')][1]")
+    text = re.compile(rf"^\s*{re.escape(description)}\s*$")
+    label = lesson.page.locator("label", has_text=text)
     row = box.locator(".widget-slider, .widget-hslider").filter(has=label).first
     return row.locator(".noUi-handle").first

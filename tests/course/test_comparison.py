@@ -123,9 +123,9 @@ def test_scipy_and_the_fixed_steps_reach_the_same_point():
     system, q0, v0, _ = c.problems()["particle"]
     true = nh.integrate(system, nh.Reference(), q0[4], v0[4], h=5, steps=1).q[-1]
     for name in c.SCIPY:
-        q, evaluations = c.by_scipy(system, name, q0[4], v0[4], 5.0, 1e-8)
-        assert np.abs(q - true).max() < 1e-5 and evaluations > 10
-    loose, _ = c.by_scipy(system, "RK45", q0[4], v0[4], 5.0, 1e-2)
+        q = c.by_scipy(system, name, q0[4], v0[4], 5.0, 1e-8)
+        assert np.abs(q - true).max() < 1e-5
+    loose = c.by_scipy(system, "RK45", q0[4], v0[4], 5.0, 1e-2)
     assert np.abs(loose - true).max() > 1e-4
 
 

@@ -84,8 +84,8 @@ def text(cell):
 
 
 def test_exercises_do_not_accept_anything():
-    for module in (ROOT / "nhlab/course/exercises").glob("lesson_*.py"):
-        for number in re.findall(r"^def e(\d+)\(", module.read_text(), re.MULTILINE):
+    for module in (ROOT / "nhlab/course/lessons").glob("lesson_*.py"):
+        for number in re.findall(r"^def exercise_(\d+)\(", module.read_text(), re.MULTILINE):
             name = f"{module.stem.removeprefix('lesson_')}.{number}"
             for nonsense in (-12345.678, "nonsense", None, [1, 2, 3]):
                 verdict = exercises.check(name, nonsense)

@@ -1,1 +1,1 @@
-"""Drawings and panels that belong to one lesson each."""
+"""Drawings, panels and exercises that belong to one lesson each."""

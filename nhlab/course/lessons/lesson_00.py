@@ -6,9 +6,11 @@ from importlib import metadata
 import numpy as np
 
 from ...mechanics import catalogue as systems
-from ...methods import DLA
+from ...mechanics.system import System, symbols
+from ...methods import DLA, RK4
 from ...run.loop import COMPILE_FROM, has_numba, integrate
 from ..colours import BLUE, DARK, ORANGE, SLATE
+from ..exercises import sized, takes
 from ..kit import frame, joined, new_board, place
 
 PLACE = (0.0, 1.0)  # where the skate is to be parked, heading along x as at the start
@@ -98,21 +100,19 @@ def _version(package):
 
 def _packages():
     """Name, version and a remark for each package that nhlab cannot do without."""
-    try:
-        needed = metadata.requires("nhlab") or []
-    except metadata.PackageNotFoundError:
-        return [("nhlab", "missing", "! not installed; run: pip install -e . in its folder")]
-    return [("nhlab", _version("nhlab"), ""), *(_package(x) for x in needed if ";" not in x)]
-
-
-def _package(text):
     from packaging.requirements import Requirement  # matplotlib needs it too
 
-    wanted = Requirement(text)
-    version = _version(wanted.name)
-    if version == "missing" or not wanted.specifier.contains(version, prereleases=True):
-        return wanted.name, version, f"! wanted: {text}; run: pip install -r requirements.txt"
-    return wanted.name, version, ""
+    own = _version("nhlab")
+    if own == "missing":
+        return [("nhlab", own, "! not installed; run: pip install -e . in its folder")]
+    rows = [("nhlab", own, "")]
+    for text in (x for x in metadata.requires("nhlab") or [] if ";" not in x):
+        wanted = Requirement(text)
+        version = _version(wanted.name)
+        good = version != "missing" and wanted.specifier.contains(version, prereleases=True)
+        remark = "" if good else f"! wanted: {text}; run: pip install -r requirements.txt"
+        rows.append((wanted.name, version, remark))
+    return rows
 
 
 def _numba():
@@ -127,3 +127,68 @@ def _run():
     good = np.allclose([E.min(), E.max()], [2.499240, 2.526215], rtol=0, atol=2e-6)
     remark = "energy band, as expected" if good else "! expected [2.4992, 2.5262]"
     return "a DLA run", f"[{E.min():.4f}, {E.max():.4f}]", remark
+
+
+def exercise_1(answer):
+    """Two: the rate of turning and the rate of rolling. The robot can still reach every place,
+    heading and wheel angle: the constraints take two velocities away and no position."""
+    robot = systems.robot()
+    if np.ndim(answer) != 0 or not np.isreal(answer):
+        return "The answer is one whole number."
+    if answer == len(robot.q):
+        return "That is the number of coordinates. Each constraint takes one velocity away."
+    if answer != len(robot.q) - np.linalg.matrix_rank(robot.A(robot.q0)):
+        return "Count the coordinates, then subtract the independent constraints."
+
+
+def exercise_2(answer):
+    """Parked. The skate has moved by 1 at right angles to its blade, and at no time was
+    it moving sideways."""
+    numbers = np.asarray(answer, float)
+    if numbers.shape != (2,):
+        return "The answer is two numbers, (turn, back), as the sliders show them."
+    if not np.all(np.abs(numbers) < 10):
+        return "Stay within the ranges of the sliders."
+    x, y, _ = glide(*numbers)[-1] - [*PLACE, 0]
+    if np.hypot(x, y) < 0.03:
+        return None
+    if abs(y) >= 0.02:
+        return f"""The skate ends {abs(y):.2f} too {"high" if y > 0 else "low"}. Only turn changes
+            y: set it first."""
+    return f"y is right, x is off by {x:+.2f}. Leave turn alone and change back."
+
+
+def exercise_3(answer):
+    """b integrates to z - x y = const, and c to y/x = const: each leaves a surface to move on.
+    a and d leave no surface, and every point of space can be reached."""
+    x, y, z, vx, vy, vz = symbols("x y z vx vy vz")
+    forms = vz - y * vx, vz - y * vx - x * vy, y * vx - x * vy, vz - y * vx + x * vy
+    given = dict(zip("abcd", forms, strict=True))
+    if not isinstance(answer, (set, list, tuple)) or not all(x in given for x in answer):
+        return 'The answer is a set of letters, as in {"a", "b"}.'
+    space = (x, y, z), (vx, vy, vz), (vx**2 + vy**2 + vz**2) / 2
+    truth = {k for k, form in given.items() if not System(*space, [form]).is_holonomic()}
+    for k in sorted(set(answer) - truth):
+        return f"{k} can be integrated: find a function of x, y, z that it keeps constant."
+    for k in sorted(truth - set(answer)):
+        return f"{k} is missing: ask is_holonomic()."
+
+
+def spreads(h):
+    """The energy spread of DLA and of RK4 on the robot of the lesson."""
+    run = {"v0": (2, 0, 0.15, 2), "h": h, "steps": round(60 / h), "progress": False}
+    return [np.ptp(integrate(systems.robot(), m, **run).energy()) for m in (DLA(), RK4())]
+
+
+@takes(sized(), "The answer is one number, the step size.")
+def exercise_4(answer):
+    """Below this step RK4 has the smaller spread. For a longer run the point moves to smaller
+    steps, because the loss of RK4 grows with time and the band of DLA does not."""
+    h = float(answer)
+    if not 0.05 <= h <= 0.5:
+        return "Give a step size within the range of the slider."
+    low, high = spreads(h - 0.02), spreads(h + 0.02)
+    if low[0] > low[1] and high[0] < high[1]:
+        return None
+    dla, rk4 = spreads(h)
+    return f"At h = {h:g} the spreads are {dla:.3f} (DLA) and {rk4:.3f} (RK4). Look for equal ones."

@@ -3,13 +3,18 @@
 import numpy as np
 from matplotlib.colors import ListedColormap
 from scipy.interpolate import CubicHermiteSpline
+from scipy.optimize import brentq
+from sympy import cos, sin
 
 from ...geometry.diagnostics import tangent
+from ...mechanics import catalogue as systems
+from ...mechanics.system import System, symbols
 from ...methods import DLA, EDLA, RK4, Reference
 from ...run.ensemble import ensemble
 from ...run.errors import IntegrationError
 from ...run.loop import integrate
 from ..colours import DARK, GREEN, ORANGE
+from ..exercises import near, sized, takes
 from ..kit import frame, new_board
 
 TINTS = ListedColormap(["#FBE6C8", "#D9D2EC"])
@@ -21,9 +26,8 @@ def energy_of_step(system, q, p, h):
     q, p : (..., n) and h : (...) of either sign; the system must be autonomous.
     """
     method, n = DLA(), len(system.q)
-    q, p, h = (np.asarray(x, float) for x in (q, p, h))
-    shape = np.broadcast_shapes(q.shape[:-1], h.shape)
-    q, p, h = np.broadcast_to(q, (*shape, n)), np.broadcast_to(p, (*shape, n)), h + np.zeros(shape)
+    q, p, h = np.broadcast_arrays(q, p, np.asarray(h, float)[..., None])
+    h, shape = h[..., 0], q.shape[:-1]
     v = system.project(q, system.velocity(q, p))
     row = np.concatenate([q, p, v, np.zeros((*shape, system.m))], -1)
     with np.errstate(all="ignore"):
@@ -60,19 +64,6 @@ def until(system, h, T):
         return stop.trajectory
 
 
-def position_error(sol, T, true):
-    """The largest error of a position at the nodes up to time T; ``true`` gives q(t)."""
-    t = sol.t[sol.t <= T * (1 + 1e-12)]
-    return float(np.abs(sol.q[: len(t)] - true(t)).max())
-
-
-def true_motion(system, T):
-    """q(t) up to time T, from a tight Reference run, to about 1e-9."""
-    steps = 100 * int(np.ceil(T))
-    sol = integrate(system, Reference(), h=T / steps, steps=steps)
-    return CubicHermiteSpline(sol.t, sol.q, sol.v)
-
-
 def compare(system, h0, T=20):
     """EDLA against fixed steps: a dict with n, its steps to T, and three ratios.
 
@@ -83,9 +74,17 @@ def compare(system, h0, T=20):
     sol = until(system, h0, T)
     if sol.t[-1] < T:
         return None
-    true, n = true_motion(system, T), int((sol.t < T).sum())
+    fine, n = 100 * int(np.ceil(T)), int((sol.t < T).sum())
+    exact = integrate(system, Reference(), h=T / fine, steps=fine)
+    true = CubicHermiteSpline(exact.t, exact.q, exact.v)  # q(t), to about 1e-9
+
+    def position_error(run):
+        """The largest at the nodes up to time T."""
+        t = run.t[run.t <= T * (1 + 1e-12)]
+        return float(np.abs(run.q[: len(t)] - true(t)).max())
+
     dla, rk4 = (integrate(system, m, h=T / (3 * n), steps=3 * n) for m in (DLA(), RK4()))
-    error, other, fourth = (position_error(x, T, true) for x in (sol, dla, rk4))
+    error, other, fourth = (position_error(x) for x in (sol, dla, rk4))
     spread = np.ptp(sol.energy()[sol.t <= T])
     energy = 3 * np.sqrt(np.ptp(dla.energy()) / spread)
     return {"n": n, "position": 3 * np.sqrt(other / error), "energy": energy, "RK4": fourth / error}
@@ -173,3 +172,77 @@ def _first_root(x, y):
     """Where y first changes sign, by linear interpolation: a list of one number or none."""
     k = np.flatnonzero(y[:-1] * y[1:] <= 0)[:1]
     return [float(x[i] - y[i] * (x[i + 1] - x[i]) / (y[i + 1] - y[i])) for i in k]
+
+
+def exercise_1(answer):
+    """The step back solves C03 (6) at every node: Ld changes its sign when its two ends are
+    exchanged, so both balances hold without any force. No Newton iteration was needed."""
+    sol = integrate(systems.particle(), EDLA(), h=0.1, steps=10)
+    answer = np.asarray(answer, float)
+    if answer.shape != (5,):
+        return f"Give five numbers, x2, y2, z2, lam, h2; this has shape {answer.shape}."
+    if np.allclose(answer[:3], sol.q[8], atol=1e-6):
+        return "That is the forward step. The reversed root undoes the last one."
+    if np.isclose(answer[4], sol.h[6], atol=1e-6):
+        return "The size is right, but the reversed root goes back in time."
+    if not np.allclose(answer, [*sol.q[6], 0.0, -sol.h[6]], rtol=0, atol=1e-6):
+        return """At the node q1 = run.q[7] the last step came from run.q[6] and had the size
+            run.h[6]; going back the same way needs no force."""
+
+
+@takes(callable, "Give a function of (theta, p) that returns c.")
+def exercise_2(answer):
+    """So c < 0 near the bottom and wherever a swing turns back. It is positive near the top if
+    the pendulum is fast there: EDLA follows a swing and stops on a pendulum that turns over."""
+    theta, p = np.array([0.0, 0.4, 1.0, 2.0, 3.0, -1.3]), np.array([1.0, 0.7, 0.0, 1.5, -2.0, 0.3])
+    truth = excess(systems.pendulum(), theta[:, None], p[:, None])
+    given = np.array([float(answer(a, b)) for a, b in zip(theta, p, strict=True)])
+    if np.allclose(given, -truth, atol=1e-5):
+        return "The sign is wrong: the midpoint loses energy in a well, c(0, 1) = -1/8."
+    right = np.isclose(given, truth, atol=1e-5)
+    if right[2] and not right[0]:
+        return "At rest it is right. The term with p^2 is missing or wrong: try theta = 0."
+    if right[0] and not right[2]:
+        return "At theta = 0 it is right. At rest, p = 0, the force itself gives a term."
+    if not right.all():
+        return f"""At theta = 1, p = 0 it should be {truth[2]:.4f}, you have {given[2]:.4f}. Expand
+            v = p - (h/2) sin(theta + h v/2) to second order in h and put it into E."""
+
+
+@takes(sized(), "The answer is one number, a steering rate.")
+def exercise_3(answer):
+    """At the bottom c = (m R^2 omega^2 - k) psi'^2 / 8, so the sign changes at
+    omega = sqrt(k / m) / R. Runs from there with 3.1 go through, with 3.2 they stop."""
+
+    def c(omega):
+        return float(excess(systems.robot(), [0, 0, 0, -np.pi / 2], [2, 0, omega, 2]))
+
+    truth = brentq(c, 0, 10)
+    if near(abs(answer), truth, 2e-3):
+        return None
+    if near(answer, truth**2, 2e-3):
+        return "That is its square."
+    return f"""At the bottom and omega = {float(answer):g} the coefficient c is {c(answer):.3f},
+        not 0."""
+
+
+@takes(callable, "Give a function of (q, p, E).")
+def exercise_4(answer):
+    """This is Jacobi's integral, E - 0.3 (x py - y px): the momentum of the symmetry that turns the
+    plane and moves the clock together. Neither of its two parts is kept."""
+    x, y, vx, vy, t = symbols("x y vx vy t")
+    along = x * cos(0.3 * t) + y * sin(0.3 * t)
+    L = (vx**2 + vy**2) / 2 - (x**2 + y**2) / 2 - along**2 / 4
+    rotating = System((x, y), (vx, vy), L, t=t, name="rotating")  # a bead in a potential that turns
+    sol = integrate(rotating, EDLA(), [1.0, 0.0], [0.2, 0.8], h=0.1, steps=200)
+    q, p, E = sol.q[1:], sol.p[1:], sol.energy("midpoints")
+    values = np.array([float(answer(*row)) for row in zip(q, p, E, strict=True)])
+    if np.isclose(answer(q[0], p[0], E[0]), answer(q[0], p[0], E[0] + 1)):
+        return "It has to depend on E."
+    spread, flipped = np.ptp(values), 2 * E - values
+    if spread < 1e-10 * (1 + np.abs(values).max()):
+        return None
+    if np.ptp(flipped) < 1e-10 * (1 + np.abs(flipped).max()):
+        return "Nearly: one sign is wrong. The extended one-form is p dq - E dt."
+    return f"""Along a run it changes by {spread:.2g}. The symmetry is q -> turned by 0.3 s,
+        t -> t + s; put its generator into p.dq - E dt."""

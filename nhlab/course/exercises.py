@@ -1,8 +1,8 @@
 """Exercises of the lessons: ``nh.check("02.1", answer)`` says whether an answer is right.
 
-Each lesson has a module ``lesson_NN`` with one function per exercise, named ``e1``, ``e2``, ...
-It returns a hint for a wrong answer; its docstring is said to a right one. ``takes`` and ``choice``
-say what form the answer has. The truth is computed, not stored.
+Each ``lessons/lesson_NN.py`` has a function for each exercise, ``exercise_1``, ``exercise_2``, ...
+It returns a hint for a wrong answer; its docstring is said to a right one. ``takes`` and
+``some_of`` say what form the answer has. The truth is computed, not stored.
 """
 
 import html
@@ -39,8 +39,9 @@ def exercise(name):
     """The function of exercise "02.1"."""
     lesson, _, number = str(name).partition(".")
     try:
-        return getattr(import_module(f".lesson_{lesson}", __name__), f"e{number}")
-    except (ImportError, AttributeError):
+        module = import_module(f".lessons.lesson_{lesson}", __package__)
+        return getattr(module, f"exercise_{number}")
+    except (ModuleNotFoundError, AttributeError):
         raise ValueError(f"there is no exercise {name!r}; write it as '02.1'") from None
 
 
@@ -69,12 +70,12 @@ def takes(form, otherwise):
     return lambda e: wraps(e)(lambda answer: e(answer) if form(answer) else otherwise)
 
 
-def shape(*size):
+def sized(*size):
     """The form of an array."""
     return lambda answer: np.shape(answer) == size
 
 
-def choice(names, example, missing, unknown="{} is not in the list; choose from {}."):
+def some_of(names, example, missing, unknown="{} is not in the list; choose from {}."):
     """The answer is the set of those names for which the exercise has no hint."""
 
     def whole(e, answer):
