@@ -108,7 +108,7 @@ def from_json(data):
 
 def _each(f, x):
     """f of an expression or of all in nested sequences of them; None stays."""
-    x = x.tolist() if isinstance(x, sp.MatrixBase) else x
+    x = x.tolist() if isinstance(x, (sp.MatrixBase, np.ndarray)) else x
     if isinstance(x, (tuple, list)) and not (x and isinstance(x[0], str)):
         return [_each(f, y) for y in x]
     return None if x is None else f(x)
