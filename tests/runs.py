@@ -1,0 +1,19 @@
+"""Short runs, and how far two of them lie apart."""
+
+import numpy as np
+
+import nhlab as nh
+
+
+def rows(system, method, q0=None, v0=None, h=0.05, steps=60, **options):
+    return nh.integrate(system, method, q0, v0, h=h, steps=steps, **options).rows.array
+
+
+def difference(a, b):
+    """The largest difference of two arrays of rows, each column measured by its own size."""
+    return (np.abs(a - b) / np.maximum(1, np.abs(b).max(0))).max()
+
+
+def round_off(method):
+    """EDLA's energy balance determines h only to eps/h^2."""
+    return 1e-10 if method.variable_step else 1e-13
