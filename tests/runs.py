@@ -1,8 +1,26 @@
 """Short runs, and how far two of them lie apart."""
 
+from functools import cache
+
 import numpy as np
+import pytest
 
 import nhlab as nh
+
+
+@cache
+def made(make):
+    """One System for all tests of a file, with the code generated for it."""
+    return make()
+
+
+def runs(*makers):
+    return pytest.mark.parametrize("make", makers, ids=lambda f: f.__name__)
+
+
+def cases(pairs):
+    ids = [f"{make.__name__} {method}" for make, method in pairs]
+    return pytest.mark.parametrize("make, method", pairs, ids=ids)
 
 
 def rows(system, method, q0=None, v0=None, h=0.05, steps=60, **options):

@@ -1,7 +1,5 @@
 """Pivots that vanish are rescued, steps without a solution refused."""
 
-import warnings
-
 import numpy as np
 import pytest
 import sympy as sp
@@ -32,17 +30,13 @@ SEAM = nh.System((x, y), (vx, vy), x * vx**2 / 2 + vx * vy - y**2 / 2)  # det M 
 
 
 @pytest.mark.parametrize("x0", [0.0, -0.05, 1e-14])
-@pytest.mark.parametrize(
-    "method", [nh.DLA(), nh.Variational(1), nh.Projector(0), nh.RK4()], ids=str
-)
+@pytest.mark.parametrize("method", [nh.DLA(), nh.Variational(1), nh.Projector(0), nh.RK4()])
 def test_vanishing_pivots_are_rescued(method, x0):
     """x, the first pivot, is zero at the start or at a step on the way; the motion is regular."""
-    fine = [
-        nh.integrate(SEAM, method, [x0, 0.5], [0.5, 0.1], h=h, steps=round(1 / h))
-        for h in (0.1, 0.05, 0.025)
-    ]
-    true = nh.integrate(SEAM, nh.Reference(), [x0, 0.5], [0.5, 0.1], h=1.0, steps=1).q[-1]
-    errors = [np.abs(sol.q[-1] - true).max() for sol in fine]
+    state = [x0, 0.5], [0.5, 0.1]
+    true = nh.integrate(SEAM, nh.Reference(), *state, h=1.0, steps=1).q[-1]
+    ends = (nh.integrate(SEAM, method, *state, h=1 / n, steps=n).q[-1] for n in (10, 20, 40))
+    errors = [np.abs(end - true).max() for end in ends]
     order = np.log2(np.array(errors[:-1]) / errors[1:])
     assert np.all(np.abs(order - method.order) < 0.25), errors
 
@@ -106,25 +100,3 @@ def test_negative_steps_are_never_accepted():
         assert abs(found - np.sign(guess)) < 1e-15 and ok == (guess > 0)
         attempt = careful_step(statement, 0.0, 0.1, [guess], [])
         assert attempt.ok == (guess > 0) and ("not positive" in attempt.reason) == (guess < 0)
-
-
-@pytest.mark.parametrize("h", [0.3, 1.0, 3.0, 10.0, 100.0])
-@pytest.mark.parametrize("name", ["sleigh", "robot", "contact_oscillator", "kepler", "driven"])
-def test_accepted_steps_satisfy_the_equations(name, h):
-    """However large the step: what is returned solves (6) of CM01, what does not is refused."""
-    system, method = getattr(nh.systems, name)(), nh.DLA(alpha=0.4)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # of energy jumps
-            sol = nh.integrate(system, method, h=h, steps=20)
-    except nh.IntegrationError as stopped:
-        sol = stopped.trajectory
-    assert np.all(np.isfinite(sol.rows.array))
-    if not sol.steps:
-        return
-    force = np.einsum("kai,ka->ki", system.A(sol.q[:-1], sol.t[:-1]), sol.lam)
-    residual = sol.p_minus - sol.p[:-1] + force
-    scale = 1 + np.abs(sol.p[:-1]) + np.abs(sol.p_minus) + np.abs(force)
-    # q1 is read as q2 - h v, which loses eps |q2|; the force of the potential amplifies it
-    assert np.abs(residual / scale).max() < 1e-9
-    assert np.abs(sol.constraint("midpoints")).max(initial=0) < 1e-9 * np.abs(sol.v_step).max()

@@ -15,6 +15,7 @@ from nhlab.codegen.writing import generate
 from nhlab.run import loop
 
 x, vx, k, m = nh.symbols("x vx k m")
+used = []  # backends
 
 
 @pytest.mark.parametrize("stage", ["cold", "cached", "compiled"])
@@ -28,27 +29,21 @@ def test_length_of_the_run_decides(stage, monkeypatch, tmp_path, numba):
     if stage == "compiled":
         program.numba  # noqa: B018 (compiles)
     assert loop.compile_state(program) == stage
-    used = []
-    monkeypatch.setattr(loop, "CHUNK", Recorder(loop.CHUNK, used))
+    monkeypatch.setattr(loop, "CHUNK", Recorder(loop.CHUNK))
+    used.clear()
     threshold = loop.COMPILE_FROM[stage]
     rows(system, method, steps=threshold - 1)
     rows(system, method, steps=threshold)
-    assert used == ["python", "numba"]
     rows(system, method, steps=threshold, backend="python")
-    assert used[-1] == "python"
     rows(system, method, steps=1, backend="numba")
-    assert used[-1] == "numba"
+    assert used == ["python", "numba", "python", "numba"]
 
 
 class Recorder(dict):
     """A dict that notes which keys are read."""
 
-    def __init__(self, values, used):
-        super().__init__(values)
-        self.used = used
-
     def __getitem__(self, key):
-        self.used.append(key)
+        used.append(key)
         return super().__getitem__(key)
 
 
@@ -56,19 +51,13 @@ def start_python(code, cache, **environment):
     """Another process, with its own cache folder; ``code`` prints one line of JSON."""
     env = {**os.environ, "NHLAB_CACHE_DIR": str(cache), **environment}
     env["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
-    return subprocess.Popen(
-        [sys.executable, "-W", "error", "-c", code],
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, "-W", "error", "-c", code], env=env, **pipes)
 
 
 def answer(process):
     out, err = process.communicate(timeout=120)
-    assert process.returncode == 0, err
-    assert err == ""
+    assert process.returncode == 0 and err == "", err
     return json.loads(out)
 
 
@@ -78,11 +67,9 @@ import json, nhlab as nh, nhlab.codegen.program
 system, method = nh.systems.particle(), nh.DLA()
 sol = nh.integrate(system, method, h=0.1, steps=500, backend="numba")
 stats = method.program(system).numba.stats
-print(json.dumps([sol.q[-1].tolist(), sum(stats.cache_hits.values()),
-                  sum(stats.cache_misses.values())]))
+counts = [sum(x.values()) for x in (stats.cache_hits, stats.cache_misses)]
+print(json.dumps([sol.q[-1].tolist(), *counts]))
 """
-
-
 FORBID = """
 def no(*_):
     raise AssertionError("generated again")
@@ -92,12 +79,9 @@ nhlab.codegen.program.generate = no
 
 def test_cache_survives_a_restart_and_two_processes_at_once(tmp_path, numba):
     both = [start_python(COMPILE.format(first=""), tmp_path) for _ in range(2)]
-    first, second = map(answer, both)
-    assert first[0] == second[0]
-    # A third process neither generates the text nor compiles it.
-    q, hits, misses = answer(start_python(COMPILE.format(first=FORBID), tmp_path))
-    assert q == first[0]
-    assert (hits, misses) == (1, 0)
+    (q, *_), (same, *_) = map(answer, both)
+    # A third process neither generates the text nor compiles it: one hit, no miss.
+    assert answer(start_python(COMPILE.format(first=FORBID), tmp_path)) == [q, 1, 0] and same == q
     assert sum(f.suffix == ".tmp" for f in tmp_path.iterdir()) == 0
 
 
@@ -111,11 +95,9 @@ out = [nh.integrate(s, m, h=0.1, steps=500).q[-1].tolist()
        for m in (nh.DLA(), nh.Projector(), nh.EDLA(), nh.RK4(), nh.Reference())]
 many = nh.ensemble(s, nh.DLA(), [s.q0] * 3, [s.v0] * 3, h=0.1, steps=500)
 out.append(many.q[2, -1].tolist())
-for call in (nh.integrate, nh.ensemble):
-    batch = call is nh.ensemble
+for call, start in ((nh.integrate, (s.q0, s.v0)), (nh.ensemble, ([s.q0], [s.v0]))):
     try:
-        call(s, nh.DLA(), [s.q0] if batch else s.q0, [s.v0] if batch else s.v0, h=0.1, steps=1,
-             backend="numba")
+        call(s, nh.DLA(), *start, h=0.1, steps=1, backend="numba")
     except ValueError as error:
         out.append(str(error))
 print(json.dumps(out))
@@ -149,33 +131,34 @@ def test_without_a_cache_folder(place, tmp_path, monkeypatch, numba):
     assert [f.name for f in tmp_path.iterdir()] == ["file"]
 
 
-def test_other_processes_see_whole_texts_only(tmp_path, monkeypatch):
-    """A text is written under another name and put in place at once."""
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    """Not generated yet, with a folder of its own."""
     monkeypatch.setenv("NHLAB_CACHE_DIR", str(tmp_path))
-    program = nh.Variational().program(nh.systems.pendulum())
+    return nh.Variational().program(nh.systems.pendulum())
+
+
+def test_other_processes_see_whole_texts_only(program, tmp_path, monkeypatch):
+    """A text is written under another name and put in place at once."""
     write, seen = running.Path.write_text, []
 
     def watched(path, text):
-        seen.append((path, program.path.exists()))
+        seen.append(path != program.path and not program.path.exists())
         return write(path, text)
 
     monkeypatch.setattr(running.Path, "write_text", watched)
     text = program.text
-    assert [path != program.path and not exists for path, exists in seen] == [True]
-    assert [f.read_text() for f in tmp_path.iterdir()] == [text]
+    assert seen == [True] and [f.read_text() for f in tmp_path.iterdir()] == [text]
 
 
-def test_full_disk_does_not_matter(tmp_path, monkeypatch):
+def test_full_disk_does_not_matter(program, monkeypatch):
     """The folder is there, but writing fails."""
-    monkeypatch.setenv("NHLAB_CACHE_DIR", str(tmp_path))
-    program = nh.Variational().program(nh.systems.pendulum())
+
+    def full_disk(*_):
+        raise OSError(28, "No space left on device")
+
     monkeypatch.setattr(running.Path, "write_text", full_disk)
-    assert "def step" in program.text
-    assert program.path is None
-
-
-def full_disk(*_):
-    raise OSError(28, "No space left on device")
+    assert "def step" in program.text and program.path is None
 
 
 DIGESTS = """
@@ -196,27 +179,20 @@ def test_text_and_its_name_are_the_same_in_every_process(tmp_path):
     assert answer(one) == answer(two)
 
 
-@pytest.fixture
-def generated(monkeypatch):
-    """The statements turned into text during a test, without help from the disk."""
-    calls = []
+def test_sliders_generate_nothing(monkeypatch):
+    texts = []  # generated without help from the disk
     monkeypatch.setattr(running, "cache_dir", lambda: None)
-    monkeypatch.setattr(running, "generate", lambda s: calls.append(s) or generate(s))
-    return calls
-
-
-def test_sliders_generate_nothing(generated):
+    monkeypatch.setattr(running, "generate", lambda s: texts.append(generate(s)) or texts[-1])
     system = nh.systems.sleigh()
     rows(system, nh.DLA())
-    before = len(generated)
-    program = nh.DLA().program(system)
+    before, program = len(texts), nh.DLA().program(system)
     for setting in (system.set(a=0.3), system.set(m=2, I=0.5).set(a=0)):
         for alpha in (0, 0.3, 1):
             assert nh.DLA(alpha).program(setting) is program
             rows(setting, nh.DLA(alpha), h=0.02, t0=3)
-    assert len(generated) == before
+    assert len(texts) == before
     rows(system, nh.DLA(symmetric=True))  # the witness: another rule is another text
-    assert len(generated) == before + 1
+    assert len(texts) == before + 1
 
 
 def test_text_is_read_from_disk(tmp_path, monkeypatch):

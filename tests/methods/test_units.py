@@ -1,6 +1,7 @@
-"""Units, masses and stiffness of any size: Newton and the elimination do not depend on them."""
+"""Units, masses, stiffness and steps of any size: what is computed is right all the same."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -12,16 +13,10 @@ import nhlab as nh
 x, y, z, vx, vy, vz, k, m = nh.symbols("x y z vx vy vz k m")
 
 
-LENGTHS = [
-    (1e-6, 1, 1),
-    (1e6, 1, 1),
-    (1, 1e-6, 1),
-    (1, 1e6, 1),
-    (1, 1, 1e-6),
-    (1, 1, 1e6),
-    (1e6, 1e-6, 1e-6),
-    (1e-6, 1e6, 1e6),
-]
+SCALES = [(s, 1, 1) for s in (1e-6, 1e6)] + [(1, s, 1) for s in (1e-6, 1e6)]
+SCALES += [(1, 1, s) for s in (1e-6, 1e6)] + [(s, 1 / s, 1 / s) for s in (1e-6, 1e6)]
+METHODS = [nh.DLA(), nh.DLA(0.3, True), nh.Projector(), nh.EDLA(), nh.RK4(), nh.Reference()]
+METHODS += [nh.Reversible(), nh.DiscreteGradient(), nh.Composition(nh.DLA())]
 
 
 def sleigh_in(length, mass, time):
@@ -34,25 +29,11 @@ def sleigh_in(length, mass, time):
     return nh.System((x, y, theta), (vx, vy, w), L, [across], parameters=values)
 
 
-@pytest.mark.parametrize(
-    "method",
-    [
-        nh.DLA(),
-        nh.DLA(0.3, True),
-        nh.Projector(),
-        nh.EDLA(),
-        nh.RK4(),
-        nh.Reference(),
-        nh.Reversible(),
-        nh.DiscreteGradient(),
-        nh.Composition(nh.DLA()),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("method", METHODS, ids=str)
 def test_units_do_not_matter(method):
     q0, v0 = np.array([0.1, 0.2, 0.3]), np.array([-np.cos(0.3), -np.sin(0.3), 0.25])
     base = nh.integrate(sleigh_in(1, 1, 1), method, q0, v0, h=0.1, steps=50)
-    for length, mass, time in LENGTHS:
+    for length, mass, time in SCALES:
         unit = np.array([length, length, 1])
         system = sleigh_in(length, mass, time)
         sol = nh.integrate(system, method, q0 * unit, v0 * unit / time, h=0.1 * time, steps=50)
@@ -105,3 +86,25 @@ def test_nearly_dependent_constraints(eps):
     for method in (nh.DLA(), nh.Projector(), nh.RK4()):
         a, b = (nh.integrate(s, method, *start, h=0.1, steps=50).q for s in (good, bad))
         assert np.abs(a - b).max() < 1e-15 / eps**2
+
+
+@pytest.mark.parametrize("h", [0.3, 1.0, 3.0, 10.0, 100.0])
+@pytest.mark.parametrize("name", ["sleigh", "robot", "contact_oscillator", "kepler", "driven"])
+def test_accepted_steps_satisfy_the_equations(name, h):
+    """However large the step: what is returned solves (6) of CM01, what does not is refused."""
+    system, method = getattr(nh.systems, name)(), nh.DLA(alpha=0.4)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of energy jumps
+            sol = nh.integrate(system, method, h=h, steps=20)
+    except nh.IntegrationError as stopped:
+        sol = stopped.trajectory
+    assert np.all(np.isfinite(sol.rows.array))
+    if not sol.steps:
+        return
+    force = np.einsum("kai,ka->ki", system.A(sol.q[:-1], sol.t[:-1]), sol.lam)
+    residual = sol.p_minus - sol.p[:-1] + force
+    scale = 1 + np.abs(sol.p[:-1]) + np.abs(sol.p_minus) + np.abs(force)
+    # q1 is read as q2 - h v, which loses eps |q2|; the force of the potential amplifies it
+    assert np.abs(residual / scale).max() < 1e-9
+    assert np.abs(sol.constraint("midpoints")).max(initial=0) < 1e-9 * np.abs(sol.v_step).max()
