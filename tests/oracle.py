@@ -160,6 +160,21 @@ def force(sol):
     return np.einsum("kai,ka->ki", inner(sol, "A"), lam)
 
 
+class Terms:
+    """The terms of the printed equations on a run, at the nodes that join two steps."""
+
+    def __init__(self, sol):
+        self.Ld, self.step0, self.step1 = on_run(sol)
+        self.D1Ld, self.D2Ld = self.Ld.D2(*self.step1), self.Ld.D4(*self.step0)
+        self.DEL = self.D1Ld + self.D2Ld
+        self.wd, self.force = self.Ld.wd(*self.step1), force(sol)
+
+    @property
+    def DE(self):
+        """The same as DEL for the times, C03 (5)."""
+        return self.Ld.D1(*self.step1) + self.Ld.D3(*self.step0)
+
+
 def projectors(M, A):
     """P, Q of FIM08 section 2 from explicit inverses: Q = M^-1 A^T (A M^-1 A^T)^-1 A."""
     W = np.linalg.inv(M)

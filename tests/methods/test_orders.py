@@ -23,40 +23,22 @@ def near(found, expected):
     assert abs(found - expected) <= 0.1
 
 
-PROBLEMS = {"particle": 2, "robot": 1, "sleigh": 4, "contact_oscillator": 2, "transmission": 2}
-problems = pytest.mark.parametrize("name, T", PROBLEMS.items(), ids=PROBLEMS)
+PROBLEMS = dict(particle=2, robot=1, sleigh=4, contact_oscillator=2, transmission=2, driven=1)
 
 
-@pytest.mark.ledger("CM01-9")
-@problems
-@pytest.mark.parametrize("Method", [nh.DLA, nh.Projector])
-def test_alpha_rule(name, T, Method):
-    """(9) with (13): order 2 at alpha = 1/2, order 1 elsewhere."""
-    system = S.catalogue[name]()
-    assert Method().order == 2 and Method(0.3).order == 1
-    near(slope(system, Method(), T), 2)
-    near(slope(system, Method(0.3), T), 1)
-    near(slope(system, Method(0.8), T), 1)
-
-
-@pytest.mark.ledger("CM01-10")
-@problems
-@pytest.mark.parametrize("Method", [nh.DLA, nh.Projector])
-def test_symmetric_rule(name, T, Method):
-    """(10) with (14): order 2 for every alpha."""
-    for alpha in (0, 0.3):
-        assert Method(alpha, True).order == 2
-        near(slope(S.catalogue[name](), Method(alpha, True), T), 2)
+# (9) with (13): order 2 at alpha = 1/2, order 1 elsewhere; (10) with (14): 2 for every alpha.
+# The rule of the constraint decides alone; its symmetric rule need not be the Lagrangian's.
+RULES = {(): 2, (0.3,): 1, (0.8,): 1, (0, True): 2, (0.3, True): 2}
+METHODS = [(Method(*rule), k) for Method in (nh.DLA, nh.Projector) for rule, k in RULES.items()]
+METHODS += [(nh.DLA(constraint_alpha=0), 1), (nh.DLA(0.5, True, constraint_alpha=0.2), 2)]
 
 
 @pytest.mark.ledger("CM01-9", "CM01-10")
-@problems
-def test_constraint_of_its_own(name, T):
-    """The rule of the constraint decides alone; its symmetric rule need not be the Lagrangian's."""
-    system = S.catalogue[name]()
-    assert nh.DLA(constraint_alpha=0).order == 1
-    near(slope(system, nh.DLA(constraint_alpha=0), T), 1)
-    near(slope(system, nh.DLA(0.5, True, constraint_alpha=0.2), T), 2)
+@pytest.mark.parametrize("name, T", PROBLEMS.items(), ids=PROBLEMS)
+@pytest.mark.parametrize("method, expected", METHODS, ids=repr)
+def test_rules(name, T, method, expected):
+    assert method.order == expected
+    near(slope(S.catalogue[name](), method, T), expected)
 
 
 @pytest.mark.ledger("CM01-9")
@@ -75,15 +57,6 @@ def test_against_exact_solutions(name):
     for method in (nh.DLA(), nh.Projector(), nh.DLA(0.2, True)):
         near(slope(system, method, reference=system.exact), 2)
     near(slope(system, nh.RK4(), first=5, reference=system.exact), 4)
-
-
-@pytest.mark.ledger("CM01-10")
-def test_time_dependent():
-    system = S.driven()
-    for method in (nh.DLA(), nh.Projector(), nh.DLA(0.3, True), nh.Projector(0.3, True)):
-        near(slope(system, method, T=1.0), 2)
-    for method in (nh.DLA(0.3), nh.Projector(0.3)):
-        near(slope(system, method, T=1.0), 1)
 
 
 @pytest.mark.parametrize("name", ["particle", "robot", "sleigh", "contact_oscillator"])
@@ -154,12 +127,8 @@ def test_start_of_the_projector_method(name, T, gain):
 @pytest.mark.ledger("C03-6")
 def test_edla():
     """The step varies, so the error is taken at the time each run has reached."""
-    for system, T in (
-        (S.particle(), 2.0),
-        (S.robot(), 1.0),
-        (S.driven(), 1.0),
-        (S.pendulum(), 2.0),
-    ):
+    times = {S.particle: 2.0, S.robot: 1.0, S.driven: 1.0, S.pendulum: 2.0}
+    for system, T in ((make(), T) for make, T in times.items()):
         near(slope(system, nh.EDLA(), T), 2)
         near(slope(system, nh.EDLA(0.3, True), T), 2)
     near(slope(S.driven(), nh.EDLA(0.3), T=1.0), 1)
@@ -181,9 +150,8 @@ def test_reference_from_rest_in_mixed_units(monkeypatch):
     c, s = sp.cos(theta), sp.sin(theta)
     a = 300
     T = 500 * ((vx - a * vtheta * s) ** 2 + (vy + a * vtheta * c) ** 2) + 1.5e5 * vtheta**2
-    cart = nh.System((x, y, theta, psi), (vx, vy, vtheta, vpsi),
-                     T + 1e8 * (vtheta + vpsi) ** 2 - 5e8 * psi**2,
-                     [vy * c - vx * s])  # fmt: skip
+    L = T + 1e8 * (vtheta + vpsi) ** 2 - 5e8 * psi**2
+    cart = nh.System((x, y, theta, psi), (vx, vy, vtheta, vpsi), L, [vy * c - vx * s])
     sol = nh.integrate(cart, nh.Reference(), [0, 0, 0, 2], [0, 0, 0, 0], h=0.1, steps=5)
     assert len(taken) < 500
     assert np.ptp(sol.energy()) < 1e-9 * sol.energy()[0]

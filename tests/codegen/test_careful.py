@@ -1,0 +1,102 @@
+"""Pivots that vanish are rescued, steps without a solution refused."""
+
+import numpy as np
+import pytest
+import sympy as sp
+from runs import difference
+
+import nhlab as nh
+from nhlab.codegen.careful import careful_step
+from nhlab.codegen.statement import Stage, Statement
+from nhlab.codegen.writing import generate
+
+x, y, vx, vy, k = nh.symbols("x y vx vy k")
+
+
+def test_indefinite_metric_equals_its_diagonal_form():
+    """L = vx vy - x y: the midpoint rule commutes with (x, y) = (u + w, u - w)."""
+    one = nh.System((x, y), (vx, vy), vx * vy - x * y - x**2 * y**2)
+    u, w = x + y, x - y
+    L = one.L.subs({x: u, y: w, vx: vx + vy, vy: vx - vy}, simultaneous=True)
+    two = nh.System((x, y), (vx, vy), sp.expand(L))
+    for method in (nh.DLA(), nh.Variational(alpha=0.3), nh.Projector(), nh.RK4()):
+        a = nh.integrate(one, method, [0.5, 0.1], [0.3, -0.2], h=0.1, steps=100)
+        b = nh.integrate(two, method, [0.3, 0.2], [0.05, 0.25], h=0.1, steps=100)
+        back = np.stack([b.q[:, 0] + b.q[:, 1], b.q[:, 0] - b.q[:, 1]], -1)
+        assert difference(a.q, back) < 1e-13, method
+
+
+SEAM = nh.System((x, y), (vx, vy), x * vx**2 / 2 + vx * vy - y**2 / 2)  # det M = -1, M_xx = x
+
+
+@pytest.mark.parametrize("x0", [0.0, -0.05, 1e-14])
+@pytest.mark.parametrize("method", [nh.DLA(), nh.Variational(1), nh.Projector(0), nh.RK4()])
+def test_vanishing_pivots_are_rescued(method, x0):
+    """x, the first pivot, is zero at the start or at a step on the way; the motion is regular."""
+    state = [x0, 0.5], [0.5, 0.1]
+    true = nh.integrate(SEAM, nh.Reference(), *state, h=1.0, steps=1).q[-1]
+    ends = (nh.integrate(SEAM, method, *state, h=1 / n, steps=n).q[-1] for n in (10, 20, 40))
+    errors = [np.abs(end - true).max() for end in ends]
+    order = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert np.all(np.abs(order - method.order) < 0.25), errors
+
+
+def test_acceleration_where_a_pivot_vanishes():
+    """By hand: M a = (-vx^2/2, -y) with M = [[x, 1], [1, 0]]."""
+    for x0 in (0.0, 1e-9, 1e-16, 0.3):
+        expected = [-0.5, -(1.0**2) / 2 + x0 * 0.5]
+        a = SEAM.acceleration([x0, 0.5], [1.0, 0.2])
+        np.testing.assert_allclose(a, expected, rtol=1e-14)
+        true = nh.integrate(SEAM, nh.Reference(), [x0, 0.5], [1.0, 0.2], h=0.1, steps=1)
+        assert abs(true.energy()[1] - true.energy()[0]) < 1e-11
+
+
+@pytest.mark.parametrize("value", [1e-9, 1e-14, 0.0, -0.1])
+def test_vanishing_parameters(value):
+    """A parameter that is a pivot goes to zero by a slider: M = [[k, 1], [1, 2]] stays regular."""
+    L = k * vx**2 / 2 + vx * vy + vy**2 - x**2 / 2 - y**2
+    system = nh.System((x, y), (vx, vy), L, parameters={k: 1.0}).set(k=value)
+    state = ([0.3, 0.4], [0.1, 0.2])
+    a = np.linalg.solve([[value, 1], [1, 2]], [-0.3, -0.8])
+    np.testing.assert_allclose(system.acceleration(*state), a, rtol=1e-14)
+    true = nh.integrate(system, nh.Reference(), *state, h=0.1, steps=10)
+    for method in (nh.DLA(), nh.Projector(), nh.RK4()):
+        one = nh.integrate(system, method, *state, h=0.1, steps=10)
+        many = nh.ensemble(system, method, *([s] for s in state), h=0.1, steps=10, backend="numpy")
+        assert difference(many.rows[0], one.rows.array) < 1e-13
+        assert np.abs(one.q - true.q).max() < 1e-2
+
+
+def test_vanishing_mass():
+    with pytest.raises(ValueError, match=r"singular|finite"):
+        system = nh.System((x,), (vx,), vx**2 / (2 * k), parameters={k: 0})
+        nh.integrate(system, nh.DLA(), [0.0], [1.0], h=0.1, steps=1)
+
+
+@pytest.mark.parametrize("backend", ["python", "numba"])
+@pytest.mark.parametrize("method", [nh.DLA(), nh.Projector(), nh.Variational()], ids=str)
+def test_steps_without_a_solution_are_refused(method, backend):
+    """v = p + (h/2) 3 exp(3 (q + h v/2)) has no solution once q is large."""
+    if backend == "numba":
+        pytest.importorskip("numba")
+    system = nh.System((x,), (vx,), vx**2 / 2 + sp.exp(3 * x))
+    with pytest.raises(nh.IntegrationError) as stopped:
+        nh.integrate(system, method, [0.0], [1.0], h=0.05, steps=1000, backend=backend)
+    sol = stopped.value.trajectory
+    assert 0 < stopped.value.step < 100 and len(sol) == stopped.value.step + 1
+    assert np.all(np.isfinite(sol.rows.array))
+
+
+@pytest.mark.ledger("C03-R2")
+def test_negative_steps_are_never_accepted():
+    """EDLA's equations have a root with h < 0; a text that finds one says that it failed."""
+    t, h, new = sp.Dummy("t"), sp.Dummy("h"), sp.Dummy("new")
+    stage = Stage(unknowns=(new,), equations=(new**2 - 1,), guess=(x,))
+    statement = Statement(t, h, carry=(x,), args=(), stages=(stage,), update=(x,), new_h=new)
+    space = {}
+    exec(generate(statement), space)
+    for guess in (1.2, -1.2):
+        ok, found, _ = space["step"](0.0, 0.1, guess)
+        assert abs(found - np.sign(guess)) < 1e-15 and ok == (guess > 0)
+        attempt = careful_step(statement, 0.0, 0.1, [guess], [])
+        assert attempt.ok == (guess > 0) and ("not positive" in attempt.reason) == (guess < 0)
