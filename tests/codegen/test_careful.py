@@ -95,6 +95,7 @@ def test_negative_steps_are_never_accepted():
     statement = Statement(t, h, carry=(x,), args=(), stages=(stage,), update=(x,), new_h=new)
     space = {}
     exec(generate(statement), space)
+    assert not space["step"](0.0, 0.1, -1e200)[0]  # to inf, beside which any correction is small
     for guess in (1.2, -1.2):
         ok, found, _ = space["step"](0.0, 0.1, guess)
         assert abs(found - np.sign(guess)) < 1e-15 and ok == (guess > 0)

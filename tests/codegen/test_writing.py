@@ -159,8 +159,10 @@ pieces = (vx**2 + vy**2) / 2 - corner - y**2
 pieces = nh.System((x, y), (vx, vy), pieces, [vy - x * vx], q0=(0, 0), v0=(1, 0), name="pieces")
 
 
-@pytest.mark.parametrize("system", [nh.systems.robot(), nh.systems.driven(), pieces], ids=repr)
-@pytest.mark.parametrize("method", [nh.DLA(), nh.EDLA(), nh.RK4()], ids=repr)
+RUNS = [(s, m) for s in (S.robot(), S.driven(), pieces) for m in (nh.DLA(), nh.EDLA(), nh.RK4())]
+
+
+@pytest.mark.parametrize("system, method", [*RUNS, (S.robot(), nh.DiscreteGradient())], ids=repr)
 def test_run_for_cpython_equals_the_text(system, method):
     """Inlined, constants first, rows in a list, ``and`` for ``&``: the same numbers to the bit."""
     program = method.program(system)
@@ -187,7 +189,7 @@ def repeated(system, method):
 def test_what_depends_on_the_arguments_alone_is_computed_once_in_a_run():
     system, method = nh.systems.sleigh(), nh.Projector()
     whole, text = nh.source(system, method).split("def loop(")[1], repeated(system, method)
-    for done in ("1.0/m", "alpha*h", " = a*m", "m*a*a", "t0"):
+    for done in ("1.0/m", "alpha*h", " = a*m", "t0"):
         assert done in whole and done not in text
     assert "t = t0 + n*h" in repeated(nh.systems.driven(), nh.DLA())  # which depends on time
 

@@ -392,6 +392,17 @@ def test_composed_maps_keep_what_the_base_keeps(base, order):
         assert (np.ptp(sol.energy()) < 1e-13) == exact
 
 
+@pytest.mark.parametrize("base", BASES, ids=repr)
+def test_multipliers_of_the_last_substep(base):
+    """Times h over its size: -lam/h tends to the continuous multipliers at its end."""
+    system, gaps = S.sleigh(), []
+    for h in (0.04, 0.02):
+        sol = run(system, nh.Composition(base), h, round(0.8 / h))
+        true = system.multipliers(sol.q, sol.v)[1:]
+        gaps.append(np.abs(sol.lam / h + true).max() / np.abs(true).max())
+    assert gaps[1] < 0.6 * gaps[0] < 0.1
+
+
 @pytest.mark.parametrize("base", [*BASES, nh.Variational()], ids=repr)
 def test_a_step_is_its_substeps(base):
     """Cost: s steps of the base; the result is that of s runs of one step each."""

@@ -38,21 +38,11 @@ def wedge(K, E):
     return K.T @ E - E.T @ K
 
 
-def row(sol, k):
-    """The stored row of node k, as ``method.layout`` lays it out."""
-    e = sol.energy("midpoints")[k - 1] if sol.method.discrete else None
-    v = sol.v_step[k - 1] if sol.method.discrete else sol.v[k]
-    h = sol.h[k - 1]
-    parts = dict(t=sol.t[k], h=h, q=sol.q[k], p=sol.p[k], v=v, lam=sol.lam[k - 1], h_before=h, e=e)
-    parts = [np.atleast_1d(parts[name]) for name in sol.method.layout(sol.system)]
-    return np.nan_to_num(np.concatenate(parts))  # lam is unknown where q1 was given
-
-
 def tangent(sol, k, inputs):
     """The derivative of step k -> k+1 by ``inputs``, as a dict name -> rows."""
-    T = nh.diagnostics.tangent(
-        sol.system, sol.method, t=sol.t[k], h=sol.h[k], row=row(sol, k), inputs=inputs
-    )
+    row = np.nan_to_num(sol.rows.array[k])  # lam is unknown where q1 was given
+    at = {"t": sol.t[k], "h": sol.h[k], "row": row, "inputs": inputs}
+    T = nh.diagnostics.tangent(sol.system, sol.method, **at)
     layout = {k: n for k, n in sol.method.layout(sol.system).items() if k not in ("t", "h")}
     cuts = np.cumsum([1, 1, *layout.values()])[:-1]
     return dict(zip(("t", "h", *layout), np.split(T, cuts), strict=True))
