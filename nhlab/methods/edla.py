@@ -75,6 +75,7 @@ class EDLA(Method):
             scale2=(*s.scale2, *(None,) * s.m, 100 * h**2),
         )
         new_e = e if system.is_autonomous else Ld.E_plus
+        let = dict.fromkeys([(s.h, h**2 / before), *let, *more, *Ld.let])  # now with the energies'
         return Statement(
             t=s.t,
             h=h,
@@ -82,6 +83,6 @@ class EDLA(Method):
             args=(s.alpha, *s.parameters, *s.scale2),
             stages=(predict, solve),
             update=(*f.q1(f.h), *Ld.p_plus, *f.v1, *f.lam1, h, new_e),
-            let=((s.h, h**2 / before), *let, *more),
+            let=tuple(let),
             new_h=f.h,
         )

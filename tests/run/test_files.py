@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 import sympy as sp
-from runs import METHODS, PARTICLE, run, stopped_sleigh
+from starts import METHODS, PARTICLE, run, stopped_sleigh
 
 import nhlab as nh
 from nhlab.run import files

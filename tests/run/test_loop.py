@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 import pytest
 import sympy as sp
-from runs import DISCRETE, DRIVEN, METHODS, PARTICLE, run, stopped_sleigh
+from starts import DISCRETE, DRIVEN, METHODS, PARTICLE, run, stopped_sleigh
 
 import nhlab as nh
 from nhlab.run import loop, progress

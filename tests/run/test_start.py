@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import pytest
 import sympy as sp
-from runs import PARTICLE, refused
+from starts import PARTICLE, refused
 
 import nhlab as nh
 from nhlab.run.start import Start

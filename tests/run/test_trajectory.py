@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from runs import BALL, DISCRETE, DRIVEN, METHODS, PARTICLE, run
+from starts import BALL, DISCRETE, DRIVEN, METHODS, PARTICLE, run
 
 import nhlab as nh
 
