@@ -49,8 +49,8 @@ def _listed(source, name=None):
         def make(*args, **keywords):
             try:
                 call = signature(state).bind(*args, **keywords)
-            except TypeError as error:
-                raise TypeError(f"{title}() {error}") from None
+            except TypeError:
+                return state(*args, **keywords)  # which says so in Python's own words
             call.apply_defaults()
             numbers = call.arguments
             letters = {k: symbols(k) for k in numbers}
