@@ -85,6 +85,7 @@ class System:
         self.L = read_expression(L, "L")
         self.constraints = tuple(read_expression(c, "constraints") for c in sequence(constraints))
         self.holonomic = tuple(read_expression(g, "holonomic") for g in sequence(holonomic))
+        self.m = len(self.constraints) + len(self.holonomic)  # the number of constraints
         self.metric = None if metric is None else read_matrix(metric, "metric")
         self.name, self.source = name, source
         self.parameters = self._bind(parameters)
@@ -218,11 +219,6 @@ class System:
         return new
 
     @property
-    def m(self):
-        """The number of constraints, holonomic ones included."""
-        return len(self.constraints) + len(self.holonomic)
-
-    @property
     def degrees(self):
         """Names of the degrees of freedom: the coordinates', or the velocities' if they differ."""
         return [s.name for s in (self.q if len(self.q) == len(self.v) else self.v)]
@@ -298,6 +294,8 @@ class System:
         """x as an array of positions (name "q") or of velocities or momenta ("v", "p")."""
         symbols = self.q if name == "q" else self.v
         n = len(symbols)
+        if isinstance(x, np.ndarray) and x.dtype == np.float64 and x.shape[-1:] == (n,):
+            return x  # as from a run: nothing to read
         expected = f"its last axis must have length {n}, one entry for each of {symbols}"
         return read_array(x, name, (n,), expected)
 
