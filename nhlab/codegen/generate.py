@@ -2,8 +2,8 @@
 
 ``plan`` differentiates the equations, takes out of a Newton loop what does not depend on its
 unknowns, shares common subexpressions and writes the elimination out for the fixed size.
-What each pass buys was measured on the catalogue, as the time of a compiled step without it:
-``split`` up to 2.6 times, ``_own_rows`` up to 1.6, ``fewer_angles`` up to 1.3.
+What each pass buys, measured on eight pairs of system and method as the time of a compiled step
+without it: ``split`` up to 2.3 times, ``_own_rows`` 1.3, ``fewer_angles`` 1.2.
 """
 
 from __future__ import annotations
