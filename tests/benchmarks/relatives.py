@@ -85,7 +85,7 @@ def accuracy(options, folder):
     system, T, wanted = nh.systems.particle(), 50.0, 1e-6
     q0, v0 = np.array(system.q0, float), np.array(system.v0, float)
     true = nh.integrate(system, nh.Reference(rtol=1e-13), q0, v0, h=T, steps=1).q[-1]
-    y0, acceleration = np.concatenate([q0, v0]), system.motion_program.step
+    y0, acceleration = np.concatenate([q0, v0]), system.motion.program.step
 
     def motion(t, y):  # as nh.Reference evaluates it: SciPy is not held up by a slow function
         return acceleration(t, 0.0, *y.tolist())[2:8]
