@@ -26,7 +26,7 @@ from .discrete import DiscreteLagrangian
 from .motion import Motion
 from .symbolic import Symbolic
 
-LONG = 500  # operations from which on derivatives are shorter in abbreviations (measured)
+LONG = 500  # operations of L and the constraints from which on they are abbreviated; not tuned
 
 
 def symbols(names, **assumptions):
