@@ -165,7 +165,9 @@ class Case:
 
 
 def short(x):
-    return np.array2string(x, separator=", ", precision=17) if isinstance(x, np.ndarray) else repr(x)
+    return (
+        np.array2string(x, separator=", ", precision=17) if isinstance(x, np.ndarray) else repr(x)
+    )
 
 
 @lru_cache(2)
@@ -203,7 +205,9 @@ def judge_steps(case, sol):
             return
     if isinstance(sol.method, nh.Reference):
         return check_energy(sol)
-    for name, step, residual, allowed in printed.broken(case.formulas, sol, case.subject.full is not None):
+    for name, step, residual, allowed in printed.broken(
+        case.formulas, sol, case.subject.full is not None
+    ):
         off = f"{residual:.1e} where {allowed:.1e} is allowed"
         raise Finding(f"equations: {name} of {kind(sol.method)}: step {step}, {off}")
 
@@ -334,7 +338,10 @@ def files(case):
     back, error = outcome(nh.load, io.BytesIO(data))
     if error is not None:
         raise Finding(f"file: what was saved is not read: {error}"[:150])
-    same = np.array_equal(back.rows.array, sol.rows.array, equal_nan=True) and back.method == sol.method
+    same = (
+        np.array_equal(back.rows.array, sol.rows.array, equal_nan=True)
+        and back.method == sol.method
+    )
     if not same or back.system != sol.system or not np.array_equal(back.t, sol.t):
         raise Finding("file: another run came back")
     return "file"
@@ -381,7 +388,21 @@ def with_other_contents(case, data):
             path.append((node, key))
             node = node[key]
         node, key = path[-1]
-        values = [None, -1, 0, 1.5, 1e308, 10**9, 10**40, "x", "", [], {}, True, ["Symbol", "x", {}]]
+        values = [
+            None,
+            -1,
+            0,
+            1.5,
+            1e308,
+            10**9,
+            10**40,
+            "x",
+            "",
+            [],
+            {},
+            True,
+            ["Symbol", "x", {}],
+        ]
         values += [["Pow", ["Rational", "9", "1"], ["Rational", "9" * 9, "1"]], ["sin"], "nan"]
         values += [["Float", [0, "1", 0, 1], 10**9], ["Rational", "1", "0"], [[]], "__class__"]
         if rng.random() < 0.1 and isinstance(node, dict):

@@ -22,8 +22,12 @@ SIZED = {"momentum": "p", "p_plus": "p", "reflection": "p", "lam": "p", "q1": "q
 SIZED |= {"constraint": "v", "nodes": "v", "step": "v", "energy": "e", "e": "e"}
 REL = 1e-8  # the tolerance on Newton's last correction, before which the error was larger
 HAT = {  # the matrices hat(e_j)
-    "SO3": -np.array([[[np.linalg.det(np.eye(3)[[i, j, k]]) for k in range(3)] for j in range(3)]
-                      for i in range(3)]),
+    "SO3": -np.array(
+        [
+            [[np.linalg.det(np.eye(3)[[i, j, k]]) for k in range(3)] for j in range(3)]
+            for i in range(3)
+        ]
+    ),
     "SE2": np.zeros((3, 3, 3)),
 }
 HAT["SE2"][[0, 1, 2, 2], [0, 1, 1, 0], [2, 2, 0, 1]] = 1, 1, 1, -1
@@ -35,7 +39,9 @@ class Formulas:
     def __init__(self, system):
         self.system, self.t, q, v = system, system.t or sp.Dummy("t"), system.q, system.v
         L, rows = system.L, list(system.constraints)
-        rows += [sum(a * u for a, u in zip(gradient(g, q), v, strict=True)) for g in system.holonomic]
+        rows += [
+            sum(a * u for a, u in zip(gradient(g, q), v, strict=True)) for g in system.holonomic
+        ]
         self.m, rows = len(rows), rows or [sp.S.Zero]
         L_v = gradient(L, v)
 
@@ -268,7 +274,9 @@ def moved(rng, x, sol, whole, count=8):
     if group is not None:  # which it must not leave
         amount["q0"][:, sol.system.k :] = 0
     for _ in range(count):
-        signs = {k: rng.choice([-1, 1], y.shape) * rng.uniform(0.5, 1, y.shape) for k, y in x.items()}
+        signs = {
+            k: rng.choice([-1, 1], y.shape) * rng.uniform(0.5, 1, y.shape) for k, y in x.items()
+        }
         yield {k: y + amount[k] * signs[k] for k, y in x.items()}
 
 
@@ -296,7 +304,10 @@ def broken(F, sol, whole_momenta=False):
     few = np.unique(np.r_[0, steps - 1, rng.integers(0, steps, 6)])
     x, whole, found = parts(sol, few), sizes(sol), []
     with np.errstate(all="ignore"):
-        r, others = judge(F, sol.method, x), [judge(F, sol.method, y) for y in moved(rng, x, sol, whole)]
+        r, others = (
+            judge(F, sol.method, x),
+            [judge(F, sol.method, y) for y in moved(rng, x, sol, whole)],
+        )
         for name, y in r.items():
             allowed = np.max([np.abs(o[name] - y) for o in others], axis=0)
             allowed = np.nan_to_num(allowed, nan=np.inf) + 1e-14 * whole[SIZED[name]]
