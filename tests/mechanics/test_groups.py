@@ -111,7 +111,7 @@ def test_expressions_are_the_numbers(G):
 
 
 def test_half_angle_functions_and_their_derivatives():
-    """Round-off for every theta; near zero the quotients, beyond 2 pi the series lose all digits."""
+    """Round-off for every theta: near 0 the quotients, beyond 2 pi the series lose all digits."""
     z = sp.Symbol("z", real=True)
     C, S = HalfAngle(0, z), HalfAngle(1, z)
     f = Function((z,), [C, S, C.diff(z), S.diff(z), S.diff(z, 2)])
