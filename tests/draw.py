@@ -231,12 +231,21 @@ def kinds_of_method(rng, system, count=3):
         (2, lambda r: m.RK4()),
         (1, lambda r: m.Reference(tolerance)),
         (2, composed),
-        (1 if system.constraints else 3, lambda r: m.Variational(alpha(r), symmetric)),
+        (3, lambda r: m.Variational(alpha(r), symmetric)),
         (2, lambda r: m.DiscreteGradient() if gradient else m.Reversible()),
-        (6 if system.full is not None else 0.1, lambda r: m.RDLA(alpha(r), symmetric)),
-        (6 if system.full is not None else 0.1, lambda r: m.REDLA(alpha(r), symmetric)),
+        (6, lambda r: m.RDLA(alpha(r), symmetric)),
+        (6, lambda r: m.REDLA(alpha(r), symmetric)),
     ]
-    return rng.choices([f for _, f in table], [w for w, _ in table], k=count)
+    weights = [w if fits(f(rng), system) else w / 20 for w, f in table]
+    return rng.choices([f for _, f in table], weights, k=count)
+
+
+def fits(method, system):
+    try:
+        method.check(system)
+    except ValueError:
+        return False
+    return True
 
 
 def alpha(rng):
