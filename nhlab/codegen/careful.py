@@ -98,7 +98,7 @@ def _solve(stage, let, known, result):
         values = system(*known.values(), *x)
         r, J = values[:n], values[n:].reshape(n, n)
         result.residual = float(np.abs(r).sum())
-        if not np.all(np.isfinite(values)):
+        if not (np.isfinite(values).all() and np.isfinite(x * x).all()):  # as ``near`` must be
             result.reason = "the equations are not finite here"
             result.advice = "Try a smaller h; check L and the constraints at this state."
             return False
@@ -108,7 +108,7 @@ def _solve(stage, let, known, result):
             result.advice = "The constraints or the discrete Lagrangian degenerate at this state."
             return False
         x = x - d
-        if np.all(d * d <= near):
+        if np.all(d * d <= near) and np.isfinite(x).all():
             known |= dict(zip(stage.unknowns, x.tolist(), strict=True))
             return True
     result.reason = f"Newton's method did not converge in {MAXITER} iterations"

@@ -167,14 +167,13 @@ def _same(sizes):
 def definite(system, parameters):
     """``System.is_definite`` for all members."""
     varied = {s for s in system.parameters if s.name in parameters}
-    if not varied or not system.short.depends(system.short.M, varied):
+    if not varied or not system.short.depends((*system.short.M, *system.short.G), varied):
         return system.is_definite
     for at in range(0, len(next(iter(parameters.values()))), 10_000):
         some = {name: x[at : at + 10_000, None] for name, x in parameters.items()}
         with np.errstate(all="ignore"):
-            M = system.varied(some, None).M(*system.samples())
-        if not (np.isfinite(M).all() and (np.linalg.eigvalsh(M)[..., 0] > 0).all()):
-            return False
+            if not system.varied(some, None).is_definite_at(*system.samples()):
+                return False
     return True
 
 
