@@ -98,8 +98,8 @@ def _solve(stage, let, known, result):
         values = system(*known.values(), *x)
         r, J = values[:n], values[n:].reshape(n, n)
         result.residual = float(np.abs(r).sum())
-        if not (np.isfinite(values).all() and np.isfinite(x * x).all()):  # as ``near`` must be
-            result.reason = "the equations are not finite here"
+        if not (np.isfinite(values).all() and np.isfinite(x * x).all()):  # else all is ``near``
+            result.reason = "the equations or the squares of their unknowns are not finite here"
             result.advice = "Try a smaller h; check L and the constraints at this state."
             return False
         d = _solution(J, r)

@@ -179,6 +179,10 @@ class Group:
         angle = xi[2] if tau == "exp" else 2 * sp.atan(xi[2] / 2)
         return let, list(self._product(g, self._element(xi, cos, sin, angle)))
 
+    def settled(self, g):
+        """The coordinates of the element next to g, which sums may have led off the group."""
+        return list(g)
+
     def leaving(self, xi, mu, tau, half):
         """(d tau^-1_xi)^* mu as expressions: the momentum -D1Ld at g, for mu = L_v; at -xi the
         momentum D2Ld that arrives at g tau(xi)."""
@@ -303,6 +307,11 @@ class _SO3(Group):
         size2, unit = dummy("size2"), dummy("unit")  # two, for short derivatives
         let += [*zip(y, product, strict=True), (size2, sum(x**2 for x in y))]
         return [*let, (unit, 1 / sp.sqrt(size2))], [x * unit for x in y]
+
+    def settled(self, g):
+        size2 = sum(x * x for x in g)
+        size = sp.sqrt(size2) if isinstance(size2, sp.Basic) else np.sqrt(size2)
+        return [x / size for x in g]
 
     def near(self, g, other):
         """Of g and -g, the one next to the other element."""

@@ -167,6 +167,9 @@ class GroupSystem(System):
             place = [x.xreplace({s: e}) for x in place]
         return place
 
+    def settled(self, q):
+        return [*q[: self.k], *self.group.settled(q[self.k :])]
+
     def discretise(self, t, q, v, h, alpha, symmetric):
         return GroupLagrangian(self, t, q, v, h, alpha, symmetric)
 

@@ -235,6 +235,10 @@ class System:
         """Expressions for the place where a step h with velocity v arrives."""
         return [x + h * u for x, u in zip(q, v, strict=True)]
 
+    def settled(self, q):
+        """q, a sequence of expressions or arrays, put back where configurations lie."""
+        return list(q)
+
     def discretise(self, t, q, v, h, alpha, symmetric):
         """The discrete Lagrangian of a step h with velocity v from (t, q)."""
         return DiscreteLagrangian(self, t, q, v, h, alpha, symmetric)

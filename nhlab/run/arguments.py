@@ -49,7 +49,7 @@ def finite(x, name):
 
 def whole(x, name, least):
     number = isinstance(x, numbers.Real) and not isinstance(x, bool)
-    if not number or not math.isfinite(x) or int(x) != x or x < least:
+    if not number or not abs(x) < math.inf or int(x) != x or x < least:
         raise ValueError(f"{name} = {x!r} must be a whole number, at least {least}")
     return int(x)
 
@@ -79,6 +79,15 @@ def positive(h, many):
     for k in np.flatnonzero(h <= 0)[:1]:
         raise ValueError(f"h[{k}] = {h[k]} must be positive; to go back, reverse v0")
     return h
+
+
+def check_clock(t0, h, steps):
+    """The times t0 + k h must differ, by clearly more than their round-off."""
+    small, large = (h, h) if isinstance(h, float) else (h.min(initial=1.0), h.max(initial=0.0))
+    last = max(abs(t0), abs(t0 + steps * large))
+    if small < 10 * math.ulp(last):
+        fault = f"h = {small:g} is lost in the round-off of times as large as {last:g}"
+        raise ValueError(f"t0 = {t0:g}, steps = {steps}: {fault}; begin nearer to 0")
 
 
 def states(system, method, q0, v0, q1):
@@ -203,13 +212,29 @@ def check_states(start):
         place = f"q0{at(k)} = {_short(q[k])} (rank {rank(A[k])} of {len(A[k])})"
         raise ValueError(f"the constraints are dependent at {place}; start elsewhere")
     if v is None:
-        return
+        return _check_second(start, at)
     residual = np.einsum("kai,ki->ka", A, v)
     for k in _first(np.abs(residual) > 1e-9 * _size(A, v) + 1e-15):
         near, how = _nearest(s, A[k], residual[k], q[k], v[k], t)
         fault = f"v0{at(k)} = {_short(v[k])} violates the constraints"
         remedy = f"The nearest admissible velocity is {_short(near)} ({how})"
         raise ValueError(f"{fault}: A(q0) v0 = {_short(residual[k])}, not 0. {remedy}")
+
+
+def _check_second(start, at):
+    """q1 may be off the discrete constraints by as much as the forms change on the way: then it
+    can still come from a motion, as the exact one."""
+    s, q, h, t = start.company, start.q0, start.h, start.t0
+    with np.errstate(all="ignore"):  # what is not finite is refused
+        v = s.velocity_between(q, start.q1, h)
+        wd = start.method.on_step(s, "constraints", t, q, v, h)
+        places = [(part * h, s.move(q, v, part * h)) for part in (0, 0.25, 0.5, 0.75, 1)]
+        A = np.array([s.A(x, t + dt) for dt, x in places])[:, :, : wd.shape[-1]]
+        slack = 2 * _size(np.abs(A - A[0]).max(0), v) + 1e-9 * _size(A[0], v) + 1e-15
+    for k in _first(~(np.abs(wd) <= slack)):
+        fault = f"q1{at(k)} = {_short(start.q1[k])} violates the discrete constraints"
+        remedy = "no motion leads there in the time h; start from v0"
+        raise ValueError(f"{fault}: wd(q0, q1) = {_short(wd[k])}, not 0; {remedy}")
 
 
 def _nearest(system, A, residual, q, v, t):

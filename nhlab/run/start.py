@@ -30,6 +30,7 @@ class Start:
         self.system, self.method, self.many = system, method, parameters is not None
         self.t0, h = arguments.finite(t0, "t0"), arguments.positive(h, self.many)
         self.steps, self.every = arguments.steps_and_every(steps, every)
+        arguments.check_clock(self.t0, h, self.steps)
         states, self.parameters = arguments.states(system, method, q0, v0, q1), {}
         if self.many:
             states, self.parameters = arguments.for_all(system, states, h, parameters)
@@ -117,7 +118,13 @@ class Start:
 
     def empty_rows(self, *count):
         """Room for the rows of so many runs."""
-        return np.empty((*count, self.kept, self.layout.width))
+        shape = (*count, self.kept, self.layout.width)
+        try:
+            return np.empty(shape)
+        except (MemoryError, OverflowError, ValueError):  # the last two: beyond any index
+            need = f"steps = {self.steps} with every = {self.every} need room for rows of shape"
+            advice = "a larger every stores fewer; of an ensemble, summary keeps none"
+            raise ValueError(f"{need} {shape}, which there is not; {advice}") from None
 
     def trajectory(self, rows, done, message=""):
         """The run of a single member, as far as it went."""
