@@ -93,13 +93,13 @@ def _solve(stage, let, known, result):
     values = start(*known.values())
     x = values[:n]
     tolerance = 0.3 if stage.predictor else TOLERANCE  # a guess need not be better
-    near = tolerance**2 * (values[n:] + x * x)
+    near = tolerance * np.hypot(np.sqrt(values[n:]), x)  # whose squares may overflow
     for _ in range(MAXITER):
         values = system(*known.values(), *x)
         r, J = values[:n], values[n:].reshape(n, n)
         result.residual = float(np.abs(r).sum())
-        if not (np.isfinite(values).all() and np.isfinite(x * x).all()):  # else all is ``near``
-            result.reason = "the equations or the squares of their unknowns are not finite here"
+        if not np.all(np.isfinite(values)):
+            result.reason = "the equations are not finite here"
             result.advice = "Try a smaller h; check L and the constraints at this state."
             return False
         d = _solution(J, r)
@@ -108,7 +108,7 @@ def _solve(stage, let, known, result):
             result.advice = "The constraints or the discrete Lagrangian degenerate at this state."
             return False
         x = x - d
-        if np.all(d * d <= near) and np.isfinite(x).all():
+        if np.all(np.abs(d) <= near) and np.isfinite(x).all():
             known |= dict(zip(stage.unknowns, x.tolist(), strict=True))
             return True
     result.reason = f"Newton's method did not converge in {MAXITER} iterations"

@@ -313,6 +313,11 @@ class Horizontal(Reduction):
 
     def _check_fibre(self):
         full, places = self.full, self.bundle.v_s
+        if isinstance(full, Chaplygin):  # its gyroscopic force is not in its L
+            raise ValueError(
+                f"{full!r} is reduced by its constraints already; reduce by the horizontal "
+                "symmetry first: nh.Chaplygin(nh.Horizontal(system))"
+            )
         if not self.bundle.is_abelian:
             raise ValueError(
                 "nh.Horizontal reduces by translations of coordinates, not by a "

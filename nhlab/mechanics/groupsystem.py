@@ -50,7 +50,7 @@ class GroupSystem(System):
         if rule not in TAU:
             raise ValueError(f"rule = {rule!r} is unknown; choose one of {tuple(TAU)}")
         if others.keys() & {"holonomic", "t"}:
-            raise TypeError("a system on a group has neither holonomic constraints nor t")
+            raise ValueError("a system on a group has neither holonomic constraints nor t")
         self.group, self.rule = group, rule
         r = read_symbols(r, "r") if sequence(r) else ()
         g = symbols([f"g{s}" for s in group.coordinates]) if g is None else read_symbols(g, "g")

@@ -44,13 +44,20 @@ def finite(x, name):
             return float(x)
     except OverflowError:
         pass
-    raise ValueError(f"{name} = {x!r} must be a finite number")
+    raise ValueError(f"{name} = {_brief(x)} must be a finite number")
+
+
+def _brief(x):
+    """What was given, as far as a sentence can hold it."""
+    text = repr(x)
+    return text if len(text) <= 100 else f"{text[:100]}..."
 
 
 def whole(x, name, least):
     number = isinstance(x, numbers.Real) and not isinstance(x, bool)
-    if not number or not abs(x) < math.inf or int(x) != x or x < least:
-        raise ValueError(f"{name} = {x!r} must be a whole number, at least {least}")
+    if not number or not least <= x <= 2**53 or int(x) != x:
+        most = " and at most 2**53" if number and x > 2**53 else ""
+        raise ValueError(f"{name} = {_brief(x)} must be a whole number, at least {least}{most}")
     return int(x)
 
 
@@ -66,7 +73,7 @@ def array(x, name, wanted="is not an array of numbers"):
     try:
         return np.array(x, float)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} = {x!r} {wanted}") from None
+        raise ValueError(f"{name} = {_brief(x)} {wanted}") from None
 
 
 def positive(h, many):
@@ -83,11 +90,11 @@ def positive(h, many):
 
 def check_clock(t0, h, steps):
     """The times t0 + k h must differ, by clearly more than their round-off."""
-    small, large = (h, h) if isinstance(h, float) else (h.min(initial=1.0), h.max(initial=0.0))
-    last = max(abs(t0), abs(t0 + steps * large))
-    if small < 10 * math.ulp(last):
-        fault = f"h = {small:g} is lost in the round-off of times as large as {last:g}"
-        raise ValueError(f"t0 = {t0:g}, steps = {steps}: {fault}; begin nearer to 0")
+    for x in [h] if isinstance(h, float) else np.unique(h).tolist():
+        last = max(abs(t0), abs(t0 + steps * x))
+        if x < 10 * math.ulp(last):
+            fault = f"h = {x:g} is lost in the round-off of times as large as {last:g}"
+            raise ValueError(f"t0 = {t0:g}, steps = {steps}: {fault}; begin nearer to 0")
 
 
 def states(system, method, q0, v0, q1):
@@ -118,7 +125,7 @@ def vectors(system, given, many):
             wanted += f" one number for each of {symbols}"
             raise ValueError(f"{name} has shape {x.shape}; expected {wanted}")
         if not np.all(np.isfinite(x)):
-            raise ValueError(f"{name} = {x} must be finite")
+            raise ValueError(f"{name} = {_brief(x)} must be finite")
         found[name] = x
     return [None if x is None else np.atleast_2d(x) for x in found.values()]
 
@@ -130,7 +137,7 @@ def for_all(system, given, h, parameters):
     """The states and parameters of an ensemble, each for all K members; h tells K, too."""
     given = {name: _states(system, x, name) for name, x in given.items() if x is not None}
     if not isinstance(parameters, (dict, type(None))):
-        raise ValueError(f"parameters = {parameters!r} must map names to numbers or arrays")
+        raise ValueError(f"parameters = {_brief(parameters)} must map names to numbers or arrays")
     values = {getattr(k, "name", str(k)): x for k, x in (parameters or {}).items()}
     system.set(**dict.fromkeys(values, 1.0))  # refuses names it does not know
     values = {name: _numbers(x, f"parameters[{name!r}]") for name, x in values.items()}

@@ -162,8 +162,11 @@ def begin(start):
                 layout = m.first_step.layout(s)
                 rows = one_step(m.first_step, s, t0, h, layout.join(**first), scale2)
                 second = vars(Rows(layout, rows))
-            own = {"h": h, "h_before": h, "e": m.on_step(s, "E_plus", t0, q0, second["v"], h)}
+            e = m.on_step(s, "E_plus", t0, q0, second["v"], h)
+            own = {"h": h, "h_before": h, "e": e}
             first, second = first | own | {"t": t0}, second | own | {"t": t0 + h}
+            if not np.isfinite(e).all():  # a first step failed: what is stored is that of q0, v0
+                first["e"] = np.where(np.isfinite(e), e, s.energy(q0, v, t0))
     row, done = np.atleast_2d(start.layout.join(**first)), int(second is not first)
     state = np.atleast_2d(start.layout.join(**second)) if done else row.copy()
     return row, state, done, np.atleast_2d(scale2)
