@@ -347,7 +347,10 @@ def _alone(one, rows, backend, errors, k):
 
 
 def _as_arrays(part, rows, ends, errors):
-    """All states advance together; one that fails is tried alone and, failing again, left out."""
+    """All states advance together; one that fails is tried alone and, failing again, left out.
+
+    Newton goes on until all have converged, which may lead one away that had; alone it stops.
+    """
     rows[:, 0] = part.row
     begun = np.isfinite(part.state).all(-1)
     for k in np.flatnonzero(~begun).tolist():  # their first step fails
@@ -365,8 +368,9 @@ def _as_arrays(part, rows, ends, errors):
         new, good = step(now)
         for i in np.flatnonzero(~good):
             one = Run(now.member(i), "python", rows[alive[i]], explain=False)
+            one.total = one.done + 1
             try:
-                one.careful()
+                one.advance()
                 new[i], good[i] = one.state.array, True
             except IntegrationError as error:
                 errors[int(alive[i])], step = _message(part, error), None

@@ -158,7 +158,8 @@ def system_from_json(data):
         reduction = getattr(import_module("nhlab"), data["reduction"])  # by its public name
         return reduction(system_from_json(data["full"]), **options)
     given = {k: _each(from_json, data[k]) for k in EXPRESSIONS}
-    given |= {k: data[k] for k in ("parameters", "name", "source", "q0", "v0")}
+    given |= {k: data[k] for k in ("parameters", "name", "source")}
+    given |= {f"{k}0": _numbers(data[f"{k}0"], len(given[k])) for k in "qv"}
     if "group" not in data:
         return System(**given)
     if data["group"] not in ("SO3", "SE2"):
@@ -168,6 +169,13 @@ def system_from_json(data):
         raise ValueError("a system on a group has neither holonomic constraints nor t")
     group, rule = getattr(groups, data["group"]), data["rule"]
     return GroupSystem(group, r=q[:k], g=q[k:], rule=rule, **given)
+
+
+def _numbers(x, count):
+    """So many numbers, or None."""
+    if x is not None and len(x) != count:
+        raise ValueError(f"{x!r} are not {count} numbers")
+    return x if x is None else [finite(y, "a start") for y in x]
 
 
 def method_to_json(m):
