@@ -13,6 +13,7 @@ import sympy as sp
 
 from .. import methods
 from ..mechanics import groups
+from ..mechanics.formula import is_moderate_power
 from ..mechanics.groupsystem import GroupSystem
 from ..mechanics.system import System
 
@@ -29,6 +30,7 @@ CLASSES = {
 CLASSES["ExprCondPair"] = sp.functions.elementary.piecewise.ExprCondPair
 EXPRESSIONS = ("q", "v", "L", "constraints", "holonomic", "t", "metric")
 REDUCTIONS = ("Chaplygin", "Horizontal")
+LARGEST = 10_000  # bits of a number, and of its exponent's value; more would take for ever
 CONSTANTS = {"pi": sp.pi, "E": sp.E, "True": sp.true, "False": sp.false}
 
 # ---------------------------------------------------------------------------- trajectories
@@ -93,11 +95,15 @@ def from_json(data):
     if kind == "Rational":
         return sp.Rational(int(rest[0]), int(rest[1]))
     if kind == "Float":
-        sign, mantissa, exponent, bits = rest[0]
-        return sp.Float((sign, int(mantissa), exponent, bits), precision=int(rest[1]))
+        sign, mantissa, exponent, bits, precision = map(int, (*rest[0], rest[1]))
+        if not 0 < precision <= LARGEST or abs(exponent) > LARGEST:
+            raise ValueError(f"a number of {precision} bits times 2**{exponent}")
+        return sp.Float((sign, mantissa, exponent, bits), precision=precision)
     if kind == "Constant":
         return CONSTANTS[rest[0]]
-    args = map(from_json, rest)
+    args = list(map(from_json, rest))
+    if kind == "Pow" and not is_moderate_power(*args):
+        raise ValueError("a power beyond all floating-point numbers")
     if issubclass(CLASSES[kind], (sp.Add, sp.Mul, sp.Pow, sp.Function)) and kind != "Piecewise":
         return CLASSES[kind](*args, evaluate=False)  # as it was, not as SymPy would write it
     return CLASSES[kind](*args)
