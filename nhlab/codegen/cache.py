@@ -132,8 +132,11 @@ def _remove_stale(place):
 
 def has_compiled(name):
     """True if an earlier process left compiled code, for this Python at least."""
-    place = folder()
-    return place is not None and any(place.glob(f"{_stem(name)}*.nbc"))
+    place, stem = folder(), _stem(name)
+    if place is not None:
+        with suppress(OSError):
+            return any(x.startswith(stem) and x.endswith(".nbc") for x in os.listdir(place))
+    return False
 
 
 def _stem(name):
