@@ -48,9 +48,9 @@ def _checked(path):
         return None
     if not (_is_ours(link) and _is_private(here)):
         warnings.warn(
-            f"nhlab does not use its cache folder {path}: it belongs to someone else or others may "
-            "write to it, and what it holds is executed; remove it, or set NHLAB_CACHE_DIR to a "
-            "folder of your own (chmod 700). Everything works without it, but starts more slowly",
+            f"nhlab does not use the cache folder {path}: it belongs to someone else, or others "
+            "may write to it, and what it holds is executed. Make it private (chmod 700), or set "
+            "NHLAB_CACHE_DIR to a folder of your own; everything works without, but starts slowly",
             RuntimeWarning,
             stacklevel=2,
         )

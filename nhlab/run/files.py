@@ -30,8 +30,8 @@ CLASSES = {
 CLASSES["ExprCondPair"] = sp.functions.elementary.piecewise.ExprCondPair
 EXPRESSIONS = ("q", "v", "L", "constraints", "holonomic", "t", "metric")
 REDUCTIONS = ("Chaplygin", "Horizontal")
-LARGEST = 10_000  # bits of a number, and of its exponent's value; more would take for ever
 CONSTANTS = {"pi": sp.pi, "E": sp.E, "True": sp.true, "False": sp.false}
+BITS = 4096  # of a number in a file; more would take SymPy forever, and no formula needs them
 
 # ---------------------------------------------------------------------------- trajectories
 
@@ -93,20 +93,26 @@ def from_json(data):
     if kind == "Symbol":
         return sp.Symbol(rest[0], **rest[1])
     if kind == "Rational":
-        return sp.Rational(int(rest[0]), int(rest[1]))
+        return sp.Rational(*(_bounded(int(x)) for x in rest[:2]))
     if kind == "Float":
-        sign, mantissa, exponent, bits, precision = map(int, (*rest[0], rest[1]))
-        if not 0 < precision <= LARGEST or abs(exponent) > LARGEST:
-            raise ValueError(f"a number of {precision} bits times 2**{exponent}")
-        return sp.Float((sign, mantissa, exponent, bits), precision=precision)
+        sign, mantissa, exponent, bits = rest[0]
+        if not (abs(exponent) <= BITS and 0 < int(rest[1]) <= BITS):
+            raise ValueError(f"a number with exponent {exponent} and precision {rest[1]}")
+        return sp.Float((sign, _bounded(int(mantissa)), exponent, bits), precision=int(rest[1]))
     if kind == "Constant":
         return CONSTANTS[rest[0]]
-    args = list(map(from_json, rest))
+    args = [from_json(x) for x in rest]
     if kind == "Pow" and not is_moderate_power(*args):
-        raise ValueError("a power beyond all floating-point numbers")
+        raise ValueError(f"a power beyond the numbers of Python, {args[0]} to {args[1]}")
     if issubclass(CLASSES[kind], (sp.Add, sp.Mul, sp.Pow, sp.Function)) and kind != "Piecewise":
         return CLASSES[kind](*args, evaluate=False)  # as it was, not as SymPy would write it
     return CLASSES[kind](*args)
+
+
+def _bounded(x):
+    if x.bit_length() > BITS:
+        raise ValueError(f"a number of {x.bit_length()} bits")
+    return x
 
 
 # ---------------------------------------------------------------------------- systems, methods
