@@ -9,6 +9,8 @@ import operator
 import sympy as sp
 
 LONGEST = 1000  # characters of a text
+ERRORS = SyntaxError, LookupError, ValueError, TypeError, ArithmeticError
+ERRORS += RecursionError, MemoryError  # of Python's parser, at many brackets
 FUNCTIONS = {
     name: getattr(sp, name)
     for name in "sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt Abs sign".split()
@@ -27,13 +29,13 @@ def sympified(e, name):
 
 
 def read_formula(text, symbols, name):
-    """The expression that a text of arithmetic says; ``symbols`` has those of its names."""
+    """The expression that a text of arithmetic says; ``symbols`` by name, others are made new."""
     known = {"pi": sp.pi, **symbols}
     try:
         if len(text) > LONGEST:
             raise ValueError(f"longer than {LONGEST} characters")
         return _value(ast.parse(text.strip(), mode="eval").body, known)
-    except (SyntaxError, LookupError, ValueError, TypeError, ArithmeticError, RecursionError):
+    except ERRORS:
         raise ValueError(f"{name}: {text[:80]!r} is no scalar SymPy expression; {REMEDY}") from None
 
 
