@@ -29,7 +29,7 @@ class Stage:
 
     def __post_init__(self):
         scale2 = self.scale2 or (1,) * len(self.unknowns)
-        scale2 = tuple(x if x is None else sp.sympify(x) for x in scale2)
+        scale2 = tuple(x if x is None else sp.sympify(x, strict=True) for x in scale2)
         object.__setattr__(self, "scale2", scale2)
 
 

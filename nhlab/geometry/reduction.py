@@ -477,8 +477,8 @@ class ReducedLagrangian:
 def _solve(equations, unknowns):
     """Solutions of linear equations in a few unknowns, as expressions."""
     zero = dict.fromkeys(unknowns, sp.S.Zero)
-    K = sp.Matrix([[sp.sympify(e).diff(u) for u in unknowns] for e in equations])
-    rest = sp.Matrix([-sp.sympify(e).xreplace(zero) for e in equations])
+    K = sp.Matrix([[sp.sympify(e, strict=True).diff(u) for u in unknowns] for e in equations])
+    rest = sp.Matrix([-sp.sympify(e, strict=True).xreplace(zero) for e in equations])
     if K.is_diagonal():
         return [x / K[i, i] for i, x in enumerate(rest)]
     return list(K.LUsolve(rest))
@@ -486,7 +486,7 @@ def _solve(equations, unknowns):
 
 def _tidy(e):
     """The shortest of e, e multiplied out, and that with cos^2 + sin^2 = 1."""
-    forms = [sp.sympify(e)]
+    forms = [sp.sympify(e, strict=True)]
     forms.append(forms[0].expand())
     if forms[1].has(sp.sin) and forms[1].has(sp.cos) and forms[1].count_ops() < 60:
         forms.append(sp.trigsimp(forms[1]))

@@ -26,6 +26,7 @@ import sympy as sp
 from ..codegen.derivatives import dot
 from ..codegen.statement import dummy
 from .checks import read_array
+from .formula import sympified
 
 BASIS = (1, 0, 0), (0, 1, 0), (0, 0, 1)
 MATRICES = "expected (..., 3, 3)"
@@ -78,7 +79,7 @@ class Group:
     def matrix(self, g):
         """The 3 x 3 matrix of g, shape (..., 3, 3); of symbols, a SymPy matrix."""
         if any(isinstance(x, sp.Basic) for x in np.ravel(np.asarray(g, object))):
-            return sp.Matrix(self.entries(tuple(g)))
+            return sp.Matrix(self.entries([sympified(x, "g") for x in g]))
         return _table(self.entries(self._parts(g)))
 
     def hat(self, xi):

@@ -11,6 +11,7 @@ import sympy as sp
 
 from .. import methods
 from ..mechanics import groups
+from ..mechanics.formula import is_moderate_power
 from ..mechanics.groupsystem import GroupSystem
 from ..mechanics.system import System
 from .arguments import finite, positive, whole
@@ -113,8 +114,8 @@ def from_json(data):
     if kind == "Constant":
         return CONSTANTS[rest[0]]
     args = [from_json(x) for x in rest]
-    if kind == "Pow" and args[0].is_Number and args[1].is_Number and abs(args[1]) > BITS:
-        raise ValueError(f"a number to the power {args[1]}")
+    if kind == "Pow" and not is_moderate_power(*args):
+        raise ValueError(f"a power beyond the numbers of Python, {args[0]} to {args[1]}")
     if issubclass(CLASSES[kind], (sp.Add, sp.Mul, sp.Pow, sp.Function)) and kind != "Piecewise":
         return CLASSES[kind](*args, evaluate=False)  # as it was, not as SymPy would write it
     return CLASSES[kind](*args)

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import sympy as sp
 
+from ...mechanics.formula import sympified
 from ...mechanics.system import System, symbols
 from ...methods import DLA
 from ...run.errors import IntegrationError
@@ -260,12 +261,13 @@ def exercise_1(answer):
     """The wheel's centre has the velocity of (x, y) and b theta' across the frame; of both only the
     part across the wheel counts, and that is where cos(delta) comes from."""
     names = "vx vy vtheta theta delta b"
-    given = {s.name: s for s in sp.sympify(answer).free_symbols}
+    answer = sympified(answer, "the answer")
+    given = {s.name: s for s in answer.free_symbols}
     if not given or set(given) - set(names.split()):
         return f"Write one expression in {', '.join(names.split())}."
     vx, vy, vtheta, theta, delta, b = symbols(names)
     right = -vx * sp.sin(theta + delta) + vy * sp.cos(theta + delta) + b * vtheta * sp.cos(delta)
-    yours = sp.sympify(answer).subs({given[k]: symbols(k) for k in given})
+    yours = answer.subs({given[k]: symbols(k) for k in given})
     mine, theirs = (_row(e, (vx, vy, vtheta), (theta, delta, b)) for e in (right, yours))
     if all(np.linalg.matrix_rank(pair, 1e-9) == 1 for pair in np.stack([mine, theirs], 1)):
         return None
