@@ -1,8 +1,9 @@
 """Generated texts and compiled code on disk: private, checked when read, and never needed.
 
 What is kept here will be executed, so nothing counts but what this user wrote and nobody else may
-change: the folder and each file must be ours, and a file begins with a checksum of its name and
-content.  All else is as if it were not there; it is made again and written over.
+change: the folder and each file must be ours, nobody may put another folder in its place, and a
+file begins with a checksum of its name and content.  All else is as if it were not there; it is
+made again and written over.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import hashlib
 import os
 import pickle
 import shutil
+import stat
 import sys
 import tempfile
 import time
@@ -36,20 +38,16 @@ def folder():
 
 @functools.cache  # once per process, and so is the warning
 def _checked(path):
-    """The folder, made if it is missing, as a Path; None if it cannot be made or is not private.
-
-    The folders above need no check: whoever may put another folder here cannot put files of ours
-    in it, and each file is looked at when it is opened.
-    """
+    """The folder, made if it is missing, as a Path; None if it cannot be made or trusted."""
     try:
         _make(Path(path))
-        link, here = os.lstat(path), os.stat(path)
+        weak = _weakness(path)
     except OSError:
         return None
-    if not (_is_ours(link) and _is_private(here)):
+    if weak is not None:
         warnings.warn(
-            f"nhlab does not use the cache folder {path}: it belongs to someone else, or others "
-            "may write to it, and what it holds is executed. Make it private (chmod 700), or set "
+            f"nhlab does not use the cache folder {path}, since what it holds is executed and "
+            f"{weak} belongs to someone else, or others may write to it: chmod go-w {weak}, or set "
             "NHLAB_CACHE_DIR to a folder of your own; everything works without, but starts slowly",
             RuntimeWarning,
             stacklevel=2,
@@ -66,12 +64,33 @@ def _make(path):
         path.mkdir(mode=0o700, exist_ok=True)
 
 
-def _is_ours(status):
-    return not hasattr(os, "geteuid") or status.st_uid == os.geteuid()  # Windows has no uid
+def _weakness(path):
+    """The folder or the first above it, also behind links, that others may change or exchange."""
+    real = Path(os.path.realpath(path))
+    if not (_is_ours(os.lstat(path)) and _is_private(os.stat(real))):
+        return path
+    masters = 0, os.stat(real.anchor).st_uid  # root, whatever its number is in a container
+    for above in (*Path(path).parents, *real.parents):
+        if not (_is_ours(os.lstat(above), masters) and _is_firm(os.stat(above), masters)):
+            return above
+    return None
+
+
+def _is_ours(status, others=()):
+    """True if the owner is this user, or one of others; Windows has no such owners."""
+    return not hasattr(os, "geteuid") or status.st_uid in (os.geteuid(), *others)
 
 
 def _is_private(status):
     return _is_ours(status) and not (hasattr(os, "geteuid") and status.st_mode & 0o022)
+
+
+def _is_firm(status, masters):
+    """True if nobody else may rename what a folder holds: as in /tmp, or with a group of our own,
+    which by custom has our number."""
+    group = 0o020 if status.st_gid != status.st_uid else 0
+    loose = hasattr(os, "geteuid") and status.st_mode & (0o002 | group)
+    return _is_ours(status, masters) and (not loose or bool(status.st_mode & stat.S_ISVTX))
 
 
 def _head(name, data):

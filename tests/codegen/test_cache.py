@@ -140,7 +140,7 @@ PLANTED = b"raise SystemExit('planted code ran')\n"
 def plant(place, mode):
     """Code in the place of a text, as whole as any."""
     file = place / f"{program().name}.py"
-    place.mkdir(exist_ok=True)
+    place.mkdir(parents=True, exist_ok=True)
     file.write_bytes(cache._head(file.name, PLANTED) + PLANTED)
     file.chmod(mode)
 
@@ -161,7 +161,7 @@ def test_the_folder_is_private_whatever_the_umask(tmp_path, monkeypatch):
 def test_a_folder_that_others_may_write_is_refused_with_one_warning(mode, place):
     plant(place, 0o600)
     place.chmod(mode)
-    with pytest.warns(RuntimeWarning, match=f"{place}.*chmod 700.*works without") as caught:
+    with pytest.warns(RuntimeWarning, match=f"{place}.*chmod go-w.*works without") as caught:
         ends = [rows(nh.systems.pendulum(), nh.Variational())[-1] for _ in range(2)]
     assert len(caught) == 1 and np.isfinite(ends).all()
     assert not list(place.glob("*.nbc")) and len(list(place.iterdir())) == 1
@@ -193,6 +193,62 @@ def test_a_link_of_someone_else_is_refused(place, tmp_path, monkeypatch):
     assert not list(mine.iterdir())
 
 
+@pytest.mark.parametrize("mode", [0o777, 0o757])
+def test_a_folder_below_one_that_others_may_write_is_refused(mode, tmp_path, place, monkeypatch):
+    """They might move it away, and put there another one of ours that they filled."""
+    monkeypatch.setenv("NHLAB_CACHE_DIR", str(place / "a" / "b"))
+    plant(place / "a" / "b", 0o600)
+    place.chmod(mode)
+    with pytest.warns(RuntimeWarning, match=f"chmod go-w {place},"):
+        assert "def step" in program().text
+    place.chmod(0o1777)  # as /tmp
+    cache._checked.cache_clear()
+    assert program().text == PLANTED.decode()
+
+
+def test_links_above_are_looked_behind(tmp_path, place, monkeypatch):
+    """Open to others is not the folder with the link but the one it leads to."""
+    (tmp_path / "open" / "home" / "nhlab").mkdir(parents=True, mode=0o700)
+    (tmp_path / "open").chmod(0o777)
+    place.symlink_to(tmp_path / "open" / "home")
+    monkeypatch.setenv("NHLAB_CACHE_DIR", str(place / "nhlab"))
+    with pytest.warns(RuntimeWarning, match=f"chmod go-w {tmp_path / 'open'},"):
+        assert cache.folder() is None
+
+
+ME, ROOT, OTHER = 1000, 0, 1001
+
+
+@pytest.mark.parametrize(
+    "mode, uid, gid, firm",
+    [
+        (0o700, ME, ME, True),
+        (0o755, ROOT, ROOT, True),
+        (0o1777, ROOT, ROOT, True),  # /tmp
+        (0o775, ME, ME, True),  # of a user with a group of his own
+        (0o775, ME, 100, False),  # of a user in a group of many
+        (0o2775, ME, 100, False),
+        (0o777, ME, ME, False),
+        (0o757, ROOT, ROOT, False),
+        (0o755, OTHER, OTHER, False),
+        (0o1777, OTHER, OTHER, False),
+    ],
+)
+def test_who_may_move_what_is_in_a_folder(mode, uid, gid, firm, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: ME)
+    status = os.stat_result((mode, 0, 0, 1, uid, gid, 0, 0, 0, 0))
+    assert cache._is_firm(status, (ROOT,)) == firm
+
+
+def test_where_files_have_no_owners(place, monkeypatch):
+    """As on Windows, where all modes are 777."""
+    place.mkdir()
+    place.chmod(0o777)
+    monkeypatch.delattr(os, "geteuid")
+    plant(place, 0o666)
+    assert cache.folder() == place and program().text == PLANTED.decode()
+
+
 def test_a_link_of_ours_is_followed(place, tmp_path):
     (tmp_path / "mine").mkdir(mode=0o700)
     place.symlink_to(tmp_path / "mine")
@@ -201,7 +257,6 @@ def test_a_link_of_ours_is_followed(place, tmp_path):
 
 @pytest.mark.parametrize("mode", [0o666, 0o620, 0o602])
 def test_a_file_that_others_may_write_is_not_read(mode, place, made):
-    """So nobody gains by putting another folder in the place of one that was checked."""
     plant(place, mode)
     assert "def step" in program().text and len(made) == 1
     plant(place, 0o600)
@@ -343,10 +398,10 @@ def test_age_alone_removes_and_use_keeps(place):
 
 
 def test_the_folder_is_looked_at_once(place, monkeypatch):
-    looks, stat = [], os.lstat
-    monkeypatch.setattr(os, "lstat", lambda *a, **k: looks.append(a) or stat(*a, **k))
+    looks, look = [], cache._weakness
+    monkeypatch.setattr(cache, "_weakness", lambda path: looks.append(path) or look(path))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for _ in range(3):
             assert program().text
-    assert sum(a == (str(place),) for a in looks) == 1
+    assert looks == [str(place)]
