@@ -20,17 +20,21 @@ ABOVE = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False, "borde
 class Actor:
     """A body that follows a trajectory, with its tracks and a reading of it below."""
 
-    def __init__(self, scene, sol, body, look, colour, width):
-        self.scene, self.look = scene, look
+    def __init__(self, scene, sol, body, ghost, alone):
+        self.scene, look = scene, plot.look(sol.method)
+        if ghost:
+            look = {"color": GHOST, "linestyle": "-", "linewidth": 2.6}
+        self.name = "exact" if ghost else plot.label(sol.method)
+        self.reads = bool(scene.reading) and scene.reading.serves(sol, ghost)
         self.take(sol, body)
-        first, others = {"zorder": 2.1}, {"alpha": 0.45}
-        self.tracks = [
-            scene.line(scene.ax, **look, **(others if k else first)) for k in range(len(self.paths))
-        ]
-        self.outline = scene.line(scene.ax, color=colour, linewidth=width)
-        if scene.reading:
+        later = [{}, *[{"alpha": 0.45}] * (len(self.paths) - 1)]  # the first track counts most
+        self.tracks = [scene.line(scene.ax, **look, **more) for more in later]
+        colour = DARK if alone else look["color"]
+        self.outline = scene.line(scene.ax, color=colour, linewidth=3.6 if ghost else 1.8)
+        if self.reads:
             self.curve = scene.line(scene.lower, **look)
-            self.point = scene.line(scene.lower, color=look["color"], marker="o")
+            point = {"color": look["color"], "marker": "o", "clip_on": False}
+            self.point = scene.line(scene.lower, **point)
 
     def take(self, sol, body):
         """Follow another trajectory."""
@@ -38,8 +42,8 @@ class Actor:
         even, every = np.linspace(sol.t[0], sol.t[-1], 500), max(1, len(sol.t) // 1500)
         self.t = np.union1d(even, sol.t[::every])
         self.paths = [body.flat(track) for track in body.tracks(between(sol, self.t))]
-        if self.scene.reading:
-            self.x, self.y = self.scene.reading[1](sol)
+        if self.reads:
+            self.x, self.y = self.scene.reading.read(sol)
 
     def bounds(self, count=60):
         """The corners (2, 2) of what the body and its tracks reach."""
@@ -54,151 +58,158 @@ class Actor:
         for line, path, here in zip(self.tracks, self.paths, self.body.tracks(q), strict=True):
             line.set_data(*np.vstack([path[:n], self.body.flat(here)]).T)
         self.outline.set_data(*self.body.seen(q, t).T)
-        if self.scene.reading:
+        if self.reads:
             n = np.searchsorted(self.x, t + 1e-9 * abs(self.sol.t[-1]), "right")
             self.curve.set_data(self.x[:n], self.y[:n])
             self.point.set_data(self.x[:n][-1:], self.y[:n][-1:])
 
+    def says(self):
+        """The number at which the curve below has arrived."""
+        _, y = self.point.get_data()
+        return f"{y[-1]:.6g}" if len(y) else "-"
+
 
 class Scene:
-    """Actors on the same axes, what does not move there, and the axes of their reading below.
+    """Actors on the same axes, what does not move there, and the axes of their reading below."""
 
-    The first of the trajectories is drawn as a ghost if ``ghost`` says so.
-    """
-
-    def __init__(self, picture, ax, lower, reading, sols, given, *, ghost=False, future=False):
-        self.picture, self.ax, self.lower = picture, ax, lower
-        self.reading, self.given = reading, given
-        cast = self.bodies(sols)
-        self.fixed, self.future = self.line(ax, color=PALE, linewidth=1), future
-        self.ahead = self.line(ax, color=PALE, linewidth=1.4)
-        self.actors, alone = [], len(sols) - ghost == 1
-        for k, (sol, body) in enumerate(zip(sols, cast, strict=True)):
-            look, colour, width = plot.look(sol.method), DARK, 1.8
-            if ghost and not k:
-                look = {"color": GHOST, "linestyle": "-", "linewidth": 2.6}
-            if not alone or ghost and not k:
-                colour, width = look["color"], 3.6 if ghost and not k else 1.8
-            self.actors.append(Actor(self, sol, body, look, colour, width))
-        self.names = [plot.label(sol.method) for sol in sols]
-        if ghost:
-            self.names[0] = "exact"
+    def __init__(self, picture, axes, sols, company, given, reading, *, ghost, future):
+        """``ghost`` : the first of sols is the exact motion;  ``company`` : all that is played."""
+        self.picture, (self.ax, self.lower) = picture, axes
+        self.given, self.reading, self.framed = given, reading, False
+        self.fixed = self.line(self.ax, color=PALE, linewidth=1)
+        self.ahead = self.line(self.ax, color=PALE, linewidth=1.4, visible=future)
+        cast, alone = self.bodies(sols, company), len(sols) == 1 + ghost
+        self.actors = [
+            Actor(self, sol, body, ghost and not k, alone and k == ghost)
+            for k, (sol, body) in enumerate(zip(sols, cast, strict=True))
+        ]
         self.dress()
-        self.still()
+        self.prepare()
 
     def line(self, ax, **look):
         line = self.picture.line(ax=ax, **look)
         line.ghost = False  # a motion leaves no pale copy of its first picture behind
         return line
 
-    def bodies(self, sols):
+    def bodies(self, sols, company):
         made = [bodies.body(sol.system, self.given) for sol in sols]
         for body in made:
-            body.fit(sols)
+            body.fit(company)
         return made
 
     def dress(self):
         """Names of the axes and of the methods."""
-        ax, first = self.ax, self.actors[0]
-        if len(self.names) == 1:
-            ax.set_title(self.names[0])
+        self.ax.set_aspect("equal", adjustable="box")
+        first, *others = self.actors
+        if others:
+            lines, names = zip(*((a.tracks[0], a.name) for a in self.actors), strict=True)
+            self.ax.legend(lines, names, ncols=len(names), columnspacing=1.2, **ABOVE)
         else:
-            handles = [actor.tracks[0] for actor in self.actors]
-            ax.legend(handles, self.names, ncols=len(handles), columnspacing=1.2, **ABOVE)
-        ax.set_aspect("equal", adjustable="box")
+            self.ax.set_title(first.name)
         spatial = np.shape(first.body.parts(first.sol.q[0])[0])[1] == 3
-        first.body.label(ax, spatial)
+        first.body.label(self.ax, spatial)
         if self.reading:
-            self.lower.set(xlabel="time $t$", ylabel=self.reading[0])
+            self.lower.set_xlabel("time $t$")
+            self.lower.set_title(self.reading.label, loc="left", fontsize=11)
 
     def take(self, sols):
         """Let the actors follow other trajectories."""
-        cast = zip(self.actors, sols, self.bodies(sols), strict=True)
-        for actor, sol, body in cast:
+        for actor, sol, body in zip(self.actors, sols, self.bodies(sols, sols), strict=True):
             actor.take(sol, body)
-        self.still()
+        self.prepare()
 
-    def still(self):
-        """Draw what depends on the whole motion only."""
-        body = self.actors[0].body
-        self.corners = _around([actor.bounds() for actor in self.actors])
+    def prepare(self):
+        """Draw what belongs to the motions as a whole, and see how far they reach."""
+        body, self.corners = self.actors[0].body, _around(a.bounds() for a in self.actors)
         if len(body.fixed):
             fixed = bodies.joined([body.flat(part) for part in body.fixed])
             self.fixed.set_data(*fixed.T)
             self.corners = _around([self.corners, [np.nanmin(fixed, 0), np.nanmax(fixed, 0)]])
-        if self.future:
-            paths = [path for actor in self.actors for path in actor.paths]
-            self.ahead.set_data(*bodies.joined(paths).T)
-        if self.reading:
-            ends = [self.actors[0].sol.t[0], min(actor.sol.t[-1] for actor in self.actors)]
-            self.picture.fit(self.lower, ends, np.concatenate([actor.y for actor in self.actors]))
+        self.ahead.set_data(*bodies.joined([path for a in self.actors for path in a.paths]).T)
 
-    def frame(self, corners):
-        """Limits that hold the corners, changed only if these are far from filling them."""
-        low, high = corners
+    def values(self):
+        """All values of the reading."""
+        return np.concatenate([[], *(actor.y for actor in self.actors if actor.reads)])
+
+    def frame(self, corners, ends, values):
+        """Limits that hold the corners to scale, changed only if these are far from filling them;
+        and below, those of time and of the values."""
+        if self.reading:
+            self.lower.set_xlim(*ends)
+            self.picture.fit(self.lower, [], values)
+        low, high = np.array(corners)
         left, right = np.array([self.ax.get_xlim(), self.ax.get_ylim()]).T
-        fits = np.all(left <= low) and np.all(high <= right)
-        if fits and self.framed and np.max((high - low) / (right - left)) > 0.5:
+        held = np.all(left <= low) and np.all(high <= right)
+        if self.framed and held and np.max((high - low) / (right - left)) > 0.5:
             return
-        box = self.ax.get_subplotspec().get_position(self.picture.figure)
-        shape = self.picture.figure.get_size_inches() * [box.width, box.height]
-        half = 0.54 * shape * np.max((high - low) / shape)  # fills the place, to scale
+        place = self.ax.get_subplotspec().get_position(self.picture.figure)
+        shape = self.picture.figure.get_size_inches() * [place.width, place.height]
+        half = 0.54 * shape * np.max((high - low) / shape)
         (x, X), (y, Y) = np.transpose([(low + high) / 2 - half, (low + high) / 2 + half])
         self.ax.set(xlim=(x, X), ylim=(y, Y))
         self.framed = True
         self.picture.changed()
 
-    framed = False
-
     def move(self, t):
         """Move everything to time t; gives the read-out."""
-        said = {}
-        for actor, name in zip(self.actors, self.names, strict=True):
+        for actor in self.actors:
             actor.move(t)
-            if self.reading:
-                _, y = actor.point.get_data()
-                said[f"{name}:"] = f"{y[-1]:.6g}" if len(y) else "-"
-        return said
+        return {f"{a.name}: {self.reading.name}": a.says() for a in self.actors if a.reads}
+
+
+class Reading:
+    """What is drawn below: a reading of nhlab.plot, a function of a trajectory, or (label, f)."""
+
+    def __init__(self, below, system):
+        if isinstance(below, str):
+            time, self.label, self.read, *_ = plot.reading(below, system)
+            if time != plot.READINGS["energy"][0]:
+                known = [*plot.READINGS, f"t {system.q[0]}"]
+                raise ValueError(f"below = {below!r} is no function of time; choose one of {known}")
+            self.name = below
+            return
+        self.label, f = ("", below) if callable(below) else below
+        self.name = ""
+        self.read = lambda sol: (sol.t, np.asarray(f(sol), float))
+
+    def serves(self, sol, ghost):
+        """Does the trajectory have it?  Of the exact motion, residuals and steps say nothing."""
+        if ghost and ("constraint" in self.name or self.name == "step"):
+            return False
+        try:
+            self.read(sol)
+        except ValueError:
+            if sol.method.discrete:
+                raise
+            return False  # a reading of discrete methods
+        return True
 
 
 def _around(corners):
     """The corners of the box around boxes."""
-    corners = np.array(corners)
+    corners = np.array([*corners])
     return np.array([corners[:, 0].min(0), corners[:, 1].max(0)])
 
 
 def _stage(columns, size, reading):
-    """A picture with axes for motions and, with a reading, axes below each of them."""
+    """A picture, and the pairs of axes for motions and their readings."""
     size = size or (3.4 + 3.2 * (columns - 1) if columns > 1 else 5.6, 4.0 + bool(reading))
     rows = {"height_ratios": (3, 1)} if reading else {}
     picture = Picture(size, 1 + bool(reading), columns, **rows)
     upper, lower = picture.axes[:columns], picture.axes[columns:]
-    return picture, list(zip(upper, lower if reading else [None] * columns, strict=True))
-
-
-def _reading(below, system):
-    """(label, function of a trajectory that gives times and values), or None."""
-    if below is None:
-        return None
-    if not isinstance(below, str):
-        label, values = ("", below) if callable(below) else below
-        return label, lambda sol: (sol.t, np.asarray(values(sol), float))
-    time, label, read = plot.reading(below, system)
-    if time != plot.READINGS["energy"][0]:
-        raise ValueError(f"below = {below!r} is no function of time; choose {list(plot.READINGS)}")
-    return label, read
+    return picture, [*zip(upper, lower if reading else [None] * columns, strict=True)]
 
 
 def _true_motion(sol):
     """The exact motion from the start of a trajectory, by nh.Reference."""
-    T = sol.t[-1] - sol.t[0]
     start = {"q0": sol.q[0], "v0": sol.v_projected[0], "t0": sol.t[0]}
-    return integrate(sol.system, Reference(), **start, h=T / 400, steps=400, progress=False)
+    h = (sol.t[-1] - sol.t[0]) / 400
+    return integrate(sol.system, Reference(), **start, h=h, steps=400, progress=False)
 
 
 def _check(sols):
     if not sols:
-        raise ValueError("give one or more trajectories to play")
+        raise ValueError("give one or two trajectories to play")
     for sol in sols:
         if not isinstance(sol, Trajectory):
             raise ValueError(f"{sol!r} is no trajectory; play what nh.integrate returns")
@@ -220,26 +231,43 @@ def animate(
     """Play computed motions, with play, pause and a time slider.
 
     body : draws a system that is not of the catalogue: a function of q that returns outlines,
-        arrays of points (k, 2), or (k, 3) in space, or a subclass of nh.bodies.Body
-    exact : a trajectory to be drawn as a ghost under the others, or True for the true motion
+        arrays of points (k, 2), or (k, 3) in space; or a subclass of nh.bodies.Body
+    exact : a trajectory that is drawn as a ghost under the others, or True for the true motion
     overlay : all motions on the same axes; by default if ``exact`` is given, else side by side
-    below : a reading of nhlab.plot that is drawn in step, as "energy" or "constraint"; or a pair
-        (label, function of a trajectory)
-    future : show the whole paths beforehand
+    below : a reading of nhlab.plot, as "energy", drawn in step; or a pair (label, function of a
+        trajectory that gives an array as long as its t)
+    future : show the paths beforehand
     """
     _check(sols)
-    ghost = [_true_motion(sols[0]) if exact is True else exact] if exact else []
+    ghost = [] if exact is None or exact is False else [exact]
+    ghost = [_true_motion(sols[0])] if exact is True else ghost
     _check([*sols, *ghost])
     overlay = bool(ghost) if overlay is None else overlay
     groups = [[*ghost, *group] for group in ([sols] if overlay else [[sol] for sol in sols])]
-    reading = _reading(below, sols[0].system)
+    reading = None if below is None else Reading(below, sols[0].system)
     picture, axes = _stage(len(groups), size, reading)
+    alike, options = _comparable(groups, body), {"ghost": bool(ghost), "future": future}
+    everyone = [*ghost, *sols]
     scenes = [
-        Scene(picture, *pair, reading, group, body, ghost=bool(ghost), future=future)
+        Scene(picture, pair, group, everyone if alike else group, body, reading, **options)
         for pair, group in zip(axes, groups, strict=True)
     ]
-    _frame_alike(scenes)
-    begin, end = float(max(s.t[0] for s in sols)), float(min(s.t[-1] for s in [*sols, *ghost]))
+    ends = float(max(s.t[0] for s in sols)), float(min(s.t[-1] for s in [*sols, *ghost]))
+    values = np.concatenate([scene.values() for scene in scenes])
+    for scene in scenes:
+        scene.frame(_around(s.corners for s in (scenes if alike else [scene])), ends, values)
+    return _played(picture, scenes, ends, frames, caption)
+
+
+def _comparable(groups, given):
+    """Do motions side by side reach about as far, so that they can share their limits?"""
+    reach = [bodies.body(g[0].system, given).reach(g) for g in groups]
+    return max(reach) <= 3 * min(reach)
+
+
+def _played(picture, scenes, ends, frames, caption):
+    """The panel that moves the scenes."""
+    begin, end = ends
 
     def update(_, values, __):
         said = {"t =": f"{values['t']:.2f}"}
@@ -248,26 +276,30 @@ def animate(
         return said
 
     t = slider("time t", begin, end, begin, (end - begin) / frames, digits=2)
-    names = " and ".join(plot.label(sol.method) for sol in sols)
-    alt = f"{caption} The motion of {sols[0].system.name or 'the system'} by {names} at time t."
-    return play(Panel(picture, update, {"t": t}, caption=caption, alt=alt.strip()), "t", frames)
-
-
-def _frame_alike(scenes):
-    """The same limits for all that are of comparable size, to be compared by eye."""
-    common = _around([scene.corners for scene in scenes])
-    for scene in scenes:
-        extent, most = np.ptp(scene.corners, 0).max(), np.ptp(common, 0).max()
-        scene.frame(common if most < 2 * extent else scene.corners)
+    names = " and ".join(dict.fromkeys(actor.name for s in scenes for actor in s.actors))
+    system = scenes[0].actors[0].sol.system.name or "the system"
+    alt = f"{caption} The motion of {system}, {names}, at time t.".strip()
+    return play(Panel(picture, update, {"t": t}, caption=caption, alt=alt), "t", frames)
 
 
 def motion_panel(
-    system, body, start, curve=None, *, T, h, label="", caption="", method=None, size=None, **sliders
+    system,
+    body,
+    start,
+    curve=None,
+    *,
+    T,
+    h,
+    label="",
+    caption="",
+    method=None,
+    size=None,
+    **sliders,
 ):
     """A system in motion: sliders for its parameters and its start, a time slider, a play button.
 
     body : as in ``animate``;  start(values) -> (q0, v0), from the values of the sliders
-    curve : curve(sol) -> (N+1,), or a reading of nhlab.plot, drawn in step below under ``label``
+    curve : curve(sol) -> (N+1,), or a reading of nhlab.plot, drawn in step below, under ``label``
     sliders : (low, high, value) by name; those named like parameters of the system set them
     """
     method, steps = DLA() if method is None else method, round(T / h)
@@ -279,23 +311,22 @@ def motion_panel(
         s = system.set(**{k: values[k] for k in names})
         return integrate(s, method, *start(values), h=h, steps=steps, progress=False)
 
-    first = run(tuple((k, given[2]) for k, given in sliders.items()))
-    reading = _reading((label, curve) if callable(curve) else curve, system)
+    sol = run(tuple((k, given[2]) for k, given in sliders.items()))
+    curve = (label, curve) if callable(curve) else curve
+    reading = None if curve is None else Reading(curve, system)
     picture, (axes,) = _stage(1, size or (7.2, 5.0), reading)
-    scene, shown = Scene(picture, *axes, reading, [first], body), first
+    scene = Scene(picture, axes, [sol], [sol], body, reading, ghost=False, future=True)
 
     def update(_, values, __):
-        nonlocal shown
-        t = values.pop("t")
+        t, (actor,) = values.pop("t"), scene.actors
         sol = run(tuple(values.items()))
-        if sol is not shown:
+        if sol is not actor.sol:
             scene.take([sol])
-            shown = sol
-        scene.frame(scene.corners)
+        scene.frame(scene.corners, (0.0, T), scene.values())
         scene.move(t)
         E = sol.energy()
         return {"energy": f"{E[0]:.3f}", "spread of the energy": f"{np.ptp(E):.1e}"}
 
-    alt = f"{caption} Above the moving body, below a curve over time."
+    alt = f"{caption} The moving body above, a curve over time below.".strip()
     given = {"caption": caption, "alt": alt, **sliders, "t": (0.0, float(T), 0.4 * T)}
     return play(panel(picture, update, **given), "t")

@@ -12,7 +12,17 @@ A body for a system of your own takes a few lines, and ``nh.animate(run, body=Bo
 import numpy as np
 
 from .body import OUTLINES, Body, OwnBody, ahead, axle, bar, box, camera, circle, joined, place
-from .solids import Ball, Disk, FreeBody, Inertia, KnifeEdge, Particle, Quartic, RubberBall, SphericalPendulum
+from .solids import (
+    Ball,
+    Disk,
+    FreeBody,
+    Inertia,
+    KnifeEdge,
+    Particle,
+    Quartic,
+    RubberBall,
+    SphericalPendulum,
+)
 
 __all__ = ["Body", "ahead", "axle", "bar", "body", "box", "camera", "circle", "joined", "place"]
 
@@ -64,7 +74,7 @@ class Snakeboard(Body):
 class Pendulum(Body):
     """The rod and its bob; theta = 0 hangs down."""
 
-    letters = {}
+    letters = ()
 
     def __init__(self, system):
         super().__init__(system)
@@ -108,9 +118,11 @@ class Transmission(Body):
     """Two masses on springs, x above z, and the pendulum y over them: sin y, by which its bob is
     to the right, is the ratio of the gear, x' = -sin y z'."""
 
-    letters = {}
-    fixed = [np.array([[-3, -2.2], [-3, 0.6]]), bar(3, 0) - [0, 0.25], bar(3, 0) - [0, 1.75]]
-    fixed += [0.05 * circle() + [0, 2], bar(0.3, 0) + [0, 2], np.array([[0, 2], [0, 0.75]])]
+    letters = ()
+    fixed = (
+        *(np.array([[-3, -2.2], [-3, 0.6]]), bar(3, 0) - [0, 0.25], bar(3, 0) - [0, 1.75]),
+        *(0.05 * circle() + [0, 2], bar(0.3, 0) + [0, 2], np.array([[0, 2], [0, 0.75]])),
+    )
 
     def parts(self, q):
         x, y, z = q

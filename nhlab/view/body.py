@@ -68,11 +68,12 @@ class Body:
         by default (x, y), or (x, y, z) in space, or else the middle of the first part
     fixed : outlines that do not move
     zooms : the bounds of ``zoom``, by which a body without lengths of its own may be enlarged, so
-        that it is about a seventh of its motion;  letters : directions to be named; without, no axes are drawn
+        that it is about a seventh as long as its motion
+    letters : names of the axes, or in space of the ``directions``; without names none are drawn
     """
 
     eye = camera((0.5, -0.87, 0.5))
-    letters = dict(zip("xyz", np.eye(3), strict=True))
+    letters, directions = ("$x$", "$y$", "$z$"), np.eye(3)
     fixed, zoom, zooms = (), 1.0, (1.0, 1.0)
 
     def __init__(self, system):
@@ -97,12 +98,17 @@ class Body:
         """What is drawn of the parts at time t."""
         return self.parts(q)
 
+    def reach(self, sols):
+        """How far the tracks of some motions extend."""
+        tracks = [
+            np.concatenate(some) for some in zip(*(self.tracks(s.q) for s in sols), strict=True)
+        ]
+        return max(np.ptp(track[np.isfinite(track).all(-1)], 0).max() for track in tracks)
+
     def fit(self, sols):
-        """Choose what depends on the whole of some motions."""
-        q = np.concatenate([sol.q for sol in sols])
-        self.zoom = 1.0
-        extent = max(np.ptp(track[np.isfinite(track).all(-1)], 0).max() for track in self.tracks(q))
-        self.zoom = float(np.clip(extent / 7, *self.zooms)) if extent > 0 else 1.0
+        """Choose what depends on some motions as a whole."""
+        reach = self.reach(sols)
+        self.zoom = float(np.clip(reach / 7, *self.zooms)) if reach > 0 else 1.0
 
     # ---- for the picture
 
@@ -114,10 +120,10 @@ class Body:
     def label(self, ax, spatial):
         """Name the axes of the plane, or the directions of space in a corner."""
         if self.letters and not spatial:
-            ax.set(xlabel="$x$", ylabel="$y$")
+            ax.set(xlabel=self.letters[0], ylabel=self.letters[1])
             return
         ax.set_axis_off()
-        for name, direction in self.letters.items():
+        for name, direction in zip(self.letters, self.directions, strict=False):
             tip, at = 30 * self.flat(direction), {"xy": (26, 26), "xycoords": "axes points"}
             stem = {"arrowstyle": "<|-", "color": "#777777", "shrinkA": 0, "shrinkB": 0}
             ax.annotate("", xytext=tip, textcoords="offset points", arrowprops=stem, **at)

@@ -22,7 +22,7 @@ def floor(q, z, room):
 class Particle(Body):
     """The particle, a disk in the plane D of its velocities, and its shadow on the floor."""
 
-    eye = camera((0.25, -0.8, 0.75))
+    eye = camera((-0.45, -0.75, 0.6))
     zooms, level = (0.0, np.inf), 0.0
 
     def parts(self, q):
@@ -30,7 +30,7 @@ class Particle(Body):
 
     def visible(self, q, t):
         *_, D = np.linalg.svd(self.system.A(q, t))
-        rings = [q + r * self.zoom * circle() @ D[-2:] for r in (0.7, 1.4)]
+        rings = [q + r * self.zoom * circle() @ D[-2:] for r in (0.9, 1.8)]
         down = np.array([q, [*q[:2], self.level]])
         shadow = lift(0.1 * self.zoom * circle(13) + q[:2], self.level)
         return [*rings, self.dot(q), down, shadow]
@@ -42,30 +42,30 @@ class Particle(Body):
     def fit(self, sols):
         super().fit(sols)
         q = np.concatenate([sol.q for sol in sols])
-        self.level = np.nanmin(q[:, 2]) - 1.4 * self.zoom
-        self.fixed = [floor(q, self.level, 1.4 * self.zoom)]
+        self.level = np.nanmin(q[:, 2]) - 1.8 * self.zoom
+        self.fixed = [floor(q, self.level, 1.8 * self.zoom)]
 
 
 class Quartic(Body):
     """Three beads (z_i, y_i) on one tray, which is at the height x."""
 
-    letters = dict(zip(("$z_i$", "$y_i$", "$x$"), np.eye(3), strict=True))
-    reach = 1.0
+    letters = "$z_i$", "$y_i$", "$x$"
+    tray = 1.0
 
     def beads(self, q):
         """The places of the beads, three arrays (..., 3)."""
         return [np.stack([q[..., 3 + i], q[..., i], q[..., 0]], -1) for i in (1, 2, 3)]
 
     def parts(self, q):
-        beads = [at + 0.05 * self.reach * circle(13) @ self.eye[:2] for at in self.beads(q)]
-        return [lift(box(2 * self.reach, 2 * self.reach), q[0]), *beads]
+        beads = [at + 0.05 * self.tray * circle(13) @ self.eye[:2] for at in self.beads(q)]
+        return [lift(box(2 * self.tray, 2 * self.tray), q[0]), *beads]
 
     def tracks(self, q):
         return self.beads(q)
 
     def fit(self, sols):
         q = np.concatenate([sol.q for sol in sols])
-        self.reach = 1.05 * np.nanmax(np.abs(q[:, 1:]))
+        self.tray = 1.05 * np.nanmax(np.abs(q[:, 1:]))
 
 
 class SphericalPendulum(Body):
@@ -110,31 +110,32 @@ class KnifeEdge(Body):
     def __init__(self, system):
         super().__init__(system)
         c, s = (f(self.value.get("slope", 0.0)) for f in (np.cos, np.sin))
-        self.plane = np.array([[0, -c, -s], [1.0, 0, 0]])
-        self.letters = dict(zip("xy", self.plane, strict=True))
+        self.directions = np.array([[0, -c, -s], [1.0, 0, 0]])
 
     def parts(self, q):
         c, s = np.cos(q[2]), np.sin(q[2])
         shoe = box(0.6, 0.16) + [0.05, 0]
         blade = np.array([[-0.3, 0], [0.45, 0], [0.3, 0.08], [0.45, 0], [0.3, -0.08]])
         turn = np.array([[c, s], [-s, c]])
-        return [(self.zoom * part @ turn + q[:2]) @ self.plane for part in (shoe, blade)]
+        return [(self.zoom * part @ turn + q[:2]) @ self.directions for part in (shoe, blade)]
 
     def tracks(self, q):
-        return [q[..., :2] @ self.plane]
+        return [q[..., :2] @ self.directions]
 
     def fit(self, sols):
         super().fit(sols)
         q = np.concatenate([sol.q for sol in sols])
         grid = floor(q, 0.0, 0.4 * self.zoom)[:, :2]
-        self.fixed = [grid @ self.plane, *self.wedge(grid)]
+        self.fixed = [grid @ self.directions, *self.wedge(grid)]
 
     def wedge(self, grid):
         """What carries the plane: a triangle at either end and the line between their corners."""
         (top, left), (bottom, right) = np.nanmin(grid, 0), np.nanmax(grid, 0)
-        ends = np.array([[(bottom, y), (top, y)] for y in (left, right)]) @ self.plane
+        ends = np.array([[(bottom, y), (top, y)] for y in (left, right)]) @ self.directions
         below = np.array([[*high[:2], low[2]] for low, high in ends])
-        sides = [np.array([low, under, high]) for (low, high), under in zip(ends, below, strict=True)]
+        sides = [
+            np.array([low, under, high]) for (low, high), under in zip(ends, below, strict=True)
+        ]
         return [*sides, below]
 
 
@@ -145,7 +146,7 @@ class Solid(Body):
     it: those from which the way to the eye leads through the solid.
     """
 
-    letters = dict(zip(("$e_1$", "$e_2$", "$e_3$"), np.eye(3), strict=True))
+    letters = "$e_1$", "$e_2$", "$e_3$"
 
     def pose(self, q):
         return SO3.matrix(unit(SO3, np.asarray(q, float))), np.zeros(3)
@@ -199,6 +200,8 @@ CAPS = (0.35, 0), (0.15, 2)  # half width, and the axis: np.roll takes e3 to e2 
 class RubberBall(Ball):
     """The ball on its table; g is the inverse of its attitude."""
 
+    letters = Body.letters
+
     def pose(self, q):
         return SO3.matrix(unit(SO3, q[2:])).T, np.array([*q[:2], self.radius])
 
@@ -235,8 +238,10 @@ class Inertia(Solid):
 class FreeBody(Inertia):
     """The same with the axis e2, next to which the catalogue's body starts and which turns over."""
 
-    axis = 1
+    axis, eye = 1, camera((0.87, 0.5, 0.5))
 
 
 CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-EDGES = joined([(a, b) for a in CORNERS for b in CORNERS if np.sum(a != b) == 1 and a.sum() < b.sum()])
+EDGES = joined(
+    [(a, b) for a in CORNERS for b in CORNERS if np.sum(a != b) == 1 and a.sum() < b.sum()]
+)
