@@ -10,7 +10,7 @@ OUTLINES = "outlines, a list of arrays of points, (k, 2) each or (k, 3) each"
 # ---------------------------------------------------------------------------- the stock of shapes
 
 
-def circle(count=41):
+def circle(count=40):
     """Points (count, 2) once round the unit circle; the last is the first."""
     a = np.linspace(0, 2 * np.pi, count)
     return np.stack([np.cos(a), np.sin(a)], -1)

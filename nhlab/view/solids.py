@@ -93,7 +93,7 @@ class Disk(Body):
         spokes = joined([[(0, 0), R * tip] for tip in circle(4)[:3]])
         mark = 0.1 * R * circle(13) + [0.8 * R, 0]
         centre = np.array([q["x"], q["y"], R])
-        return [centre + part @ turned for part in (R * circle(), spokes, mark)]
+        return [centre + part @ turned for part in (R * circle(41), spokes, mark)]
 
     def fit(self, sols):
         R, names = self.value.get("R", 1.0), [str(s) for s in self.system.q]

@@ -10,8 +10,8 @@ from PIL import Image
 
 import nhlab as nh
 from nhlab.mechanics.catalogue import catalogue, on_groups
-from nhlab.view.animate import GHOST
 from nhlab.view.body import between
+from nhlab.view.scene import GHOST
 from nhlab.view.widgets import Panel
 
 EVERY = {**catalogue, **on_groups}
@@ -171,6 +171,21 @@ def test_a_motion_that_is_played_has_a_text_for_those_who_do_not_see_it():
     assert p.controls["t"].description == "time t"
 
 
+def test_runs_of_one_method_are_told_apart_by_their_steps():
+    coarse, fine = (runs("sleigh", nh.DLA(), h=h, steps=n)[0] for h, n in ((0.4, 10), (0.2, 20)))
+    p = nh.animate(coarse, fine, overlay=True, below="energy")
+    texts = [text.get_text() for text in p.picture.ax.get_legend().get_texts()]
+    assert texts == ["DLA, $h=0.4$", "DLA, $h=0.2$"]
+    assert "DLA, h=0.4: energy" in p.readout.value and "DLA, h=0.2: energy" in p.readout.value
+
+
+def test_different_systems_side_by_side_and_over_each_other():
+    sols = [runs(name, nh.DLA())[0] for name in ("sleigh", "sleigh_se2", "snakeboard", "ball")]
+    for p in (nh.animate(*sols), nh.animate(*sols[:3], overlay=True)):
+        p.play.value = p.play.max
+        assert p.message.value == ""
+
+
 def test_a_body_of_ones_own():
     """A function of q, or a Body; the name of a catalogue system within another's is no match."""
     s = nh.systems.particle()
@@ -241,8 +256,9 @@ def test_a_motion_panel_runs_what_its_sliders_say():
         path, track, body = curves(upper)
         np.testing.assert_allclose(track[-1], between(sol, z["t"])[:2], atol=1e-12)
         np.testing.assert_allclose(path[-2], sol.q[-1, :2], atol=1e-12)
-        curve, _ = curves(lower)
+        whole, curve, _ = curves(lower)
         np.testing.assert_array_equal(curve[:, 1], sol.energy()[: len(curve)])
+        np.testing.assert_array_equal(whole[:-1, 1], sol.energy())
         assert f"{np.ptp(sol.energy()):.1e}" in p.readout.value
 
 
@@ -262,6 +278,12 @@ def test_every_corner_of_a_motion_panel_is_within_its_axes():
     for t in (0.0, 3.0, 6.0):
         p.set(t=t)
         assert limits(p) == first
+
+
+@pytest.mark.parametrize("wrong", [{"u": 3}, {"u": [1.0, 2.0, 3.0]}, {"t": (0.0, 1.0, 0.5)}])
+def test_wrong_sliders_of_a_motion_panel_are_named(wrong):
+    with pytest.raises(ValueError, match=r"is no slider \(low, high, value\)"):
+        motion(**wrong)
 
 
 def test_a_motion_panel_plays_its_time():
