@@ -67,6 +67,8 @@ def test_the_track_ends_where_the_body_is_and_the_future_is_hidden():
             np.testing.assert_allclose(track[-1], (x, y), atol=1e-12)
             for node in done:
                 assert np.abs(track - node).max(1).min() < 1e-12
+            for node in sol.q[sol.t > t, :2]:
+                assert np.abs(track - node).max(1).min() > 1e-3
             assert np.nanmax(np.linalg.norm(body - [x, y], axis=1)) < 1
             if future:
                 np.testing.assert_allclose(ahead[-2], sol.q[-1, :2], atol=1e-12)
@@ -94,9 +96,14 @@ def test_methods_over_the_exact_motion_as_a_ghost():
 @pytest.mark.parametrize("name", ["particle", "driven", "rubber_ball", "spherical_pendulum"])
 def test_exact_true_is_the_motion_from_the_same_start(name):
     dla, true = runs(name, nh.DLA(), nh.Reference())
+    assert_same_ghost(nh.animate(dla, exact=true), nh.animate(dla, exact=True), 4.0)
+
+
+def assert_same_ghost(a, b, t):
+    """The tracks of the two ghosts end at the same place."""
     places = []
-    for p in (nh.animate(dla, exact=true), nh.animate(dla, exact=True)):
-        p.set(t=4.0)
+    for p in (a, b):
+        p.set(t=t)
         ghost = next(line for line in p.picture.ax.lines if line.get_color() == GHOST)
         places.append(ghost.get_xydata()[-1])
     np.testing.assert_allclose(*places, atol=1e-8)
@@ -146,6 +153,8 @@ def test_a_run_that_does_not_begin_at_zero():
     p = nh.animate(sol, below="energy")
     assert (p.controls["t"].min, p.controls["t"].max) == (3.0, 7.0)
     assert p.picture.axes[1].get_xlim() == (3.0, 7.0)
+    true = nh.integrate(sol.system, nh.Reference(), sol.q[0], [0, 1, 0], h=0.1, steps=40, t0=3.0)
+    assert_same_ghost(nh.animate(sol, exact=true), nh.animate(sol, exact=True), 7.0)
 
 
 def test_moving_lines_leave_no_ghosts_of_the_first_picture():
