@@ -29,7 +29,7 @@ _HOME = {
     "run.errors": ("EnsembleError", "IntegrationError", "Interrupted"),
     "geometry.reduction": ("Chaplygin", "Horizontal", "Reduction"),
     "geometry.symmetry": ("Symmetry",),
-    "view.widgets": ("explore", "animate", "panel", "Picture"),
+    "view.widgets": ("explore", "animate", "motion_panel", "panel", "Picture"),
     "course.exercises": ("check",),
 }
 _MODULES = {

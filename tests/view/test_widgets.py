@@ -11,7 +11,7 @@ from PIL import Image
 
 import nhlab as nh
 from nhlab.view import plot
-from nhlab.view.widgets import Panel, complete_velocity, free_velocities
+from nhlab.view.widgets import complete_velocity, free_velocities
 
 PARTICLE = nh.systems.particle()
 
@@ -200,20 +200,6 @@ def test_slow_panels_draw_quickly_while_dragging():
     assert calls == [False, True, False]  # first picture, while moving, after the pause
 
 
-@pytest.mark.parametrize("name", ["sleigh", "robot", "snakeboard", "rolling_disk", "particle"])
-def test_bodies_move_along_the_motion(name):
-    system = nh.systems.catalogue[name]()
-    sols = [nh.integrate(system, m, h=0.1, steps=30) for m in (nh.DLA(), nh.Projector())]
-    p = nh.animate(*sols)
-    assert isinstance(p, Panel)
-    before = pixels(p)
-    p.play.value = p.play.max // 2
-    assert 0 < p.controls["t"].value < sols[0].t[-1]
-    assert np.abs(pixels(p) - before).max() > 100
-    p.controls["t"].value = p.controls["t"].max
-    assert p.message.value == ""
-
-
 PLAYED = [((1, 14, 2), None, 13), ((0.5, 4.5, 1.3), None, 80), ((0.0, 3.0, 1.2), 30, 30)]
 
 
@@ -228,51 +214,6 @@ def test_a_play_button_moves_a_slider_and_follows_it(ends, frames, ticks):
         assert p.controls["k"].value == pytest.approx(low + (high - low) * tick / ticks)
     p.reset()
     assert p.play.value == round((value - low) / (high - low) * ticks)
-
-
-def test_a_body_of_ones_own():
-    """A function of q, or a Body; the name of a catalogue system within another's is no match."""
-    s = PARTICLE
-    s = nh.System(s.q, s.v, s.L, s.constraints, name="particle of mine", q0=s.q0, v0=s.v0)
-    sol = nh.integrate(s, nh.DLA(), h=0.1, steps=30)
-    with pytest.raises(ValueError, match=r"no body is known .* pass body="):
-        nh.animate(sol)
-    with pytest.raises(ValueError, match="body = 3 must be a subclass"):
-        nh.animate(sol, body=3)
-    with pytest.raises(ValueError, match="one or two trajectories"):
-        nh.animate()
-
-    def cross(q):
-        return [q[:2] + np.array([[-0.2, 0], [0.2, 0]]), q[:2] + np.array([[0, -0.2], [0, 0.2]])]
-
-    class Cross(nh.bodies.Body):
-        def parts(self, q):
-            return cross(q)
-
-    pictures = []
-    for body in (cross, Cross):
-        p = nh.animate(sol, body=body)
-        before = pixels(p)
-        p.controls["t"].value = p.controls["t"].max
-        pictures.append(pixels(p))
-        assert np.abs(pictures[-1] - before).max() > 100
-    np.testing.assert_array_equal(*pictures)
-
-
-def test_the_wheels_of_the_snakeboard_roll_as_drawn():
-    """Along the motion the middle of each wheel moves in the direction the wheel points to."""
-    system = nh.systems.snakeboard()
-    body = nh.bodies.body(system)
-    sol = nh.integrate(system, nh.Reference(), h=0.1, steps=200)
-    for part in (2, 4):  # the two wheels
-        for q, v in zip(sol.q[::20], sol.v[::20], strict=True):
-            box = body.parts(q)[part]
-            heading = box[1] - box[0]
-            e = 1e-6
-            ahead, behind = (body.parts(q + s * e * v)[part][:4].mean(0) for s in (1, -1))
-            velocity = (ahead - behind) / (2 * e)
-            slip = heading[0] * velocity[1] - heading[1] * velocity[0]
-            assert abs(slip) < 1e-7 * np.linalg.norm(heading) * (1 + np.linalg.norm(velocity))
 
 
 def test_copy_as_code_of_ones_own_system():

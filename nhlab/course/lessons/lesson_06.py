@@ -10,11 +10,13 @@ from ...mechanics.system import System, symbols
 from ...methods import DLA, RK4, Projector, Reference
 from ...run.loop import integrate
 from ...view import plot
+from ...view.bodies import body
 from ..colours import BLUE, DARK, GREEN, GREY, MIDDLE, ORANGE, SLATE
 from ..exercises import near, sized, some_of, takes
-from ..kit import add_legend, ahead, arc, frame, new_board, place, slope
+from ..kit import add_legend, ahead, arc, frame, new_board, slope
 
 XI, FORCE, SLOPE = r"$\xi_Q$", r"$A^T\lambda$", r"slope $\lambda A\,\xi_Q$"
+BOARD = body(systems.snakeboard())
 MARGINS = (0.09, 0.14, 0.98, 0.88, 0.28)
 ROUND_OFF = 1e-17  # where a residual that is exactly 0 is drawn on a logarithmic scale
 
@@ -162,14 +164,9 @@ def centre(q, r=1.0):
     return np.stack([x - b / c, y + a / c], -1)
 
 
-def outline(q, r=1.0, rotor=True):
-    """Lines that draw the board: board, axles, wheels and rotor, a list of (k, 2) arrays."""
-    q = np.asarray(q, float)
-    ends, headings = wheels(q, r)
-    axle = [[[0, -0.3], [0, 0.3]], [[-0.16, -0.3], [0.16, -0.3]], [[-0.16, 0.3], [0.16, 0.3]]]
-    turned = zip(headings, ends, strict=True)
-    parts = [ends, *(place(line, angle, end) for angle, end in turned for line in axle)]
-    return parts + [place([[-0.45, 0], [0.45, 0]], q[2] + q[3], q[:2])] * rotor
+def outline(q, rotor=True):
+    """Lines that draw the board, a list of (k, 2) arrays; the last two are the rotor."""
+    return BOARD.parts(np.asarray(q, float))[: None if rotor else -2]
 
 
 def draw_snakeboard(ax, q=(0, 0, 0.3, 0.8, 0.5)):
