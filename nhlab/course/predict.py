@@ -17,6 +17,7 @@ from IPython.display import Markdown
 from ..view.picture import Picture
 
 WIDE = {"width": "max-content", "max_width": "100%"}
+PLATE = {"width": "640px", "max_width": "100%"}
 FRAME = '<div style="border-left:4px solid {};padding:.3em .8em;max-width:60em">{}</div>'
 COLOURS = {True: "#00734A", False: "#B25000", None: "#666666"}
 covered, made = True, {}  # whether answers are hidden, and the predictions of this kernel by name
@@ -111,12 +112,12 @@ class Sketch:
     def widget(self, ready):
         low, high = self.ylim
         middle = {"value": (low + high) / 2, "min": low, "max": high, "step": (high - low) / 100}
-        thin = {"width": "70px", "height": "130px"}
+        thin = {"width": "60px", "height": "160px"}
         sliders = [
             w.FloatSlider(**middle, description=f"{x:g}", orientation="vertical", layout=thin)
             for x in self.x
         ]
-        image = w.Image(value=self.picture([middle["value"]] * 7))
+        image = w.Image(value=self.picture([middle["value"]] * 7), layout=PLATE)
 
         def moved(_):
             image.value = self.picture([s.value for s in sliders])
@@ -124,7 +125,8 @@ class Sketch:
 
         for s in sliders:
             s.observe(moved, "value")
-        return w.VBox([image, w.HBox(sliders)]), lambda: [s.value for s in sliders]
+        below = {"justify_content": "space-between", "padding": "0 0 0 20px", **PLATE}
+        return w.VBox([image, w.HBox(sliders, layout=below)]), lambda: [s.value for s in sliders]
 
     def options(self):
         return ""
@@ -173,7 +175,7 @@ class Prediction(w.VBox):
         shown = [FRAME.format(COLOURS[self.right], f"{self.question}<br>{text}")]
         parts = [w.HTMLMath(shown[0]), _held(self.what), _held(Markdown(self.notice))]
         if isinstance(self.form, Sketch):
-            parts.insert(1, w.Image(value=self.form.picture(said, self.truth)))
+            parts.insert(1, w.Image(value=self.form.picture(said, self.truth), layout=PLATE))
         self.children = parts
 
     def _repr_mimebundle_(self, **kwargs):
