@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
-from ...methods import DLA, RK4
+from ...methods import DLA, RK4, Reference
 from ...run.loop import COMPILE_FROM, has_numba, integrate
 from ..colours import BLUE, DARK, ORANGE, SLATE
 from ..exercises import sized, takes
@@ -135,12 +135,36 @@ ROBOT = {"v0": (2, 0, 0.15, 2), "progress": False}  # the start of the lesson
 
 
 @asks(
+    "A spinning skate is let go at rest on an icy slope. Where does it go?",
+    "Down the slope, faster and faster",
+    "Down the slope, at a steady speed",
+    "Sideways, across the slope",
+    "Round in a circle",
+)
+def prediction_1():
+    """It comes down by <depth:.2f>, goes up again to the height it came from, and so on: by the end
+    it has gone <across:.1f> across the slope, and nowhere downhill. Wherever its blade points, the
+    skate can only move along the blade, and the blade turns.
+    """
+    sol = slope()
+    down, across = sol.q[:, 0], sol.q[:, 1]
+    gone = {"Down the slope, faster and faster": down[-1], "Sideways, across the slope": across[-1]}
+    truth = max(gone, key=gone.get)
+    return truth, {"depth": down.max(), "across": across[-1]}
+
+
+def slope():
+    """The true motion of a skate that spins on a slope."""
+    return integrate(systems.knife_edge(), Reference(), h=0.05, steps=round(4 * np.pi / 0.05))
+
+
+@asks(
     "Can the skate be parked beside its start, with the heading it has now?",
     "No: it cannot move sideways",
     "Yes, but only if it slips sideways on the way",
     "Yes, without ever slipping sideways",
 )
-def prediction_1():
+def prediction_2():
     r"""Steer it there. At <turn:.2f> and <back:.2f> it is parked, and the sideways speed was
     zero up to rounding (<slip:.0e>) all the time. The constraint
 
@@ -162,7 +186,7 @@ def prediction_1():
     "RK4 falls all the time, the others stay in a band",
     "DLA and Projector drift away, RK4 keeps it best",
 )
-def prediction_2():
+def prediction_3():
     """RK4 loses <lost:.2f> of its energy by t = 60 and goes on losing. DLA and Projector swing in a
     band <band:.2f> wide that does not widen. Now halve h: the band becomes <narrower:.0f> times
     narrower, RK4's loss <smaller:.0f> times smaller. At small steps RK4 is the better one.
@@ -180,7 +204,7 @@ def prediction_2():
 
 
 @asks("The true path is a star that keeps its size. Whose star shrinks?", "DLA's", "RK4's", "both")
-def prediction_3():
+def prediction_4():
     """The last turn of RK4's star has <rk4:.0%> of the size of the first, that of DLA's <dla:.0%>:
     what RK4 loses in energy it loses in size. Press play and look.
     """
