@@ -30,7 +30,8 @@ _HOME = {
     "geometry.reduction": ("Chaplygin", "Horizontal", "Reduction"),
     "geometry.symmetry": ("Symmetry",),
     "view.widgets": ("explore", "animate", "motion_panel", "panel", "Picture"),
-    "course.exercises": ("check",),
+    "course.exercises": ("check", "hint", "solution"),
+    "course.predict": ("covers", "predict", "predictions"),
 }
 _MODULES = {
     "discrete": "mechanics.discrete",
