@@ -18,12 +18,13 @@ from .method import Frame, Method
 class RK4(Method):
     r"""The classical Runge-Kutta method of order 4 for q' = v, v' = a(t, q, v).
 
-    Keeps nothing exactly: energy and constraints drift, slowly for small h.
+    Exact for linear integrals alone: energy and constraints drift, slowly for small h.
     """
 
     discrete: ClassVar[bool] = False
     order: ClassVar[int] = 4
-    loses: ClassVar[tuple] = ("energy", "the constraints", "momenta", "the symplectic form")
+    keeps: ClassVar[tuple] = ("momenta that are linear in v with constant coefficients",)
+    loses: ClassVar[tuple] = ("energy", "the constraints", "other momenta", "the symplectic form")
 
     def code_key(self):
         return ("RK4",)

@@ -60,7 +60,8 @@ class DiscreteGradient(Method):
         "energy at the nodes",
         "the constraints at the nodes",
         "time reversal: back after v -> -v, if L(q, -v) = L(q, v)",
-        "momenta of coordinates that occur in neither V nor A, if M is constant",
+        "momenta of coordinates that L does not contain, nor any constraint their velocities, "
+        "if M is constant and L has no terms b(q).v",
     )
     loses: ClassVar[tuple] = ("the symplectic form", "other momenta")
 
