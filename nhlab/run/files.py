@@ -28,7 +28,7 @@ CLASSES = {
 }
 CLASSES["ExprCondPair"] = sp.functions.elementary.piecewise.ExprCondPair
 EXPRESSIONS = ("q", "v", "L", "constraints", "holonomic", "t", "metric")
-REDUCTIONS = ("Chaplygin", "Horizontal")
+REDUCTIONS = ("Chaplygin", "Horizontal", "Mixed")
 CONSTANTS = {"pi": sp.pi, "E": sp.E, "True": sp.true, "False": sp.false}
 
 # ---------------------------------------------------------------------------- trajectories

@@ -326,7 +326,7 @@ def test_without_linear_A_it_is_not(name):
         assert fine > 5e-5 and coarse / fine == pytest.approx(4, rel=0.1)
 
 
-@pytest.mark.ledger("CM01-5.6", "CM01-midpoint")
+@pytest.mark.ledger("CM01-square")
 def test_the_square_of_reducing_and_discretising():
     """Linear A and the midpoint: it commutes, force or not.  Otherwise up to O(h^2), or O(h)."""
     for name in ("particle", "flat", "bent"):
