@@ -134,8 +134,8 @@ def regular_pendulum(kappa, h, steps):
     while len(hs) < steps:
         p, q = v - h / 2 * np.sin(q + h * v / 2), q + h * v
         path, hs = [*path, q], [*hs, h]
-        start = root(lambda v, q=q, p=p: leaving(q, v, guess) - p, v).x[0], guess  # a DLA step
-        found = root(equations, start, (q, p, e), tol=1e-12)
+        dla = root(lambda v, *at: leaving(at[0], v, at[1]) - at[2], v, (q, guess, p)).x[0]
+        found = root(equations, [dla, guess], (q, p, e), tol=1e-12)
         if np.abs(found.fun).max() > 1e-9 or found.x[1] <= 0:
             break
         guess, (v, h) = found.x[1] ** 2 / h, found.x
