@@ -4,7 +4,6 @@ from functools import cache
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 
 import nhlab as nh
@@ -15,12 +14,9 @@ S = nh.systems
 
 @cache
 def data(name):
-    """The numbers of a plate, as arrays; they are those in its file."""
+    """The numbers of a plate, as arrays; test_figures.py compares them with its file."""
     plate = figures.PLATES[name]()
     plt.close(plate.figure)
-    stored = pd.read_csv(figures.FOLDER / f"{name}.csv")
-    now = pd.DataFrame(plate.data)
-    pd.testing.assert_frame_equal(stored, now, check_dtype=False, rtol=1e-6, atol=1e-9)
     return {k: np.asarray(x) for k, x in plate.data.items()}
 
 

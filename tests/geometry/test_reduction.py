@@ -51,8 +51,8 @@ def flat():
 def bent():
     """A is linear and the force vanishes although D is not integrable.
 
-    That takes a fibre momentum that vanishes on D.  For L = T(r') + T(s') - V(r) with constant,
-    definite T(s') the force of a linear A vanishes only if A is closed.
+    By cross terms, through which a fibre momentum vanishes on D.  For L = T(r') + T(s') - V(r) with
+    constant, definite T(s') the force of a linear A vanishes only if A is closed.
     """
     row = vw - y * vx + x * vy
     L = (vx**2 + vy**2 + vz**2 + row**2) / 2 - x**2 - y**4

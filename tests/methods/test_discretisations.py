@@ -125,12 +125,13 @@ def sleigh_in(to_new, to_old, names):
 
 
 def sheared(X, Y, theta):
-    return X + 2 * Y + 1, Y - theta / 2, theta - 0.3
+    return X + 2 * Y + 1, Y - theta / 2, 2 * theta - 0.3
 
 
 def unsheared(a, b, c):
-    Y = b + (c + sp.Rational(3, 10)) / 2
-    return a - 1 - 2 * Y, Y, c + sp.Rational(3, 10)
+    theta = (c + sp.Rational(3, 10)) / 2
+    Y = b + theta / 2
+    return a - 1 - 2 * Y, Y, theta
 
 
 def curved(X, Y, theta):
