@@ -27,7 +27,7 @@ _HOME = {
     "run.trajectory": ("Trajectory",),
     "run.ensemble": ("ensemble", "Ensemble"),
     "run.errors": ("EnsembleError", "IntegrationError", "Interrupted"),
-    "geometry.reduction": ("Chaplygin", "Horizontal", "Reduction"),
+    "geometry.reduction": ("Chaplygin", "Horizontal", "Mixed", "Reduction"),
     "geometry.symmetry": ("Symmetry",),
     "view.widgets": ("explore", "animate", "motion_panel", "panel", "Picture"),
     "course.exercises": ("check", "hint", "solution"),

@@ -18,13 +18,15 @@ from .method import Frame, Method
 class RK4(Method):
     r"""The classical Runge-Kutta method of order 4 for q' = v, v' = a(t, q, v).
 
-    Keeps nothing exactly: energy and constraints drift, slowly for small h.  A quaternion is made
-    a unit one again after each step (Hairer, Lubich & Wanner, section IV.4: it keeps the order).
+    Exact for linear integrals alone: energy and constraints drift, slowly for small h.  A
+    quaternion is made a unit one again after each step (Hairer, Lubich & Wanner, section IV.4: it
+    keeps the order).
     """
 
     discrete: ClassVar[bool] = False
     order: ClassVar[int] = 4
-    loses: ClassVar[tuple] = ("energy", "the constraints", "momenta", "the symplectic form")
+    keeps: ClassVar[tuple] = ("momenta that are linear in v with constant coefficients",)
+    loses: ClassVar[tuple] = ("energy", "the constraints", "other momenta", "the symplectic form")
 
     def code_key(self):
         return ("RK4",)

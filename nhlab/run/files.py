@@ -27,7 +27,7 @@ CLASSES = {
 }
 CLASSES["ExprCondPair"] = sp.functions.elementary.piecewise.ExprCondPair
 EXPRESSIONS = ("q", "v", "L", "constraints", "holonomic", "t", "metric")
-REDUCTIONS = ("Chaplygin", "Horizontal")
+REDUCTIONS = ("Chaplygin", "Horizontal", "Mixed")
 CONSTANTS = {"pi": sp.pi, "E": sp.E, "True": sp.true, "False": sp.false}
 BITS = 4096  # of a number in a file; more would take SymPy forever, and no formula needs them
 

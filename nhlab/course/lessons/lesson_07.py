@@ -40,6 +40,35 @@ def bent():
     return System((x, y, z, w), (vx, vy, vz, vw), L, rows, name="bent", **start)
 
 
+def crossed():
+    r"""The simplest such system: constant fibre block, cross terms, no force, D not integrable."""
+    x, y, z, vx, vy, vz = symbols("x y z vx vy vz")
+    row = vz - y * vx + x * vy
+    L, start = (vx**2 + vy**2 + row**2) / 2, {"q0": (0.3, 1, 0), "v0": (1, 0.5, 0.85)}
+    return System((x, y, z), (vx, vy, vz), L, [row], name="crossed", **start)
+
+
+def linear_connection():
+    """Any linear A for two base coordinates and one fibre coordinate, and L without cross terms."""
+    (r0, r1, s), (u0, u1, us), T = (
+        symbols("r0 r1 s"),
+        symbols("u0 u1 us"),
+        symbols("T00 T01 T10 T11"),
+    )
+    row = us + (T[0] * r0 + T[1] * r1) * u0 + (T[2] * r0 + T[3] * r1) * u1
+    L, numbers = (u0**2 + u1**2 + us**2) / 2, dict.fromkeys(T, 1.0)
+    return System((r0, r1, s), (u0, u1, us), L, [row], parameters=numbers, name="linear connection")
+
+
+def robot_with_rotor(inertia):
+    """The robot with a rotor chi that steering and rolling drive; nothing brakes it."""
+    b, chi, vchi = systems.robot(), *symbols("chi vchi")
+    psi, (vx, _, vtheta, _) = b.q[3], b.v
+    L = b.L + inertia * vchi**2 / 2 + vchi * (vtheta + cos(psi) * vx)
+    start = {"q0": (0, 0, 0, 0, 0), "v0": (2, 0, 1, 2, 0.5), "name": "robot with rotor"}
+    return System((*b.q, chi), (*b.v, vchi), L, b.constraints, parameters=b.parameters, **start)
+
+
 def relative_board(varying=True):
     """The snakeboard with psi measured from the board; if ``varying``, steering changes the rotor's
     inertia, J0 + cos(phi)/3."""
