@@ -1,5 +1,8 @@
 """What the lessons share: a board on which a function of the controls draws."""
 
+import inspect
+import linecache
+
 import numpy as np
 from matplotlib.patches import FancyArrowPatch
 
@@ -30,8 +33,10 @@ class Board(Picture):
         """A panel that calls ``update`` with the values of the controls.
 
         The docstring of ``update`` (or ``text``) is for the reader of the lesson: first the
-        alternative text, after an empty line the caption.
+        alternative text, after an empty line the caption.  ``code`` if not given makes the panel
+        once more, as the notebook made it, and sets its controls.
         """
+        code = code or again(call_from_outside())
         alt, _, caption = (text or update.__doc__).partition("\n\n")
         alt, caption = (" ".join(x.split()) for x in (alt, caption))
         first = len(self.moving)
@@ -56,20 +61,25 @@ class Board(Picture):
         """An entry of the read-out."""
         self.said[label] = text
 
-    def part(self, make):
+    def part(self, make, ghost=True):
         """The next moving artist; the first time ``make()`` gives it."""
         if self._next == len(self.moving):
-            self.add(make())
+            self.add(make(), ghost)
         artist = self.moving[self._next]
         artist.set_visible(True)
         self._next += 1
         return artist
 
-    def curve(self, x, y, ax=None, **look):
-        self.part(lambda: (ax or self.ax).plot([], [], **look)[0]).set_data(x, y)
+    def curve(self, x, y, ax=None, ghost=True, **look):
+        """A curve; its first shape stays as a pale ghost, if it has one."""
+        self.part(lambda: (ax or self.ax).plot([], [], **look)[0], ghost).set_data(x, y)
 
     def dots(self, x, y, ax=None, **look):
         self.curve(x, y, ax, linestyle="none", **{"marker": "o", **look})
+
+    def outline(self, x, y, ax=None, **look):
+        """A part of a body, or what belongs to one instant: it leaves no ghost."""
+        self.curve(x, y, ax, ghost=False, **look)
 
     def run(self, method, x, y, ax=None, **look):
         """A curve in the colour and under the name of a method."""
@@ -88,13 +98,41 @@ class Board(Picture):
 
     def hold(self, ax, x, y=(), same=True):
         """Limits that hold x, y and the curves on ``ax``; ``same`` if it shows what it showed."""
+        if not same:
+            self.forget(ax)
         drawn = [line.get_ydata() for line in ax.lines if line.get_animated()]
-        self.fit(ax, x, np.concatenate([y, *drawn]), self.quick and same)
+        self.fit(ax, x, np.concatenate([y, *drawn]))
 
     def news(self, key):
         """Is ``key`` another one than the last time?"""
         old, self._key = self._key, key
         return old != key
+
+
+def call_from_outside():
+    """The text of the call by which a notebook or script came into nhlab; "" if it is not kept."""
+    caller = inspect.currentframe()
+    while caller and str(caller.f_globals.get("__name__", "")).startswith("nhlab."):
+        caller = caller.f_back
+    at = caller and inspect.getframeinfo(caller).positions
+    if not at or at.end_lineno is None:
+        return ""
+    lines = linecache.getlines(caller.f_code.co_filename)[at.lineno - 1 : at.end_lineno]
+    if lines:  # columns count bytes
+        lines[-1] = lines[-1].encode()[: at.end_col_offset].decode()
+        lines[0] = lines[0].encode()[at.col_offset :].decode()
+    return "".join(lines)
+
+
+def again(call):
+    """The code that shows the panel of a call once more, as a function of the values of its
+    controls; None without a call."""
+    return (lambda x: f"panel = {call}\npanel.set(**{plain(x)!r})\npanel") if call else None
+
+
+def plain(values):
+    """The values as they are read on the sliders: 0.15, not 0.15000000000000002."""
+    return {k: float(f"{x:.12g}") if isinstance(x, float) else x for k, x in values.items()}
 
 
 def new_board(*args, **options):

@@ -241,7 +241,7 @@ def square_panel(*reductions, h=(0.05, 0.4, 0.2), T=4.0):
         if board.news(system):
             _name_axes(right, red)
             board.forget()
-        board.fit(right, *np.vstack([exact, *(sol.q for sol in runs)]).T, board.quick)
+        board.fit(right, *np.vstack([exact, *(sol.q for sol in runs)]).T)
         true = integrate(red, Reference(), h=runs[0].t[-1], steps=1).q[-1]
         errors = [f"{np.abs(sol.q[-1] - true).max():.1e}" for sol in runs]
         board.say("difference", "round-off" if commutes else f"{size:.1e}")
