@@ -1,8 +1,5 @@
 """What the lessons share: a board on which a function of the controls draws."""
 
-import inspect
-import linecache
-
 import numpy as np
 from matplotlib.patches import FancyArrowPatch
 
@@ -33,10 +30,8 @@ class Board(Picture):
         """A panel that calls ``update`` with the values of the controls.
 
         The docstring of ``update`` (or ``text``) is for the reader of the lesson: first the
-        alternative text, after an empty line the caption.  ``code`` if not given makes the panel
-        once more, as the notebook made it, and sets its controls.
+        alternative text, after an empty line the caption.
         """
-        code = code or again(call_from_outside())
         alt, _, caption = (text or update.__doc__).partition("\n\n")
         alt, caption = (" ".join(x.split()) for x in (alt, caption))
         first = len(self.moving)
@@ -107,32 +102,6 @@ class Board(Picture):
         """Is ``key`` another one than the last time?"""
         old, self._key = self._key, key
         return old != key
-
-
-def call_from_outside():
-    """The text of the call by which a notebook or script came into nhlab; "" if it is not kept."""
-    caller = inspect.currentframe()
-    while caller and str(caller.f_globals.get("__name__", "")).startswith("nhlab."):
-        caller = caller.f_back
-    at = caller and inspect.getframeinfo(caller).positions
-    if not at or at.end_lineno is None:
-        return ""
-    lines = linecache.getlines(caller.f_code.co_filename)[at.lineno - 1 : at.end_lineno]
-    if lines:  # columns count bytes
-        lines[-1] = lines[-1].encode()[: at.end_col_offset].decode()
-        lines[0] = lines[0].encode()[at.col_offset :].decode()
-    return "".join(lines)
-
-
-def again(call):
-    """The code that shows the panel of a call once more, as a function of the values of its
-    controls; None without a call."""
-    return (lambda x: f"panel = {call}\npanel.set(**{plain(x)!r})\npanel") if call else None
-
-
-def plain(values):
-    """The values as they are read on the sliders: 0.15, not 0.15000000000000002."""
-    return {k: float(f"{x:.12g}") if isinstance(x, float) else x for k, x in values.items()}
 
 
 def new_board(*args, **options):

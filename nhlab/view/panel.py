@@ -12,6 +12,8 @@ from types import SimpleNamespace
 import ipywidgets as w
 import numpy as np
 
+from .recall import again, call_from_outside
+
 PAUSE = 0.25  # seconds without a change after which the full picture is drawn
 SHRINK = 0.85  # a picture becomes smaller by this before the controls move from beside to above it
 OUTSIDE = "Part of a curve lies outside: Fit axes."
@@ -27,7 +29,10 @@ PICTURE = (
     ' decoding="sync" style="max-width:100%;height:auto;display:block;margin:0;background:#fff;'
     'border-radius:6px">'
 )
-LINE = '<div style="min-height:{}em;line-height:1.5;overflow-wrap:anywhere">{}</div>'
+LINES = (
+    '<div style="min-height:3em;margin-top:4px;line-height:1.5;overflow-wrap:anywhere">'
+    "<div>{}</div><div>{}</div></div>"
+)
 CELL = (
     '<span style="margin-right:1.6em">{} '
     '<b style="font-variant-numeric:tabular-nums">{}</b></span> '
@@ -61,15 +66,16 @@ class Panel(w.VBox):
 
     ``update(picture, values, quick)`` moves the artists of ``picture`` and returns the read-out,
     a dict of label -> text.  ``quick`` is True while a slider moves and the last full drawing was
-    slow.  ``code(values)`` gives the call that reproduces what is shown.  Errors become a
-    sentence in the panel.  The axes stand still, and what the first drawing showed stays as a pale
-    ghost.  Saved notebooks keep the last picture.
+    slow.  ``code(values)`` gives the call that reproduces what is shown; without it the panel is
+    made once more.  Errors become a sentence in the panel.  The axes stand still, and the curves
+    of the first drawing stay as pale ghosts.  Saved notebooks keep the last picture.
 
     ``image``, ``readout`` and ``message`` hold what is shown, each in its ``value``.
     """
 
     def __init__(self, picture, update, controls, *, caption="", code=None, alt=""):
-        self.picture, self._update, self._code = picture, update, code
+        self.picture, self._update = picture, update
+        self._code = code or again(call_from_outside())
         self.controls, self.alt = controls, alt or caption
         self._defaults = self.values
         self._slow, self._timer, self._silent = False, None, False
@@ -205,8 +211,7 @@ class Panel(w.VBox):
             said = TRACE.format(said, escape(self.trace.value))
         elif not said and self.picture.outside:
             said = OUTSIDE
-        lines = LINE.format(3, self.readout.value) + LINE.format(1.5, said)
-        return self._picture(self.image.value) + lines
+        return self._picture(self.image.value) + LINES.format(self.readout.value, said)
 
     def _picture(self, png):
         data = base64.b64encode(png).decode()

@@ -26,7 +26,7 @@ class Picture:
             self.axes = self.figure.subplots(rows, columns, squeeze=False, **subplots).ravel()
         self.ax, self.canvas = self.axes[0], FigureCanvasAgg(self.figure)
         self.moving, self.outside = [], False
-        self._background, self._layout, self._labels = None, self.figure.get_layout_engine(), None
+        self._background, self._written = None, None
         self._fitted, self._ghosts = set(), None
 
     def line(self, *args, ax=None, ghost=True, **options):
@@ -44,7 +44,7 @@ class Picture:
 
     def changed(self):
         """Say that something fixed changed: labels, legend, what stands where."""
-        self._background = self._labels = None
+        self._background = None
 
     def png(self, small=False):
         """The picture; ``small`` spends time to save space, for a file."""
@@ -60,15 +60,15 @@ class Picture:
         return file.getvalue()
 
     def _draw_background(self):
-        """Draw what is fixed; where only limits changed, places are kept if the labels fit them:
-        the layout takes longer than the drawing."""
-        axes = [axis for ax in self.figure.axes for axis in (ax.xaxis, ax.yaxis)]
-        labels = [_longest(axis) for axis in axes]
-        if self._layout is not None:
-            self.figure.set_layout_engine("none" if labels == self._labels else self._layout)
+        """Draw what is fixed; the layout, which takes longer than the drawing, is computed only
+        where something else is written."""
+        written, engine = [_written(ax) for ax in self.figure.axes], self.figure.get_layout_engine()
+        if engine is not None and written == self._written:
+            self.figure.set_layout_engine("none")
         self.canvas.draw()
-        self._background = self.canvas.copy_from_bbox(self.figure.bbox)
-        self._labels = labels
+        if engine is not None:
+            self.figure.set_layout_engine(engine)
+        self._background, self._written = self.canvas.copy_from_bbox(self.figure.bbox), written
 
     # ---- still axes
 
@@ -131,10 +131,14 @@ class Picture:
         return line.axes.add_artist(ghost)
 
 
-def _longest(axis):
-    """The length of the longest label at the ticks, and what is written beside them."""
-    ticks = axis.get_major_formatter().format_ticks(axis.get_majorticklocs())
-    return max(map(len, ticks), default=0), axis.get_label_text(), axis.axes.get_title()
+def _written(ax):
+    """What is written on and beside axes; of the labels at the ticks, the length of the longest."""
+    legend = ax.get_legend()
+    words = [text.get_text() for text in legend.get_texts()] if legend else []
+    for axis in (ax.xaxis, ax.yaxis):
+        ticks = axis.get_major_formatter().format_ticks(axis.get_majorticklocs())
+        words += [axis.get_label_text(), max(map(len, ticks), default=0)]
+    return [*words, ax.get_title()]
 
 
 def _round_limits(low, high, room):
