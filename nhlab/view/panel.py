@@ -254,6 +254,14 @@ class IntSlider(_Guarded, w.IntSlider):
     pass
 
 
+class Dropdown(w.Dropdown):
+    """A list whose front end can choose one of the options, and nothing else."""
+
+    def set_state(self, sync_data):
+        if sync_data.get("index") in range(len(self.options)):
+            super().set_state({"index": sync_data["index"]})
+
+
 def slider(label, low, high, value, step=None, digits=None):
     """A slider that shows a clean number; its steps lead exactly to ``value`` and, where they can,
     to ``high``: the browser moves a value that lies between two steps."""
@@ -277,7 +285,7 @@ def whole(label, low, high, value):
 def choice(label, options, value=None):
     """A drop-down list; ``options`` are names or pairs (name, value)."""
     chosen = {"index": 0} if value is None else {"value": value}
-    return w.Dropdown(options=options, description=label, **chosen, **CONTROL)
+    return Dropdown(options=options, description=label, **chosen, **CONTROL)
 
 
 def _control(name, given):

@@ -5,13 +5,17 @@ import linecache
 
 
 def call_from_outside():
-    """The text of the call by which a notebook or script came into nhlab; "" if it is not kept."""
+    """The text of the call, in a cell or at the top of a script, that led into nhlab; "" if there
+    is none or its text is not kept."""
     caller = inspect.currentframe()
     while caller and str(caller.f_globals.get("__name__", "")).split(".")[0] == "nhlab":
         caller = caller.f_back
-    at = caller and inspect.getframeinfo(caller).positions
-    if not at or at.end_lineno is None:
+    space = caller and caller.f_globals
+    while caller and not caller.f_code.co_name.startswith("<module"):
+        caller = caller.f_back  # out of the reader's own functions
+    if not caller or caller.f_globals is not space:
         return ""
+    at = inspect.getframeinfo(caller).positions
     lines = linecache.getlines(caller.f_code.co_filename)[at.lineno - 1 : at.end_lineno]
     if lines:  # columns count bytes
         lines[-1] = lines[-1].encode()[: at.end_col_offset].decode()
