@@ -15,7 +15,9 @@ import numpy as np
 from .recall import again, call_from_outside
 
 PAUSE = 0.25  # seconds without a change after which the full picture is drawn
-SHRINK = 0.85  # a picture becomes smaller by this before the controls move from beside to above it
+# A picture becomes this much smaller before the controls move from beside to above it: as wide as
+# SHRINK says, and a tall one no higher than fits with its numbers into a small screen.
+SHRINK, HEIGHT = 0.85, 470
 OUTSIDE = "Part of a curve lies outside: Fit axes."
 RUN = "Run the notebook to move the sliders."
 CONTROL = {
@@ -34,7 +36,7 @@ LINES = (
     "<div>{}</div><div>{}</div></div>"
 )
 CELL = (
-    '<span style="margin-right:1.6em">{} '
+    '<span style="display:inline-block;margin-right:1.6em">{} '
     '<b style="font-variant-numeric:tabular-nums">{}</b></span> '
 )
 MESSAGE = '<span style="color:var(--jp-error-color1,#B00020)">{}</span>'
@@ -96,9 +98,11 @@ class Panel(w.VBox):
 
     def _lay_out(self):
         """Controls and picture, beside each other where there is room, else one above the other."""
+        width, height = self.size
+        least = min(SHRINK, HEIGHT / height) * width
         bar = w.Box(layout={"flex": "1 1 300px", "flex_flow": "row wrap"})
-        shown = w.HTML(layout={"flex": f"1000 1 {SHRINK * self.size[0]:.0f}px", "margin": "0"})
-        shown.layout.max_width = f"{self.size[0]}px"
+        shown = w.HTML(layout={"flex": f"1000 1 {least:.0f}px", "margin": "0"})
+        shown.layout.max_width = f"{width}px"
         beside = w.Box([bar, shown], layout={"flex_flow": "row wrap", "grid_gap": "4px 16px"})
         for box in (bar, shown, beside):
             box.layout.overflow, box.layout.min_width = "visible", "0"

@@ -222,10 +222,15 @@ def slider_handle(lesson, k, description):
 FAULTS = """() => {
     const found = [], height = document.querySelector('.jp-WindowedPanel-outer').clientHeight;
     const wider = e => e.scrollWidth > e.clientWidth + 2;
+    // Long formulas, and in a narrow window printed tables, may scroll within their own cell.
+    const scrolls = e => getComputedStyle(e).overflowX === 'auto'
+        && !e.querySelector('img, .nhlab-panel')
+        && (innerWidth < 1000 || e.querySelector('mjx-container'));
+    if (wider(document.querySelector('.jp-WindowedPanel-outer'))) found.push('the notebook');
     document.querySelectorAll('.jp-Notebook .jp-Cell').forEach((cell, number) => {
         const say = text => found.push(`cell ${number}: ${text}`);
         for (const e of cell.querySelectorAll('.jp-OutputArea-output'))
-            if (wider(e)) say(`${e.scrollWidth} px wide in ${e.clientWidth}`);
+            if (wider(e) && !scrolls(e)) say(`${e.scrollWidth} px wide in ${e.clientWidth}`);
         for (const e of cell.querySelectorAll('.widget-html-content, .widget-label'))
             if (wider(e) && !e.querySelector('pre')) say(`clipped: ${e.textContent.slice(0, 40)}`);
         for (const e of cell.querySelectorAll('.jp-OutputArea img'))
