@@ -60,20 +60,25 @@ class Board(Picture):
         """An entry of the read-out."""
         self.said[label] = text
 
-    def part(self, make):
+    def part(self, make, ghost=True):
         """The next moving artist; the first time ``make()`` gives it."""
         if self._next == len(self.moving):
-            self.add(make())
+            self.add(make(), ghost)
         artist = self.moving[self._next]
         artist.set_visible(True)
         self._next += 1
         return artist
 
-    def curve(self, x, y, ax=None, **look):
-        self.part(lambda: (ax or self.ax).plot([], [], **look)[0]).set_data(x, y)
+    def curve(self, x, y, ax=None, ghost=True, **look):
+        """A curve; its first shape stays as a pale ghost, if it has one."""
+        self.part(lambda: (ax or self.ax).plot([], [], **look)[0], ghost).set_data(x, y)
 
     def dots(self, x, y, ax=None, **look):
         self.curve(x, y, ax, linestyle="none", **{"marker": "o", **look})
+
+    def outline(self, x, y, ax=None, **look):
+        """A part of a body, or what belongs to one instant: it leaves no ghost."""
+        self.curve(x, y, ax, ghost=False, **look)
 
     def run(self, method, x, y, ax=None, **look):
         """A curve in the colour and under the name of a method."""
@@ -92,8 +97,10 @@ class Board(Picture):
 
     def hold(self, ax, x, y=(), same=True):
         """Limits that hold x, y and the curves on ``ax``; ``same`` if it shows what it showed."""
+        if not same:
+            self.forget(ax)
         drawn = [line.get_ydata() for line in ax.lines if line.get_animated()]
-        self.fit(ax, x, np.concatenate([y, *drawn]), self.quick and same)
+        self.fit(ax, x, np.concatenate([y, *drawn]))
 
     def news(self, key):
         """Is ``key`` another one than the last time?"""

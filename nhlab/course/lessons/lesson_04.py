@@ -93,7 +93,7 @@ def translation_panel(angle=(0, 180, 60), time=(0.0, 8.0, 2.0)):
 
     def draw(ax, title, g, omega):
         R = SO3.matrix(g)
-        board.curve(*(VIEW[:2] @ R @ PLATE), ax, color=GREY, linewidth=1.4)
+        board.outline(*(VIEW[:2] @ R @ PLATE), ax, color=GREY, linewidth=1.4)
         for colour, tip in zip(AXES, (1.35 * VIEW[:2] @ R).T, strict=True):
             board.arrow((0, 0), tip, colour, ax, width=2.2, head=14)
         board.arrow((0, 0), 1.3 * VIEW[:2] @ R @ omega, DARK, ax, width=3.0, head=14)
@@ -185,7 +185,7 @@ def mirror_panel(k=(1, 14, 2), h=(0.2, 1.0, 0.8)):
         board.part(lambda: ax.add_patch(Polygon(np.zeros((4, 2)), **patch))).set_xy(flat[0])
         fold = np.array([flat[1], (flat[1] + flat[2]) / 2, flat[2]])
         dotted = {"color": DARK, "linestyle": ":", "linewidth": 1.4}
-        board.curve(*fold.T, marker="o", markevery=[1], markersize=4, **dotted)
+        board.outline(*fold.T, marker="o", markevery=[1], markersize=4, **dotted)
         for tip, colour in zip(flat[1:], (BLUE, ORANGE), strict=True):
             board.arrow(at, tip, colour, width=2.2, head=14)
         board.part(lambda: ax.text(at[0], -2.95, "", ha="center", fontsize=13)).set_text(name)

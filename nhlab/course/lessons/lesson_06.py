@@ -46,13 +46,13 @@ def push_panel(valley, angle=(-90, 90, 0), t=(0.0, 8.0, 1.2), h=0.02):
         k, direction = round(time / h), ahead(0, np.deg2rad(angle), 1)
         J, power = momentum @ direction, force @ direction
         end = 1.6 * np.array([1, y[k]]) / np.hypot(1, y[k])
-        board.curve(*np.array([-end, end]).T, left, color=DARK, label="$D$")
+        board.outline(*np.array([-end, end]).T, left, color=DARK, label="$D$")
         board.arrow((0, 0), force[k] / np.abs(lam).max(), ORANGE, left, FORCE)
         board.arrow((0, 0), direction, BLUE, left, XI)
         board.curve(sol.t, J, right, color=BLUE)
         near = np.array([-0.8, 0.8])
         tangent_line = sol.t[k] + near, J[k] + power[k] * near
-        board.curve(*tangent_line, right, color=ORANGE, linewidth=2.4, label=SLOPE)
+        board.outline(*tangent_line, right, color=ORANGE, linewidth=2.4, label=SLOPE)
         board.dots(sol.t[k : k + 1], J[k : k + 1], right, color=BLUE, markersize=8)
         board.say("force along xi", f"{power[k]:+.3f}")
         board.say("J", f"{J[k]:+.3f}")
@@ -230,10 +230,11 @@ def turning_panel(symmetry, phi=(0.3, 0.6, 0.4), rate=(0.0, 0.06, 0.0), t=(0.0, 
         board.curve(*sol.q[:, :2].T, left, color=GREY)
         board.curve(*at.T, left, color=GREEN, linewidth=1)
         for end in wheels(q)[0]:
-            board.curve(*np.array([end, at[k]]).T, left, color=GREEN, linestyle=":", linewidth=1.4)
+            axle = np.array([end, at[k]])
+            board.outline(*axle.T, left, color=GREEN, linestyle=":", linewidth=1.4)
         board.dots(*at[k : k + 1].T, left, color=GREEN)
         for part in outline(q):
-            board.curve(*part.T, left, color=DARK, linewidth=2)
+            board.outline(*part.T, left, color=DARK, linewidth=2)
         J = _draw_balance(board, right, symmetry, sol, markevery=4)
         board.dots(sol.t[i + 1 : i + 2], J[i : i + 1], right, markersize=8, color=BLUE)
         board.say("phi", f"{q[4]:.2f}")

@@ -270,7 +270,7 @@ def square_panel(*reductions, h=(0.05, 0.4, 0.2), T=4.0):
         if board.news(system):
             _name_axes(right, red)
             board.forget()
-        board.fit(right, *np.vstack([exact, *(sol.q for sol in runs)]).T, board.quick)
+        board.fit(right, *np.vstack([exact, *(sol.q for sol in runs)]).T)
         true = integrate(red, Reference(), h=runs[0].t[-1], steps=1).q[-1]
         errors = [f"{np.abs(sol.q[-1] - true).max():.1e}" for sol in runs]
         board.say("difference", "round-off" if commutes else f"{size:.1e}")
@@ -356,11 +356,11 @@ def ball_panel(ball, radius=(0.1, 1.7, 0.5), part=(0.0, 1.0, 1.0)):
         attitude, k = rolled(ball, r), round(part * (len(r) - 1))
         R = SO3.matrix(attitude[k])
         board.curve(*r.T, left, color=SLATE)
-        board.curve(*(r[k] + turn).T, left, color=DARK)
-        board.curve(*(_from_above(mark @ R.T, 0) + r[k]).T, left, color=ORANGE)
-        board.curve(*_from_above(net @ R.T, -1e-9).T, right, color=BLUE, linewidth=0.9)
+        board.outline(*(r[k] + turn).T, left, color=DARK)
+        board.outline(*(_from_above(mark @ R.T, 0) + r[k]).T, left, color=ORANGE)
+        board.outline(*_from_above(net @ R.T, -1e-9).T, right, color=BLUE, linewidth=0.9)
         seen = _from_above(mark @ R.T, -1e-9)
-        board.curve(*seen.T, right, color=ORANGE, linewidth=3, label="mark now")
+        board.outline(*seen.T, right, color=ORANGE, linewidth=3, label="mark now")
         turned = 2 * np.arccos(np.clip(attitude[-1, 0], -1, 1))
         board.say("angle after the loop", f"{turned:.4f}")
         board.say("area / R²", f"{np.pi * radius**2:.4f}")
