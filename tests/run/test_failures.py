@@ -37,7 +37,7 @@ def quietly(call):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("make, method, h", LARGE, ids=repr)
+@pytest.mark.parametrize("make, method, h", LARGE, ids=lambda x: getattr(x, "__name__", repr(x)))
 def test_a_member_fails_alone_and_all_that_is_kept_is_finite(make, method, h, backend):
     """Large steps beside a small one, on every backend; alone the small one does the same."""
     system, options = made(make), {"h": [h, 0.01, h], "steps": 40, "backend": backend}
