@@ -27,10 +27,11 @@ _HOME = {
     "run.trajectory": ("Trajectory",),
     "run.ensemble": ("ensemble", "Ensemble"),
     "run.errors": ("EnsembleError", "IntegrationError", "Interrupted"),
-    "geometry.reduction": ("Chaplygin", "Horizontal", "Reduction"),
+    "geometry.reduction": ("Chaplygin", "Horizontal", "Mixed", "Reduction"),
     "geometry.symmetry": ("Symmetry",),
-    "view.widgets": ("explore", "animate", "panel", "Picture"),
-    "course.exercises": ("check",),
+    "view.widgets": ("explore", "animate", "motion_panel", "panel", "Picture"),
+    "course.exercises": ("check", "hint", "solution"),
+    "course.predict": ("covers", "predict", "predictions"),
 }
 _MODULES = {
     "discrete": "mechanics.discrete",

@@ -143,8 +143,20 @@ def environment():
 # The commands: each returns the arguments for the environment's Python.
 
 
+def prepare_lab():
+    """Give JupyterLab what panels want, as defaults: the user's own settings come before them.
+
+    The files there let a saved notebook keep its panels, and the server pass messages on at once;
+    without the echo a slider hears of its own moves only once.
+    """
+    paths = [str(ROOT / "nhlab/course/jupyter"), os.environ.get("JUPYTER_CONFIG_PATH", "")]
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(path for path in paths if path)
+    os.environ.setdefault("JUPYTER_WIDGETS_ECHO", "0")
+
+
 def lab(args):
     """Start JupyterLab here, on the first notebook unless another is given."""
+    prepare_lab()
     options = ["--ServerApp.root_dir=" + str(ROOT), "--ip=localhost"]
     if not any(Path(arg).exists() for arg in args):
         options.append("--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb")

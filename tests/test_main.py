@@ -361,6 +361,35 @@ def test_lab_passes_arguments_on(project, user):
     assert "--ip=localhost" not in args  # JupyterLab refuses an option given twice
 
 
+def test_lab_gets_defaults_for_panels_and_keeps_what_is_set(project, user, monkeypatch):
+    user(1000)
+    monkeypatch.setenv("JUPYTER_WIDGETS_ECHO", "1")
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "mine")
+    monkeypatch.setattr(launcher, "ROOT", PROJECT)
+    launcher.lab([])
+    assert os.environ["JUPYTER_WIDGETS_ECHO"] == "1"
+    ours, theirs = os.environ["JUPYTER_CONFIG_PATH"].split(os.pathsep)
+    assert theirs == "mine"
+    found = subprocess.run(
+        [sys.executable, "-c", SETTINGS], capture_output=True, text=True, env=dict(os.environ)
+    )
+    assert found.stdout.split() == ["True", "PromptConnection"], found.stderr
+    monkeypatch.delenv("JUPYTER_WIDGETS_ECHO")
+    launcher.lab([])
+    assert os.environ["JUPYTER_WIDGETS_ECHO"] == "0"
+
+
+# As the server reads them: does Lab save the state of widgets, and which connection is used?
+SETTINGS = """
+from jupyter_server.serverapp import ServerApp
+from jupyterlab_server.settings_utils import _get_overrides
+app = ServerApp()
+app.load_config_file()
+print(_get_overrides("nowhere")[0]["@jupyter-widgets/jupyterlab-manager:plugin"]["saveState"])
+print(app.kernel_websocket_connection_class.__name__)
+"""
+
+
 def test_test_uses_two_workers_unless_told_otherwise():
     args = launcher.test(["-k", "dla"])
     assert args[:4] == ["-m", "pytest", "-n", "2"] and args[-2:] == ["-k", "dla"]

@@ -20,6 +20,7 @@ class Block:
     def __init__(self):
         self.before, self.inside = [], []
         self.moving, self.current = set(), set()
+        self.positive = []  # pivots that must be: a positive definite matrix has no others
         self._known, self._known_inside, self._still = {}, {}, {}
 
     def enter(self, unknowns):
@@ -127,15 +128,17 @@ class Block:
             self._still[e] = e not in self.moving and all(map(self._fixed, e.args))
         return self._still[e]
 
-    def solve(self, J, r, strong):
+    def solve(self, J, r, strong, once=False):
         """Gaussian elimination of J d = r, written out for the entries that are not 0; return d.
 
         The pivots are chosen here, once: the diagonal where it survives h -> 0 (``strong``), as
         it does for a positive definite M, otherwise another row.  Should such a pivot vanish on
-        the way, the step does not converge and is taken again with pivoting (careful.py).
+        the way, the step does not converge and is taken again with pivoting (careful.py).  What
+        is solved ``once``, without iteration, would not notice: it asks for ``positive`` pivots.
         """
         n, inverse = len(r), []
         J, r, strong = [list(row) for row in J], list(r), [list(row) for row in strong]
+        own = [once and n > 2 and strong[k][k] for k in range(n)]  # two rows need no order
         for k in range(n):
             if k == n - 2 and all(J[i][j] != 0 for i in (k, k + 1) for j in (k, k + 1)):
                 break
@@ -143,8 +146,9 @@ class Block:
             if not rows:
                 raise ValueError("the step's equations do not determine its unknowns")
             i = k if k in rows else rows[0]
-            for table in (J, r, strong):
+            for table in (J, r, strong, own):
                 table[k], table[i] = table[i], table[k]
+            self._expect(J[k][k], own[k])
             inverse.append(self.atom(1 / J[k][k], "w"))
             for i in range(k + 1, n):
                 if J[i][k] == 0:
@@ -157,16 +161,23 @@ class Block:
                 r[i] = self.atom(r[i] - factor * r[k], "r")
         d, done = [None] * n, len(inverse)
         if done < n:
-            d[done:] = self._cramer([row[done:] for row in J[done:]], r[done:])
+            self._expect(J[done][done], own[done])
+            d[done:] = self._cramer([row[done:] for row in J[done:]], r[done:], all(own[done:]))
         for k in reversed(range(done)):
             rest = r[k] - sum(J[k][j] * d[j] for j in range(k + 1, n))
             d[k] = self.atom(rest * inverse[k], "d")
         return d
 
-    def _cramer(self, J, r):
+    def _expect(self, pivot, positive):
+        if positive and not pivot.is_positive:
+            self.positive.append(pivot)
+
+    def _cramer(self, J, r, positive):
         """The last two unknowns: one division, not two in turn."""
         (a, b), (c, e) = J
-        w = self.atom(1 / self.atom(a * e - b * c, "j"), "w")
+        determinant = self.atom(a * e - b * c, "j")
+        self._expect(determinant, positive)
+        w = self.atom(1 / determinant, "w")
         return [
             self.atom((r[0] * e - r[1] * b) * w, "d"),
             self.atom((r[1] * a - r[0] * c) * w, "d"),
@@ -187,11 +198,14 @@ def _factored(e):
         return e
     if not e.is_Add:
         return e.func(*map(_factored, e.args))
-    terms = [(x, x.args if x.is_Mul else (x,)) for x in e.args]
+    terms = [(x, list(x.args if x.is_Mul else (x,))) for x in e.args]
     often = Counter(f for _, factors in terms for f in factors if not f.is_Number)
     factor, count = max(often.items(), key=lambda item: item[1], default=(None, 0))
     if count < 2:
         return e.func(*map(_factored, e.args))
-    inner = [x / factor for x, factors in terms if factor in factors]
     outer = [x for x, factors in terms if factor not in factors]
-    return factor * _factored(sp.Add(*inner)) + _factored(sp.Add(*outer))
+    inner = [factors for _, factors in terms if factor in factors]
+    for factors in inner:
+        factors.remove(factor)  # SymPy does not cancel every quotient
+    inner = sp.Add(*(sp.Mul(*factors) for factors in inner))
+    return factor * _factored(inner) + _factored(sp.Add(*outer))

@@ -93,7 +93,7 @@ def _solve(stage, let, known, result):
     values = start(*known.values())
     x = values[:n]
     tolerance = 0.3 if stage.predictor else TOLERANCE  # a guess need not be better
-    near = tolerance**2 * (values[n:] + x * x)
+    near = tolerance * np.hypot(np.sqrt(values[n:]), x)  # whose squares may overflow
     for _ in range(MAXITER):
         values = system(*known.values(), *x)
         r, J = values[:n], values[n:].reshape(n, n)
@@ -108,7 +108,7 @@ def _solve(stage, let, known, result):
             result.advice = "The constraints or the discrete Lagrangian degenerate at this state."
             return False
         x = x - d
-        if np.all(d * d <= near):
+        if np.all(np.abs(d) <= near) and np.isfinite(x).all():
             known |= dict(zip(stage.unknowns, x.tolist(), strict=True))
             return True
     result.reason = f"Newton's method did not converge in {MAXITER} iterations"

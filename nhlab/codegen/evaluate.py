@@ -20,7 +20,7 @@ class Function:
 
     def __init__(self, arguments, table, let=()):
         self.vectors = [isinstance(x, tuple) for x in arguments]
-        names, flat = Names(), [sp.sympify(e) for e in flattened(table)]
+        names, flat = Names(), [sp.sympify(e, strict=True) for e in flattened(table)]
         heads = [names[s] for x in arguments for s in (x if isinstance(x, tuple) else (x,))]
         block = Block()
         left = block.share(flat, let)

@@ -8,6 +8,7 @@ without it: ``split`` up to 2.3 times, ``_own_rows`` 1.3, ``fewer_angles`` 1.2.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 
 import sympy as sp
@@ -17,7 +18,6 @@ from .derivatives import dot, jacobian, needed, total
 from .statement import TOLERANCE, dummy
 
 NEAR = sp.Float(f"{TOLERANCE**2:.3g}")
-FINITE = sp.Float(1e300)  # a sum of squares below it is neither infinite nor NaN
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Newton:
 @dataclass
 class Plan:
     """``lines``: pairs (symbol, expression) and Newton loops; ``conditions`` that the step was
-    solved; the new values of what is carried, and of h."""
+    solved and leads to finite values; the new values of what is carried, and of h."""
 
     lines: list
     conditions: list
@@ -42,21 +42,81 @@ class Plan:
 
 def plan(statement):
     """The plan of one step."""
-    block, lines, conditions = Block(), [], []
+    block, lines, conditions, results = Block(), [], [], []
     stages = [fewer_angles(stage) for stage in statement.stages]
     if statement.definite:
         stages = [part for stage in stages for part in split(stage, statement.let)]
     for stage in stages:
-        solved, tests = _solved(block, stage, statement)
+        solved, tests, found = _solved(block, stage, statement)
         lines += solved
         conditions += tests
+        results += found
         block.leave()
     update = block.share(statement.update, statement.let)
+    names = [f"{x.name}_new" for x in statement.carry] + ["new"] * len(update)
+    update = [block.atom(e, name) for e, name in zip(update, names, strict=False)]
     new_h = statement.h
     if statement.new_h is not None:
         new_h = statement.new_h
         conditions.append(sp.Gt(new_h, 0, evaluate=False))
-    return Plan([*lines, *block.before], conditions, update, new_h)
+    lines += block.before
+    conditions += positive(block.positive, lines, statement.args)
+    given = {*statement.carry, *statement.args, statement.t, statement.h, statement.part}
+    conditions += finite([*update, new_h, *results], lines, given)
+    return Plan(lines, conditions, update, new_h)
+
+
+# ---------------------------------------------------------------------------- what must hold
+
+
+def positive(pivots, lines, args):
+    """The conditions that pivots are positive; those of the arguments alone are known to be."""
+    known = set(args)
+    for x in lines:
+        if isinstance(x, Newton):
+            known -= {s for s, _ in x.body}
+        elif x[1].free_symbols <= known:
+            known.add(x[0])
+    moving = (e for e in dict.fromkeys(pivots) if not e.free_symbols <= known)
+    return [sp.Gt(e, 0, evaluate=False) for e in moving]
+
+
+def finite(values, lines, given):
+    """The condition that symbols, or their negatives, are finite, in a list; empty if they are
+    ``given``.
+
+    Infinities and NaN survive sums, products and positive powers: a sum of the values tells, and
+    what a value was made from by these need not be looked at again.
+    """
+    made = {}  # symbol -> where it was assigned last, and what
+    for k, x in enumerate(lines):
+        pairs = [(s, sp.S.Zero) for s, _ in x.body] if isinstance(x, Newton) else [x]
+        made |= {s: (k, e) for s, e in pairs}
+    terms, known = [], set(given)
+    values = dict.fromkeys(s for e in values for s in e.free_symbols)
+    for s in sorted(values, key=lambda s: -made[s][0] if s in made else 0):
+        if s not in known:  # what was made last tells most
+            terms.append(s)
+            known |= _shown(s, made)
+    nought = sp.Mul(sp.Float(0), total(terms), evaluate=False)  # NaN if one is not finite
+    return [sp.Eq(nought, 0, evaluate=False)] if terms else []
+
+
+def _shown(e, made):
+    """The symbols that are finite if e is, by their last values."""
+    found, left = set(), [(math.inf, e)]
+    while left:
+        k, e = left.pop()
+        if e.is_Symbol and e not in found:
+            at, value = made.get(e, (-1, sp.S.Zero))
+            if at < k:  # else it was assigned once more
+                found.add(e)
+                left.append((at, value))
+        elif e.is_Add or e.is_Mul:
+            left += [(k, x) for x in e.args]
+        elif e.is_Pow and e.exp.is_positive:
+            left.append((k, e.base))
+    return found
 
 
 # ---------------------------------------------------------------------------- preparing a stage
@@ -147,7 +207,7 @@ def _at(e, small):
 
 
 def _solved(block, stage, statement):
-    """The lines that solve one stage, and the conditions that it was solved.
+    """The lines that solve one stage, the conditions that it was solved, and what must be finite.
 
     With a positive definite M linear equations are solved once; else they are iterated as well,
     which detects and repairs a bad pivot.
@@ -163,7 +223,7 @@ def _solved(block, stage, statement):
     start = [(stage.unknowns[k], e) for k, e in guess.items()]
     correct = [(u, u - d[k]) for k, u in enumerate(stage.unknowns)]
     if stage.predictor:
-        return [*block.before, *start, *block.inside, *correct], []
+        return [*block.before, *start, *block.inside, *correct], [], []
     near = {}  # what the square of a correction must not exceed
     for k, (u, scale2) in enumerate(zip(stage.unknowns, stage.scale2, strict=True)):
         if curved[k] and scale2 is not None:
@@ -171,8 +231,8 @@ def _solved(block, stage, statement):
             start.append((near[k], sp.Mul(NEAR, scale2 + u**2, evaluate=False)))
     tests = [sp.Le(d[k] ** 2, limit, evaluate=False) for k, limit in near.items()]
     loop = Newton([*block.inside, *correct], tests)
-    finite = sp.Lt(total(near.values()), FINITE, evaluate=False)  # or any correction would pass
-    return [*block.before, *start, loop], [loop.ok, finite]
+    results = [*stage.unknowns, *near.values()]  # beside infinity any correction would be small
+    return [*block.before, *start, loop], [loop.ok], results
 
 
 def _linear(block, system):
@@ -184,13 +244,12 @@ def _linear(block, system):
         if s in moving:
             value = e.xreplace(zero)
             zero[s] = value if value.is_Atom else dummy(s.name)
-            let.append((zero[s], value))
+            let += [] if value.is_Atom else [(zero[s], value)]
     block.enter(())
     J, r = block.atoms(system.J, [-e.xreplace(zero) for e in stage.equations], let)
-    d = block.solve(J, r, system.strong)
+    d = block.solve(J, r, system.strong, once=not stage.predictor)
     lines = [*block.before, *zip(stage.unknowns, d, strict=True)]
-    size = total(u**2 for u in stage.unknowns)
-    return lines, [] if stage.predictor else [sp.Lt(size, FINITE, evaluate=False)]
+    return lines, [], [] if stage.predictor else [*stage.unknowns]
 
 
 def _newton_step(block, system, let, own, anew):
@@ -206,7 +265,7 @@ def _newton_step(block, system, let, own, anew):
     zero = dict.fromkeys([x[i] for i in own] if anew else x, sp.S.Zero)
     r = [-stage.equations[i].xreplace(zero) for i in own]
     J_own, r = block.atoms(_part(J, own, own), r, let)
-    c = block.solve(J_own, r, strong_own)
+    c = block.solve(J_own, r, strong_own, once=not stage.predictor)
     for i, e in zip(own, c, strict=True) if anew else ():
         block.add(x[i], e)
 

@@ -1,36 +1,25 @@
-"""Running a generated text under CPython, on NumPy arrays, or compiled by numba; and its cache."""
+"""Running a generated text under CPython, on NumPy arrays, or compiled by numba."""
 
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import linecache
-import os
 import sys
 import threading
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import sympy as sp
 
+from . import cache
 from .printing import NUMPY
 from .writing import generate
 
 
-def cache_dir():
-    """The folder of generated texts and compiled code, or None where none can be written."""
-    root = os.environ.get("NHLAB_CACHE_DIR")
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(root) if root else Path(base) / "nhlab"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return None
-    return folder if os.access(folder, os.W_OK) else None
-
-
+@lru_cache
 def _fingerprint():
     """Changes when the code that generates texts changes, so that no stale text is used."""
     rooms = (Path(__file__).parents[1] / x for x in ("codegen", "mechanics", "methods", "geometry"))
@@ -78,7 +67,7 @@ class Program:
 
     def __init__(self, key, make_statement):
         digest = hashlib.sha256(key.encode() + _fingerprint()).hexdigest()[:24]
-        self.name = f"nhlab_step_{digest}"
+        self.name = f"{cache.PREFIX}{digest}"
         self._make_statement = make_statement
 
     @cached_property
@@ -86,28 +75,17 @@ class Program:
         return self._make_statement()
 
     @cached_property
-    def path(self):
-        """The file that holds the text, written once; None without a cache folder."""
-        folder = cache_dir()
-        return folder / f"{self.name}.py" if folder else None
-
-    @cached_property
     def text(self):
-        if self.path is not None and self.path.exists():
-            return self.path.read_text()
+        kept = cache.read(f"{self.name}.py")
+        if kept is not None:
+            return kept.decode()
         with at_work("deriving the equations of a step; Ctrl-C stops it"):
             text = generate(self.statement)
-        if self.path is not None:
-            draft = self.path.with_suffix(f".{os.getpid()}.tmp")
-            try:
-                draft.write_text(text)
-                draft.replace(self.path)  # atomic: another process sees all of it or nothing
-            except OSError:
-                self.path = None
+        cache.write(f"{self.name}.py", text.encode())
         return text
 
-    def _execute(self):
-        space = {"__name__": self.name}
+    def _execute(self, space=None):
+        space = {"__name__": self.name} if space is None else space
         file = f"<{self.name}>"
         linecache.cache[file] = (len(self.text), None, self.text.splitlines(True), file)
         exec(compile(self.text, file, "exec"), space)
@@ -141,28 +119,26 @@ class Program:
 
     @cached_property
     def numba(self):
-        """``run`` compiled; the machine code is kept beside the text and survives restarts."""
+        """``run`` compiled; the machine code is kept like the text and survives restarts."""
         import numba
 
-        text = self.text  # writes the file
-        if self.path is None:
-            space, cache = self._execute(), False
-        else:
-            spec = importlib.util.spec_from_file_location(self.name, self.path)
-            module = importlib.util.module_from_spec(spec)
-            sys.modules[self.name] = module  # numba's cache looks the module up while executing
-            exec(compile(text, str(self.path), "exec"), module.__dict__)
-            space, cache = module.__dict__, True
+        sys.modules[self.name] = module = ModuleType(self.name)  # compiled code looks it up
+        space = self._execute(vars(module))
         used = [f for f in ("all_", "where", "sign", "half_angle", "substep", "step") if f in space]
         for name in used:
             inline = name != "half_angle"  # a loop, long to compile at each call
             space[name] = numba.njit(space[name], error_model="numpy", forceinline=inline)
-        return numba.njit(space["run"], error_model="numpy", nogil=True, cache=cache)
+        run = numba.njit(space["run"], error_model="numpy", nogil=True)
+        cache.keep_compiled(run, self.name, self.text)
+        return run
 
     def is_compiled(self):
         return "numba" in self.__dict__
 
     def is_cached(self):
         """True if an earlier process left compiled code."""
-        folder = self.path and self.path.parent / "__pycache__"
-        return bool(folder) and any(folder.glob(f"{self.name}.run-*.nbi"))
+        return self._found_compiled
+
+    @cached_property
+    def _found_compiled(self):
+        return cache.has_compiled(self.name)  # a search, done once

@@ -29,7 +29,7 @@ class Stage:
 
     def __post_init__(self):
         scale2 = self.scale2 or (1,) * len(self.unknowns)
-        scale2 = tuple(x if x is None else sp.sympify(x) for x in scale2)
+        scale2 = tuple(x if x is None else sp.sympify(x, strict=True) for x in scale2)
         object.__setattr__(self, "scale2", scale2)
 
 
@@ -42,8 +42,9 @@ class Statement:
     that chooses its own step gives ``new_h``; a step with ``new_h <= 0`` is never accepted.
     With ``factors`` a step is made of substeps of size ``part * h``, part being each factor in
     turn; then stages, update and let are those of a substep, written in t, h, carry and ``part``.
-    ``definite`` says that M is positive definite, so that elimination needs no pivoting; if not,
-    linear equations are iterated as well, which detects and repairs a bad pivot.
+    ``definite`` says that M should be positive definite, so that elimination needs no pivoting; a
+    step that meets a pivot <= 0 is not accepted.  If not, linear equations are iterated as well,
+    which detects and repairs a bad pivot.
     """
 
     t: sp.Symbol

@@ -74,7 +74,7 @@ def contact_starts(K=10):
 
 
 def quartic_starts(K=10):
-    """Celledoni et al.: energy 3.76 shared differently by x and y1."""
+    """Celledoni et al.: energy 3.06, shared differently by x and y1."""
     a = np.arange(1, K + 1) * np.pi / (2 * K)
     q, v = np.tile([0, 0.6, 0.4, 0.2, 1, 1, 1], (K, 1)), np.zeros((K, 7))
     q[:, 0], v[:, 1] = np.cos(a), np.sin(a)

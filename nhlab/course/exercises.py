@@ -2,37 +2,64 @@
 
 Each ``lessons/lesson_NN.py`` has a function for each exercise, ``exercise_1``, ``exercise_2``, ...
 It returns a hint for a wrong answer; its docstring is said to a right one. ``takes`` and
-``some_of`` say what form the answer has. The truth is computed, not stored.
+``some_of`` say what form the answer has. The truth is computed, not stored.  Hints to ask for and
+the solution are in ``solutions/NN.md``; ``nh.hint`` and ``nh.solution`` show them.
 """
 
 import html
 import re
-from functools import wraps
+from collections import Counter
+from functools import cache, wraps
 from importlib import import_module
+from pathlib import Path
 
+import ipywidgets as w
 import numpy as np
 
+SOLUTIONS = Path(__file__).parent / "solutions"
+LISTING = '<pre style="overflow-x:auto;user-select:all">{}</pre>'
 
-class Verdict:
-    """What ``check`` says; shown in the notebook, readable in tests."""
 
-    def __init__(self, state, text):
-        self.state, self.text = state, text
+class Said:
+    """A sentence of ``check``, ``hint`` or ``solution``, with code below it if there is some."""
+
+    colour, mark = "#666666", "○"
+
+    def __init__(self, text, code=""):
+        self.text, self.code = text, code
+
+    def __repr__(self):
+        return f"{self.text}\n\n{self.code}".strip()
+
+    def _repr_html_(self):
+        frame = f"border-left:4px solid {self.colour};padding:.3em .8em"
+        head = f'<b style="color:{self.colour}">{self.mark}</b> {html.escape(self.text)}'
+        listing = LISTING.format(html.escape(self.code)) if self.code else ""
+        return f'<div style="{frame}">{head}{listing}</div>'
+
+
+STATES = {  # of an answer: colour, mark and first words
+    "open": ("#666666", "○", "Not answered yet."),
+    "wrong": ("#B25000", "✗", "Not yet."),
+    "right": ("#00734A", "✓", "Right."),
+}
+
+
+class Verdict(Said):
+    """What ``check`` says; with buttons for hints and the solution until the answer is right."""
+
+    def __init__(self, name, state, text):
+        self.name, self.state = name, state
+        self.colour, self.mark, head = STATES[state]
+        super().__init__(f"{head} {text}".strip())
 
     @property
     def right(self):
         return self.state == "right"
 
-    def __repr__(self):
-        head = {"open": "Not answered yet.", "wrong": "Not yet.", "right": "Right."}[self.state]
-        return f"{head} {self.text}".strip()
-
-    def _repr_html_(self):
-        colour = {"open": "#666666", "wrong": "#B25000", "right": "#00734A"}[self.state]
-        mark = {"open": "○", "wrong": "✗", "right": "✓"}[self.state]
-        frame = f"border-left:4px solid {colour};padding:.3em .8em"
-        head = f'<b style="color:{colour}">{mark}</b>'
-        return f'<div style="{frame}">{head} {html.escape(repr(self))}</div>'
+    def _repr_mimebundle_(self, **kwargs):
+        data = {"text/plain": repr(self), "text/html": self._repr_html_()}
+        return data if self.right else buttons(self)._repr_mimebundle_(**kwargs) | data
 
 
 def exercise(name):
@@ -49,14 +76,74 @@ def check(name, answer=...):
     """Say whether ``answer`` solves the exercise, with a hint if it does not."""
     test = exercise(name)
     if answer is ...:
-        return Verdict("open", "Replace the dots by your answer and run the cell again.")
+        open_ = "Replace the dots by your answer and run the cell again."
+        return Verdict(name, "open", open_)
+    tries[name] += 1
     try:
         hint = test(answer)
     except Exception as error:  # an answer may be any object, also a function that fails
-        return Verdict("wrong", f"Your answer raised {type(error).__name__}: {error}")
+        return Verdict(name, "wrong", f"Your answer raised {type(error).__name__}: {error}")
     if hint is None:
-        return Verdict("right", " ".join((test.__doc__ or "").split()))
-    return Verdict("wrong", re.sub(r"\n {4,}", " ", hint))  # the source's line breaks
+        return Verdict(name, "right", " ".join((test.__doc__ or "").split()))
+    return Verdict(name, "wrong", re.sub(r"\n {4,}", " ", hint))  # the source's line breaks
+
+
+# ---------------------------------------------------------------------------- help
+
+tries, seen = Counter(), Counter()  # answers given, and hints shown, for each exercise
+
+
+@cache
+def written(name):
+    """The hints and the code of the solution, as ``solutions/NN.md`` has them."""
+    exercise(name)
+    lesson, _, number = name.partition(".")
+    text = (SOLUTIONS / f"{lesson}.md").read_text(encoding="utf-8")
+    part = re.search(rf"^## {number}$(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)[1]
+    code = re.search(r"^```python\n(.*?)^```", part, re.MULTILINE | re.DOTALL)[1]
+    return re.findall(r"^- (.*)$", part, re.MULTILINE), code.strip()
+
+
+def hint(name):
+    """Help with an exercise, each time a little more."""
+    hints, _ = written(name)
+    seen[name] = min(seen[name] + 1, len(hints))
+    number = seen[name]
+    more = "" if number < len(hints) else f' Next comes nh.solution("{name}").'
+    return Said(f"Hint {number} of {len(hints)}: {hints[number - 1]}{more}")
+
+
+def solution(name, anyway=False):
+    """The solution of an exercise, after a try or all hints; with ``anyway`` at once."""
+    hints, code = written(name)
+    if not (anyway or tries[name] or seen[name] == len(hints)):
+        return Said(
+            f'Try it first: give an answer to nh.check("{name}", ...), or ask nh.hint("{name}"). '
+            f'In a hurry? nh.solution("{name}", anyway=True)'
+        )
+    why = " ".join((exercise(name).__doc__ or "").split())
+    return Said(f"A solution of {name}. {why}", f'{code}\nnh.check("{name}", answer)')
+
+
+def buttons(verdict):
+    """The verdict with a button for the next hint and one for the solution."""
+    help_ = w.HTML()
+
+    def button(text, tip, show):
+        made = w.Button(description=text, tooltip=tip)
+        made.on_click(lambda _: setattr(help_, "value", show(verdict.name)._repr_html_()))
+        return made
+
+    row = w.HBox(
+        [
+            button("Hint", "a little more each time", hint),
+            button("Solution", "after a try or all hints", solution),
+        ]
+    )
+    return w.VBox([w.HTML(verdict._repr_html_()), row, help_])
+
+
+# ---------------------------------------------------------------------------- forms of answers
 
 
 def near(answer, truth, rtol=1e-2):

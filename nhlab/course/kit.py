@@ -4,6 +4,10 @@ import numpy as np
 from matplotlib.patches import FancyArrowPatch
 
 from ..view import plot
+from ..view.body import ahead as ahead  # and what else the lessons draw with
+from ..view.body import circle as circle
+from ..view.body import joined as joined
+from ..view.body import place as place
 from ..view.widgets import Picture, panel
 
 RIGHT = {"loc": "center left", "bbox_to_anchor": (1, 0.5), "ncols": 1}
@@ -56,20 +60,25 @@ class Board(Picture):
         """An entry of the read-out."""
         self.said[label] = text
 
-    def part(self, make):
+    def part(self, make, ghost=True):
         """The next moving artist; the first time ``make()`` gives it."""
         if self._next == len(self.moving):
-            self.add(make())
+            self.add(make(), ghost)
         artist = self.moving[self._next]
         artist.set_visible(True)
         self._next += 1
         return artist
 
-    def curve(self, x, y, ax=None, **look):
-        self.part(lambda: (ax or self.ax).plot([], [], **look)[0]).set_data(x, y)
+    def curve(self, x, y, ax=None, ghost=True, **look):
+        """A curve; its first shape stays as a pale ghost, if it has one."""
+        self.part(lambda: (ax or self.ax).plot([], [], **look)[0], ghost).set_data(x, y)
 
     def dots(self, x, y, ax=None, **look):
         self.curve(x, y, ax, linestyle="none", **{"marker": "o", **look})
+
+    def outline(self, x, y, ax=None, **look):
+        """A part of a body, or what belongs to one instant: it leaves no ghost."""
+        self.curve(x, y, ax, ghost=False, **look)
 
     def run(self, method, x, y, ax=None, **look):
         """A curve in the colour and under the name of a method."""
@@ -88,8 +97,10 @@ class Board(Picture):
 
     def hold(self, ax, x, y=(), same=True):
         """Limits that hold x, y and the curves on ``ax``; ``same`` if it shows what it showed."""
+        if not same:
+            self.forget(ax)
         drawn = [line.get_ydata() for line in ax.lines if line.get_animated()]
-        self.fit(ax, x, np.concatenate([y, *drawn]), self.quick and same)
+        self.fit(ax, x, np.concatenate([y, *drawn]))
 
     def news(self, key):
         """Is ``key`` another one than the last time?"""
@@ -145,30 +156,7 @@ def slope(x, y):
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])
 
 
-def circle(count):
-    """Points (count, 2) once round the unit circle; the last is the first."""
-    a = np.linspace(0, 2 * np.pi, count)
-    return np.stack([np.cos(a), np.sin(a)], -1)
-
-
-def ahead(at, angle, distance):
-    """The point at a distance along a heading; arrays of them if given arrays."""
-    return np.asarray(at) + distance * np.stack([np.cos(angle), np.sin(angle)], -1)
-
-
-def place(points, angle, at):
-    """Points turned by an angle and moved to ``at``."""
-    c, s = np.cos(angle), np.sin(angle)
-    return np.asarray(points, float) @ [[c, s], [-s, c]] + np.asarray(at)
-
-
 def arc(ax, at, radius, ends, text, gap, colour, linewidth=1, **font):
     """The angle at a corner between two headings, and its name beyond the arc by a gap."""
     ax.plot(*ahead(at, np.linspace(*ends, 30), radius).T, color=colour, linewidth=linewidth)
     ax.text(*ahead(at, sum(ends) / 2, radius + gap), text, ha="center", va="center", **font)
-
-
-def joined(parts):
-    """Polylines, (k, d) each, as one curve with gaps between them."""
-    gap = np.full((1, np.shape(parts[0])[-1]), np.nan)
-    return np.vstack([x for part in parts for x in (part, gap)])

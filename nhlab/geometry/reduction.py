@@ -1,7 +1,8 @@
 r"""Reduction by an abelian group that translates fibre coordinates s: the system on r = q mod s.
 
 Two conditions fix the motion in the fibre, and so a discrete connection f(r0, r1) = s1 - s0: the
-constraints (``Chaplygin``) or a conserved momentum J_d = mu (``Horizontal``).  All else is common.
+constraints (``Chaplygin``) or a conserved momentum J_d = mu (``Horizontal``); ``Mixed`` takes some
+of each.  All else is common.
 
 .. math:: L_d^*(r_0,r_1) = l_d(r_0,r_1,f(r_0,r_1)), \qquad l_d(r_0,r_1,f) = L_d(r_0,0,r_1,f)
 
@@ -311,35 +312,49 @@ class Horizontal(Reduction):
 
     _remedy = "reduction.at(q0, v0) has its momentum mu"
 
+    @property
+    def kept(self):
+        """The places of the velocities whose momentum is mu."""
+        return self.bundle.v_s
+
+    def _constraining(self):
+        """Rows of constraints that determine a part of the fibre velocities."""
+        return ()
+
     def _check_fibre(self):
-        full, places = self.full, self.bundle.v_s
+        full, places = self.full, self.kept
+        if isinstance(full, Chaplygin):  # its gyroscopic force is not in its L
+            raise ValueError(
+                f"{full!r} is reduced by its constraints already; reduce by the horizontal "
+                "symmetry first: nh.Chaplygin(nh.Horizontal(system))"
+            )
+        symmetry = tuple(full.v[i] for i in places)
         if not self.bundle.is_abelian:
             raise ValueError(
                 "nh.Horizontal reduces by translations of coordinates, not by a "
                 f"group such as {self.bundle.group!r}"
             )
-        for c, u in ((c, u) for c in full.constraints for u in self.fibre_v):
+        for c, u in ((c, u) for c in full.constraints for u in symmetry):
             if sp.simplify(c.diff(u)) != 0:
                 raise ValueError(
                     f"the constraint {c} restricts {u}, so the symmetry is not "
                     "horizontal; nh.Chaplygin treats vertical ones"
                 )
         M = [full.symbolic.M[i] for i in places]
-        if any(sp.simplify(row[j].diff(u)) != 0 for row in M for j in places for u in self.fibre_v):
+        if any(sp.simplify(row[j].diff(u)) != 0 for row in M for j in places for u in symmetry):
             raise ValueError(
-                f"J_d = mu cannot be solved for {self.fibre_v}: L = {full.L} is not "
-                "quadratic in them"
+                f"J_d = mu cannot be solved for {symmetry}: L = {full.L} is not quadratic in them"
             )
-        if not self._determines_fibre(M):
+        if not self._determines_fibre([*self._constraining(), *M]):
             raise ValueError(
-                f"J_d = mu does not determine {self.fibre_v}: their block of the mass "
+                f"J_d = mu does not determine {symmetry}: their block of the mass "
                 "matrix is singular (transversality fails)"
             )
         self.mu_symbols = self._momentum_symbols()
         self._own = dict(zip(self.mu_symbols, self._momentum_values(), strict=True))
 
     def _momentum_symbols(self):
-        full, count = self.full, len(self.fibre_v)
+        full, count = self.full, len(self.kept)
         taken = {s.name for s in (*full.q, *full.v, *full.parameters, full.t) if s is not None}
         names = ["mu"] if count == 1 else [f"mu{k}" for k in range(count)]
         while taken & set(names):
@@ -348,37 +363,38 @@ class Horizontal(Reduction):
 
     def _momentum_values(self):
         """mu as it was given, or that of the system's own start."""
-        full, given, count = self.full, self._given, len(self.fibre)
+        full, given, count = self.full, self._given, len(self.kept)
         if given is None:
             if full.q0 is None or full.v0 is None:
                 raise ValueError(
                     "mu is missing, and the system has no start of its own to take it from; give mu"
                 )
-            given = full.momentum(full.q0, full.v0)[self.bundle.v_s]
+            given = full.momentum(full.q0, full.v0)[self.kept]
         try:
             values = np.atleast_1d(np.asarray(given, float))
         except (TypeError, ValueError):
             values = np.full(1, np.nan)
         if values.shape != (count,) or not np.isfinite(values).all():
-            each = f"{count} finite numbers, one for each of {tuple(self.fibre)}"
+            names = tuple(full.q[i] for i in self.kept)
+            each = f"{count} finite numbers, one for each of {names}"
             raise ValueError(f"mu = {self._given!r} must be {each}")
         return values.tolist()
 
     @property
     def mu(self):
-        """The momentum of the fibre, shape (m,)."""
+        """The momentum of the symmetry, shape (m,)."""
         return np.array([self.parameters[s] for s in self.mu_symbols])
 
     def at(self, q0, v0, t=0.0):
         """This reduction at the momentum of (q0, v0)."""
-        mu = self.full.momentum(q0, v0, t)[self.bundle.v_s]
+        mu = self.full.momentum(q0, v0, t)[self.kept]
         return self.set(**{s.name: x for s, x in zip(self.mu_symbols, mu, strict=True)})
 
     def J_d(self, q0, q1, h, alpha=0.5, symmetric=False, t=0.0):
-        """The discrete momentum D2Ld(q0, q1) in the fibre, shape (..., m)."""
+        """The discrete momentum D2Ld(q0, q1) of the symmetry, shape (..., m)."""
         v = self.full.velocity_between(q0, q1, h)
         p = DLA(alpha, symmetric).on_step(self.full, "p_plus", t, q0, v, h)
-        return p[..., self.bundle.v_s]
+        return p[..., self.kept]
 
     def _options(self):
         return {**super()._options(), "mu": self.mu.tolist()}
@@ -391,8 +407,76 @@ class Horizontal(Reduction):
         return sp.ImmutableMatrix.zeros(len(self.fibre_v), len(self.v))
 
     def _left(self):
-        power = dot(self.mu_symbols, self.fibre_velocity)
-        return _tidy(self.on_D(self.full.L) - power), self.full.constraints
+        return self._routhian(self.fibre_velocity), self.full.constraints
+
+    def _routhian(self, velocities):
+        return _tidy(self.on_D(self.full.L) - dot(self.mu_symbols, velocities))
+
+
+class Mixed(Horizontal):
+    r"""Part of the fibre moves by constraints, part by a momentum: TQ = H + S + U of the poster.
+
+    .. math:: D = H\oplus S, \quad V = S\oplus U, \qquad w_d(q_0,q_1) = 0, \quad
+              \frac{\partial L_d}{\partial s_1} = \mu \text{ for } s \in S
+
+    With an empty S this is ``Chaplygin``, with an empty U and no constraints ``Horizontal``.
+
+    Parameters
+    ----------
+    system : L and constraints independent of the fibre; as many constraints as fibre coordinates
+        besides those of ``momentum``, whose velocities they must not contain
+    fibre : names of all fibre coordinates
+    momentum : names of those among them, the part S, that are horizontal symmetries
+    mu : as for ``Horizontal``
+    """
+
+    def __init__(self, system, fibre=None, momentum=(), mu=None, base=None, name=""):
+        names = momentum.replace(",", " ").split() if isinstance(momentum, str) else momentum
+        self.symmetry = [getattr(s, "name", s) for s in names]
+        super().__init__(system, fibre, mu, base, name)
+
+    @property
+    def kept(self):
+        names = [s.name for s in self.full.q]
+        return [i for i in self.bundle.v_s if names[i] in self.symmetry]
+
+    def _constraining(self):
+        return self.full.symbolic.A
+
+    def _check_fibre(self):
+        names, full = [s.name for s in self.fibre], self.full
+        if not self.symmetry or not {*self.symmetry} < {*names}:
+            raise ValueError(
+                f"momentum = {self.symmetry} must name some, not all, of the fibre {names}; "
+                "for none there is nh.Chaplygin, for all nh.Horizontal"
+            )
+        if full.holonomic or len(full.constraints) != len(names) - len(self.kept):
+            raise ValueError(
+                f"TQ = H + S + U needs one velocity constraint for each of "
+                f"{[x for x in names if x not in self.symmetry]} and no other; {full!r} has "
+                f"{len(full.constraints)} and {len(full.holonomic)} holonomic ones"
+            )
+        super()._check_fibre()
+
+    def conditions(self, wd, J):
+        momenta = [j for i, j in zip(self.bundle.v_s, J, strict=True) if i in self.kept]
+        return [*wd, *super().conditions(wd, momenta)]
+
+    @cached_property
+    def connection(self):
+        """Of the constraints; the rows of S are 0, for there the lift does not matter."""
+        A = -sp.Matrix(self.fibre_velocity).jacobian(self.v).applyfunc(_tidy)
+        for row, i in enumerate(self.bundle.v_s):
+            if i in self.kept:
+                A[row, :] = sp.zeros(1, A.cols)
+        return sp.ImmutableMatrix(A)
+
+    def _options(self):
+        return {**super()._options(), "momentum": self.symmetry}
+
+    def _left(self):
+        pairs = zip(self.bundle.v_s, self.fibre_velocity, strict=True)
+        return self._routhian([e for i, e in pairs if i in self.kept]), ()
 
 
 class ReducedSymbolic(Symbolic):
@@ -472,8 +556,8 @@ class ReducedLagrangian:
 def _solve(equations, unknowns):
     """Solutions of linear equations in a few unknowns, as expressions."""
     zero = dict.fromkeys(unknowns, sp.S.Zero)
-    K = sp.Matrix([[sp.sympify(e).diff(u) for u in unknowns] for e in equations])
-    rest = sp.Matrix([-sp.sympify(e).xreplace(zero) for e in equations])
+    K = sp.Matrix([[sp.sympify(e, strict=True).diff(u) for u in unknowns] for e in equations])
+    rest = sp.Matrix([-sp.sympify(e, strict=True).xreplace(zero) for e in equations])
     if K.is_diagonal():
         return [x / K[i, i] for i, x in enumerate(rest)]
     return list(K.LUsolve(rest))
@@ -481,7 +565,7 @@ def _solve(equations, unknowns):
 
 def _tidy(e):
     """The shortest of e, e multiplied out, and that with cos^2 + sin^2 = 1."""
-    forms = [sp.sympify(e)]
+    forms = [sp.sympify(e, strict=True)]
     forms.append(forms[0].expand())
     if forms[1].has(sp.sin) and forms[1].has(sp.cos) and forms[1].count_ops() < 60:
         forms.append(sp.trigsimp(forms[1]))

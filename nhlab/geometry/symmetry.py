@@ -18,6 +18,7 @@ from sympy.polys.polyerrors import BasePolynomialError
 from sympy.utilities.iterables import is_sequence
 
 from ..codegen.derivatives import dot
+from ..mechanics.formula import read_formula, sympified
 from ..methods import DLA, Projector
 
 TOLERANCE = 1e-10  # of what vanishes identically, measured against the terms it is made of
@@ -91,10 +92,9 @@ class Symmetry:
         return tuple(row.values())
 
     def _expression(self, e, where):
-        try:
-            e = sp.sympify(e, locals=self._symbols)
-        except (sp.SympifyError, TypeError, AttributeError):
-            e = None
+        if isinstance(e, str):
+            e = read_formula(e, self._symbols, where)
+        e = sympified(e, where)
         if not isinstance(e, sp.Expr) or e.is_Matrix:
             raise ValueError(f"{where}: a component is no scalar SymPy expression in q")
         e = e.subs({s: self._symbols[s.name] for s in e.free_symbols if s.name in self._symbols})

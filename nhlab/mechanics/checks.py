@@ -9,6 +9,7 @@ import numpy as np
 import sympy as sp
 
 from ..codegen.careful import balanced
+from .formula import sympified
 
 
 def sequence(x):
@@ -29,10 +30,7 @@ def read_symbols(given, name):
 
 
 def read_expression(e, name):
-    try:
-        e = sp.sympify(e)
-    except sp.SympifyError:
-        raise ValueError(f"{name} = {e!r} is not a SymPy expression") from None
+    e = sympified(e, name)
     if isinstance(e, sp.Equality):
         e = e.lhs - e.rhs
     if not isinstance(e, sp.Expr) or e.is_Matrix:
@@ -50,6 +48,8 @@ def read_expression(e, name):
 
 def read_matrix(rows, name):
     try:
+        if not isinstance(rows, (sp.MatrixBase, sp.MatrixExpr)):
+            rows = [[sympified(e, name) for e in row] for row in rows]
         return sp.ImmutableMatrix(rows)
     except (TypeError, ValueError):
         raise ValueError(f"{name} = {rows!r} is not a matrix; give its rows as lists") from None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from .checks import sequence
+from .checks import read_matrix, read_symbols, sequence
+from .formula import sympified
 
 
 def plain(L, q, constraints=(), **others):
@@ -23,12 +24,12 @@ def plain(L, q, constraints=(), **others):
             name += "_"
         taken.add(name)
         velocities.append(sp.Symbol(name, real=True))
-    t = others.pop("t", sp.Symbol("t", real=True))
+    (t,) = read_symbols([others.pop("t", None) or sp.Symbol("t", real=True)], "t")
     rates = {s.diff(time): u for s, u in zip(qs, velocities, strict=True)}
     places = dict(zip(qs, coordinates, strict=True))
 
-    def read(e):
-        e = sp.sympify(e).doit().xreplace(rates).xreplace(places).xreplace({time: t})
+    def read(e, name="metric"):
+        e = sympified(e, name).doit().xreplace(rates).xreplace(places).xreplace({time: t})
         left = e.atoms(sp.Derivative) | e.atoms(sp.core.function.AppliedUndef)
         if left:
             raise ValueError(
@@ -37,10 +38,10 @@ def plain(L, q, constraints=(), **others):
             )
         return e
 
-    L, constraints = read(L), [read(c) for c in sequence(constraints)]
-    holonomic = [read(g) for g in sequence(others.pop("holonomic", ()))]
+    L, constraints = read(L, "L"), [read(c, "constraints") for c in sequence(constraints)]
+    holonomic = [read(g, "holonomic") for g in sequence(others.pop("holonomic", ()))]
     if others.get("metric") is not None:
-        others["metric"] = sp.Matrix(others["metric"]).applyfunc(read)
+        others["metric"] = read_matrix(others["metric"], "metric").applyfunc(read)
     if all(t not in e.free_symbols for e in [L, *constraints]):
         t = None
     expressions = {"L": L, "constraints": constraints, "holonomic": holonomic}

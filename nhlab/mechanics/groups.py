@@ -26,6 +26,7 @@ import sympy as sp
 from ..codegen.derivatives import dot
 from ..codegen.statement import dummy
 from .checks import read_array
+from .formula import sympified
 
 BASIS = (1, 0, 0), (0, 1, 0), (0, 0, 1)
 MATRICES = "expected (..., 3, 3)"
@@ -78,7 +79,7 @@ class Group:
     def matrix(self, g):
         """The 3 x 3 matrix of g, shape (..., 3, 3); of symbols, a SymPy matrix."""
         if any(isinstance(x, sp.Basic) for x in np.ravel(np.asarray(g, object))):
-            return sp.Matrix(self.entries(tuple(g)))
+            return sp.Matrix(self.entries([sympified(x, "g") for x in g]))
         return _table(self.entries(self._parts(g)))
 
     def hat(self, xi):
@@ -178,6 +179,10 @@ class Group:
         let, (cos, sin, _) = self.half(xi, tau)
         angle = xi[2] if tau == "exp" else 2 * sp.atan(xi[2] / 2)
         return let, list(self._product(g, self._element(xi, cos, sin, angle)))
+
+    def settled(self, g):
+        """The coordinates of the element next to g, which sums may have led off the group."""
+        return list(g)
 
     def leaving(self, xi, mu, tau, half):
         """(d tau^-1_xi)^* mu as expressions: the momentum -D1Ld at g, for mu = L_v; at -xi the
@@ -303,6 +308,11 @@ class _SO3(Group):
         size2, unit = dummy("size2"), dummy("unit")  # two, for short derivatives
         let += [*zip(y, product, strict=True), (size2, sum(x**2 for x in y))]
         return [*let, (unit, 1 / sp.sqrt(size2))], [x * unit for x in y]
+
+    def settled(self, g):
+        size2 = sum(x * x for x in g)
+        size = sp.sqrt(size2) if isinstance(size2, sp.Basic) else np.sqrt(size2)
+        return [x / size for x in g]
 
     def near(self, g, other):
         """Of g and -g, the one next to the other element."""

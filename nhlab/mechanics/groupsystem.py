@@ -50,7 +50,7 @@ class GroupSystem(System):
         if rule not in TAU:
             raise ValueError(f"rule = {rule!r} is unknown; choose one of {tuple(TAU)}")
         if others.keys() & {"holonomic", "t"}:
-            raise TypeError("a system on a group has neither holonomic constraints nor t")
+            raise ValueError("a system on a group has neither holonomic constraints nor t")
         self.group, self.rule = group, rule
         r = read_symbols(r, "r") if sequence(r) else ()
         g = symbols([f"g{s}" for s in group.coordinates]) if g is None else read_symbols(g, "g")
@@ -166,6 +166,9 @@ class GroupSystem(System):
         for s, e in reversed(let):
             place = [x.xreplace({s: e}) for x in place]
         return place
+
+    def settled(self, q):
+        return [*q[: self.k], *self.group.settled(q[self.k :])]
 
     def discretise(self, t, q, v, h, alpha, symmetric):
         return GroupLagrangian(self, t, q, v, h, alpha, symmetric)

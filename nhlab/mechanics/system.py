@@ -235,6 +235,10 @@ class System:
         """Expressions for the place where a step h with velocity v arrives."""
         return [x + h * u for x, u in zip(q, v, strict=True)]
 
+    def settled(self, q):
+        """q, a sequence of expressions or arrays, put back where configurations lie."""
+        return list(q)
+
     def discretise(self, t, q, v, h, alpha, symmetric):
         """The discrete Lagrangian of a step h with velocity v from (t, q)."""
         return DiscreteLagrangian(self, t, q, v, h, alpha, symmetric)
@@ -246,10 +250,18 @@ class System:
 
     @cached_property
     def is_definite(self):
-        """True if M is positive definite (at generic points), as of a kinetic energy."""
+        """True if M, and the metric if one was given, are positive definite at generic points.
+
+        Generated code expects it elsewhere too, and looks at its pivots on the way.
+        """
         with np.errstate(all="ignore"):
-            M = self.M(*self.samples())
-        return bool(np.isfinite(M).all() and (np.linalg.eigvalsh(M)[..., 0] > 0).all())
+            return self.is_definite_at(*self.samples())
+
+    def is_definite_at(self, q, v, t=0.0):
+        """The same at all of these states."""
+        forms = [self.M(q, v, t)]
+        forms += [] if self.metric is None else [self.G(q, t)]
+        return all(np.isfinite(x).all() and (np.linalg.eigvalsh(x) > 0).all() for x in forms)
 
     @property
     def is_autonomous(self):

@@ -18,12 +18,15 @@ from .method import Frame, Method
 class RK4(Method):
     r"""The classical Runge-Kutta method of order 4 for q' = v, v' = a(t, q, v).
 
-    Keeps nothing exactly: energy and constraints drift, slowly for small h.
+    Exact for linear integrals alone: energy and constraints drift, slowly for small h.  A
+    quaternion is made a unit one again after each step (Hairer, Lubich & Wanner, section IV.4: it
+    keeps the order).
     """
 
     discrete: ClassVar[bool] = False
     order: ClassVar[int] = 4
-    loses: ClassVar[tuple] = ("energy", "the constraints", "momenta", "the symplectic form")
+    keeps: ClassVar[tuple] = ("momenta that are linear in v with constant coefficients",)
+    loses: ClassVar[tuple] = ("energy", "the constraints", "other momenta", "the symplectic form")
 
     def code_key(self):
         return ("RK4",)
@@ -44,6 +47,8 @@ class RK4(Method):
             stages.append(motion_stage(system, s.t + c * h, q, v, s.let))
             slopes.append((*system.rate(q, v), *stages[-1].unknowns[: s.n]))
         means = [dot((1, 2, 2, 1), some) / 6 for some in zip(*slopes, strict=True)]
+        arrived = [x + h * y for x, y in zip(state, means, strict=True)]
+        arrived[: len(s.q)] = system.settled(arrived[: len(s.q)])
         impulse = [-h * lam for lam in stages[0].unknowns[s.n :]]
         return Statement(
             t=s.t,
@@ -51,7 +56,7 @@ class RK4(Method):
             carry=(*state, *s.lam),
             args=s.parameters,
             stages=tuple(stages),
-            update=(*(x + h * y for x, y in zip(state, means, strict=True)), *impulse),
+            update=(*arrived, *impulse),
             let=s.lets(),
         )
 

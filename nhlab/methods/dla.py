@@ -25,13 +25,14 @@ class DLA(Method):
 
     keeps: ClassVar[tuple] = (
         "the discrete constraint wd(q_k, q_k+1) = 0",
-        "momenta of horizontal symmetries",
-        "the form of the momentum equation",
+        "momenta of horizontal symmetries of Ld",
+        "the momentum equation, for symmetries of Ld",
+        "the law Phi* Omega = Omega + d beta_d of the symplectic form, CM01 (22)",
         "holonomic constraints",
     )
     loses: ClassVar[tuple] = (
         "energy (it oscillates, and drifts on some problems)",
-        "the symplectic form (it changes by d beta_d, CM01 (22))",
+        "the symplectic form",
         "the constraint at the nodes",
     )
 

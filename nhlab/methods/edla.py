@@ -34,7 +34,7 @@ class EDLA(Method):
     keeps: ClassVar[tuple] = (
         "the discrete energy of autonomous systems, else its balance",
         "the discrete constraint wd(q_k, q_k+1) = 0",
-        "momenta of horizontal symmetries",
+        "momenta of horizontal symmetries of Ld",
         "the extended symplectic form, without constraints",
     )
     loses: ClassVar[tuple] = (

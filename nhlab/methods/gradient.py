@@ -48,8 +48,9 @@ class DiscreteGradient(Method):
     equation: order 2 and reversible.
 
     The aim is that of Celledoni, Farre Puiggali, Hoiseth & Martin de Diego (J. Nonlinear Sci. 29
-    (2019)), who take a discrete gradient on D* in a basis of D; here no basis is chosen, so none
-    becomes singular.
+    (2019)), who take a discrete gradient on D* in a basis of D, and then rewrite their methods with
+    "just the initial information" of the system.  Here no basis is chosen, so none becomes
+    singular.
 
     Rows hold (q, v) at the nodes; ``lam`` is lambda for the rows of A as they were given.
     """
@@ -60,7 +61,8 @@ class DiscreteGradient(Method):
         "energy at the nodes",
         "the constraints at the nodes",
         "time reversal: back after v -> -v, if L(q, -v) = L(q, v)",
-        "momenta of coordinates that occur in neither V nor A, if M is constant",
+        "momenta of coordinates that L does not contain, nor any constraint their velocities, "
+        "if M is constant and L has no terms b(q).v",
     )
     loses: ClassVar[tuple] = ("the symplectic form", "other momenta")
 

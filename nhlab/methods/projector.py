@@ -30,9 +30,9 @@ class Projector(Method):
 
     keeps: ClassVar[tuple] = (
         "the constraint for the average of arriving and leaving momentum",
-        "momenta of horizontal symmetries",
-        "the form of the momentum equation",
-        "energy, if the metric is bi-invariant and V = 0 (FIM08 Thm 1)",
+        "momenta of horizontal symmetries of Ld",
+        "the momentum equation, for symmetries of Ld",
+        "energy, if L is a bi-invariant metric and P, Q are built with it (FIM08 Thm 1)",
     )
     loses: ClassVar[tuple] = (
         "energy in general",

@@ -53,7 +53,7 @@ class Reversible(Method):
         "the constraints at the nodes",
         "time reversal: back after v -> -v, if L(q, -v) = L(q, v)",
         "holonomic constraints",
-        "momenta of coordinates that occur neither in L nor in A",
+        "momenta of coordinates that L does not contain, nor any constraint their velocities",
         "the symplectic form, without velocity constraints",
     )
     loses: ClassVar[tuple] = ("energy (it oscillates, and drifts on some problems)",)

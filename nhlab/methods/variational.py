@@ -22,7 +22,7 @@ class Variational(Method):
     alpha: float = 0.5
     symmetric: bool = False
 
-    keeps: ClassVar[tuple] = ("the symplectic form", "momenta of symmetries", "g(q) = 0")
+    keeps: ClassVar[tuple] = ("the symplectic form", "momenta of symmetries of Ld", "g(q) = 0")
     loses: ClassVar[tuple] = ("energy (it oscillates but stays)",)
 
     def check(self, system):

@@ -44,13 +44,20 @@ def finite(x, name):
             return float(x)
     except OverflowError:
         pass
-    raise ValueError(f"{name} = {x!r} must be a finite number")
+    raise ValueError(f"{name} = {_brief(x)} must be a finite number")
+
+
+def _brief(x):
+    """What was given, as far as a sentence can hold it."""
+    text = repr(x)
+    return text if len(text) <= 100 else f"{text[:100]}..."
 
 
 def whole(x, name, least):
     number = isinstance(x, numbers.Real) and not isinstance(x, bool)
-    if not number or not math.isfinite(x) or int(x) != x or x < least:
-        raise ValueError(f"{name} = {x!r} must be a whole number, at least {least}")
+    if not number or not least <= x <= 2**53 or int(x) != x:
+        most = " and at most 2**53" if number and x > 2**53 else ""
+        raise ValueError(f"{name} = {_brief(x)} must be a whole number, at least {least}{most}")
     return int(x)
 
 
@@ -66,7 +73,7 @@ def array(x, name, wanted="is not an array of numbers"):
     try:
         return np.array(x, float)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} = {x!r} {wanted}") from None
+        raise ValueError(f"{name} = {_brief(x)} {wanted}") from None
 
 
 def positive(h, many):
@@ -79,6 +86,15 @@ def positive(h, many):
     for k in np.flatnonzero(h <= 0)[:1]:
         raise ValueError(f"h[{k}] = {h[k]} must be positive; to go back, reverse v0")
     return h
+
+
+def check_clock(t0, h, steps):
+    """The times t0 + k h must differ, by clearly more than their round-off."""
+    for x in [h] if isinstance(h, float) else np.unique(h).tolist():
+        last = max(abs(t0), abs(t0 + steps * x))
+        if x < 10 * math.ulp(last):
+            fault = f"h = {x:g} is lost in the round-off of times as large as {last:g}"
+            raise ValueError(f"t0 = {t0:g}, steps = {steps}: {fault}; begin nearer to 0")
 
 
 def states(system, method, q0, v0, q1):
@@ -109,7 +125,7 @@ def vectors(system, given, many):
             wanted += f" one number for each of {symbols}"
             raise ValueError(f"{name} has shape {x.shape}; expected {wanted}")
         if not np.all(np.isfinite(x)):
-            raise ValueError(f"{name} = {x} must be finite")
+            raise ValueError(f"{name} = {_brief(x)} must be finite")
         found[name] = x
     return [None if x is None else np.atleast_2d(x) for x in found.values()]
 
@@ -121,7 +137,7 @@ def for_all(system, given, h, parameters):
     """The states and parameters of an ensemble, each for all K members; h tells K, too."""
     given = {name: _states(system, x, name) for name, x in given.items() if x is not None}
     if not isinstance(parameters, (dict, type(None))):
-        raise ValueError(f"parameters = {parameters!r} must map names to numbers or arrays")
+        raise ValueError(f"parameters = {_brief(parameters)} must map names to numbers or arrays")
     values = {getattr(k, "name", str(k)): x for k, x in (parameters or {}).items()}
     system.set(**dict.fromkeys(values, 1.0))  # refuses names it does not know
     values = {name: _numbers(x, f"parameters[{name!r}]") for name, x in values.items()}
@@ -167,14 +183,13 @@ def _same(sizes):
 def definite(system, parameters):
     """``System.is_definite`` for all members."""
     varied = {s for s in system.parameters if s.name in parameters}
-    if not varied or not system.short.depends(system.short.M, varied):
+    if not varied or not system.short.depends((*system.short.M, *system.short.G), varied):
         return system.is_definite
     for at in range(0, len(next(iter(parameters.values()))), 10_000):
         some = {name: x[at : at + 10_000, None] for name, x in parameters.items()}
         with np.errstate(all="ignore"):
-            M = system.varied(some, None).M(*system.samples())
-        if not (np.isfinite(M).all() and (np.linalg.eigvalsh(M)[..., 0] > 0).all()):
-            return False
+            if not system.varied(some, None).is_definite_at(*system.samples()):
+                return False
     return True
 
 
@@ -204,13 +219,29 @@ def check_states(start):
         place = f"q0{at(k)} = {_short(q[k])} (rank {rank(A[k])} of {len(A[k])})"
         raise ValueError(f"the constraints are dependent at {place}; start elsewhere")
     if v is None:
-        return
+        return _check_second(start, at)
     residual = np.einsum("kai,ki->ka", A, v)
     for k in _first(np.abs(residual) > 1e-9 * _size(A, v) + 1e-15):
         near, how = _nearest(s, A[k], residual[k], q[k], v[k], t)
         fault = f"v0{at(k)} = {_short(v[k])} violates the constraints"
         remedy = f"The nearest admissible velocity is {_short(near)} ({how})"
         raise ValueError(f"{fault}: A(q0) v0 = {_short(residual[k])}, not 0. {remedy}")
+
+
+def _check_second(start, at):
+    """q1 may be off the discrete constraints by as much as the forms change on the way: then it
+    can still come from a motion, as the exact one."""
+    s, q, h, t = start.company, start.q0, start.h, start.t0
+    with np.errstate(all="ignore"):  # what is not finite is refused
+        v = s.velocity_between(q, start.q1, h)
+        wd = start.method.on_step(s, "constraints", t, q, v, h)
+        places = [(part * h, s.move(q, v, part * h)) for part in (0, 0.25, 0.5, 0.75, 1)]
+        A = np.array([s.A(x, t + dt) for dt, x in places])[:, :, : wd.shape[-1]]
+        slack = 2 * _size(np.abs(A - A[0]).max(0), v) + 1e-9 * _size(A[0], v) + 1e-15
+    for k in _first(~(np.abs(wd) <= slack)):
+        fault = f"q1{at(k)} = {_short(start.q1[k])} violates the discrete constraints"
+        remedy = "no motion leads there in the time h; start from v0"
+        raise ValueError(f"{fault}: wd(q0, q1) = {_short(wd[k])}, not 0; {remedy}")
 
 
 def _nearest(system, A, residual, q, v, t):

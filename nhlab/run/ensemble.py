@@ -7,6 +7,7 @@ whoever computes them, and in whatever order.  Nothing here schedules; the execu
 from __future__ import annotations
 
 import pickle
+import warnings
 from concurrent.futures import BrokenExecutor, as_completed
 from functools import cached_property, lru_cache
 
@@ -17,6 +18,7 @@ from ..methods import Reference
 from ..methods.layout import Rows
 from .arguments import check_backend, whole
 from .errors import EnsembleError, IntegrationError, Interrupted
+from .explain import energy_jumps
 from .loop import Run, choose_backend
 from .progress import Bar
 from .start import Start
@@ -26,6 +28,7 @@ WORK = {"python": 50_000, "numpy": 1_000_000, "numba": 2_000_000}  # steps of a 
 LEAST = {"python": 1, "numpy": 256, "numba": 1}  # members of a chunk; short arrays are slow
 BYTES = 64_000_000  # of the rows of a chunk
 NOT_RUN = "not run"  # the error of a member until it has been
+LOOKS = np.linspace(0, 1, 20)  # where the energies of a run are looked at
 
 
 def ensemble(
@@ -71,7 +74,9 @@ def ensemble(
     backend, functions = backend or choose_backend(start), _functions(summary)
     parts = chunks(start, backend, chunk, bool(functions))
     common = Common((system, method, backend, functions))
-    return _collect(start, parts, common, executor, Bar(progress, len(start) * start.steps))
+    many = _collect(start, parts, common, executor, Bar(progress, len(start) * start.steps))
+    _warn_of_energy_jumps(many)
+    return many
 
 
 def chunks(start, backend, size=None, summarised=False):
@@ -94,6 +99,7 @@ class Ensemble:
     q, p : (K, N+1, n) and t : (K, N+1), NaN where a run had stopped;  h : (K,);  parameters :
     name -> (K,);  steps_done : (K,);  ok : (K,) True where a run went through
     errors : index -> why a run stopped, in short; ``error(k)`` repeats run k to explain it
+    jumps : index -> (first energy, farthest from it), where h was too large
     summary : if one was asked for, an array (K, ...) or a dict of them; then there are no rows
 
     ``ensemble[k]`` is run k as a Trajectory, as far as it went.
@@ -104,7 +110,7 @@ class Ensemble:
         self.h, self.parameters, count = start.h, start.parameters, len(start)
         self.rows = None if summarised else start.empty_rows(count)
         self.steps_done, self.summary = np.zeros(count, int), None
-        self.errors = dict.fromkeys(range(count), NOT_RUN)
+        self.errors, self.jumps = dict.fromkeys(range(count), NOT_RUN), {}
 
     def __len__(self):
         return len(self.start)
@@ -206,7 +212,7 @@ def _collect(start, parts, common, executor, bar):
     return many
 
 
-def _add(many, where, rows, done, errors, summaries):
+def _add(many, where, rows, done, errors, summaries, jumps):
     """The results of a chunk; returns its summaries by the members' own index."""
     if rows is not None:
         many.rows[where] = rows
@@ -214,7 +220,17 @@ def _add(many, where, rows, done, errors, summaries):
     for k in range(first, where.stop):
         del many.errors[k]  # it has run
     many.errors |= {first + k: message for k, message in errors.items()}
+    many.jumps |= {first + k: energies for k, energies in jumps.items()}
     return {first + k: x for k, x in summaries.items()}
+
+
+def _warn_of_energy_jumps(many):
+    """Once for all members; the first stands for the others."""
+    for k in sorted(many.jumps)[:1]:
+        what = f"the energies of {len(many.jumps)} of {len(many)} members jump, that of member {k}"
+        what += " from {:.4g} to {:.4g}".format(*many.jumps[k])
+        what += f": h = {many.h[k]:g} is too large for {many.method!r}; .jumps has them all"
+        warnings.warn(what, RuntimeWarning, stacklevel=3)
 
 
 def _check_summaries(many, summaries):
@@ -283,12 +299,13 @@ def _unpickled(data):
 
 
 def _run(common, part, out=None):
-    """The rows of a part, if they are wanted and not left in ``out``; steps done, index -> message
-    and index -> summary."""
+    """The rows of a part, if they are wanted and not left in ``out``; steps done, and by index
+    messages, summaries and energies that jump."""
     part.system, part.method, backend, functions = common.value
     together, count = backend == "numpy", len(part)
     rows = part.empty_rows(1 if functions and not together else count) if out is None else out
     done, errors, values = np.zeros(count, int), {}, {}
+    looks = np.empty((count, len(LOOKS), part.layout.width))
     if together:
         _as_arrays(part, rows, done, errors)
     for k in range(count):
@@ -296,14 +313,27 @@ def _run(common, part, out=None):
         one = part.member(k) if functions or not together else None
         if not together:
             done[k] = _alone(one, own, backend, errors, k)
-        own[done[k] // part.every + 1 :] = np.nan
+        last = done[k] // part.every
+        own[last + 1 :], looks[k] = np.nan, own[(LOOKS * last).astype(int)]
         if functions:
             try:
                 sol = one.trajectory(own, done[k], errors.get(k, ""))
-                values[k] = _summarise(functions, sol)
+                with np.errstate(all="ignore"):  # of what overflows the energies warn
+                    values[k] = _summarise(functions, sol)
             except Exception as error:
                 _note(errors, k, f"the summary failed: {type(error).__name__}: {error}")
-    return rows if out is None and not functions else None, done, errors, values
+    rows = rows if out is None and not functions else None
+    return rows, done, errors, values, _jumps(part, looks)
+
+
+def _jumps(part, looks):
+    """index -> (first energy, farthest from it) of the members whose energy jumps."""
+    if not part.system.is_autonomous:
+        return {}
+    parameters = {name: x[:, None] for name, x in part.parameters.items()}
+    system, rows = part.system.varied(parameters, None), Rows(part.layout, looks)
+    first, farthest, jumped = energy_jumps(system, rows.q, rows.v)
+    return {k: (float(first[k]), float(farthest[k])) for k in np.flatnonzero(jumped).tolist()}
 
 
 def _alone(one, rows, backend, errors, k):
@@ -317,7 +347,10 @@ def _alone(one, rows, backend, errors, k):
 
 
 def _as_arrays(part, rows, ends, errors):
-    """All states advance together; one that fails is tried alone and, failing again, left out."""
+    """All states advance together; one that fails is tried alone and, failing again, left out.
+
+    Newton goes on until all have converged, which may lead one away that had; alone it stops.
+    """
     rows[:, 0] = part.row
     begun = np.isfinite(part.state).all(-1)
     for k in np.flatnonzero(~begun).tolist():  # their first step fails
@@ -335,8 +368,9 @@ def _as_arrays(part, rows, ends, errors):
         new, good = step(now)
         for i in np.flatnonzero(~good):
             one = Run(now.member(i), "python", rows[alive[i]], explain=False)
+            one.total = one.done + 1
             try:
-                one.careful()
+                one.advance()
                 new[i], good[i] = one.state.array, True
             except IntegrationError as error:
                 errors[int(alive[i])], step = _message(part, error), None

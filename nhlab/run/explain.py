@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 
 import numpy as np
@@ -13,7 +14,10 @@ def explain(run, attempt):
     """(reason, advice) for a step that failed: rank loss, no positive step, or Newton."""
     s, q, v = run.system, run.state.q, run.state.v
     _, h = run.state.clock(None, run.h)
-    reason = dependent(s, [s.move(q, v, part * h) for part in (0, 0.5, 1)], run.time)
+    places = [q]
+    with contextlib.suppress(ValueError):  # too far away to be computed
+        places += [s.move(q, v, part * h) for part in (0.5, 1)]
+    reason = dependent(s, places, run.time)
     if reason:
         advice = "The constraints lose rank there; start elsewhere or choose other coordinates."
         return reason, advice
@@ -25,7 +29,10 @@ def explain(run, attempt):
 def dependent(system, places, t):
     """A sentence if the constraint forms are (nearly) dependent at one of the places."""
     for q in places if system.m else ():
-        sizes = np.linalg.svd(system.A(q, t), compute_uv=False)
+        A = system.A(q, t)
+        if not np.isfinite(A).all():
+            continue
+        sizes = np.linalg.svd(A, compute_uv=False)
         if sizes[-1] < 1e-3 * sizes[0]:
             value = f"(smallest singular value {sizes[-1]:.1e})"
             return f"the constraint forms become dependent near {_place(system, q)} {value}"
@@ -75,14 +82,25 @@ def warn_of_energy_jumps(sol):
     if not sol.system.is_autonomous or len(sol) < 2:
         return
     pick = slice(None, None, len(sol) // 500 + 1)
-    with np.errstate(all="ignore"):  # what overflows has jumped, too
-        E, V = sol.system.energy(sol.q[pick], sol.rows.v[pick]), sol.system.V(sol.q[pick])
-        scale = np.ptp(np.minimum(V, max(E[0], V[0]))) + np.abs(E[0] - V[0]) + 1e-300
-        jump = np.nan_to_num(np.abs(E - E[0]), nan=np.inf)
-    if jump.max() > 10 * scale:
+    before, after, jumped = energy_jumps(sol.system, sol.q[pick], sol.rows.v[pick])
+    if jumped:
         warnings.warn(
-            f"the energy changes from {E[0]:.4g} to {E[jump.argmax()]:.4g} during "
+            f"the energy changes from {before:.4g} to {after:.4g} during "
             f"this run: h = {sol.h0:g} is too large for {sol.method!r}",
             RuntimeWarning,
             stacklevel=3,
         )
+
+
+def energy_jumps(system, q, v):
+    """Along runs, shape (..., N, n): the first energy, the one farthest from it, and whether it
+    lies beyond all that the motion can account for, each of shape (...)."""
+    with np.errstate(all="ignore"):  # what overflows has jumped, too
+        E, V = system.energy(q, v), system.V(q)
+        first, bottom = E[..., :1], V[..., :1]
+        heights = np.minimum(V, np.maximum(first, bottom))
+        scale = np.ptp(heights, -1) + np.abs(first - bottom)[..., 0] + 1e-300
+        jump = np.nan_to_num(np.abs(E - first), nan=np.inf)
+        farthest = np.take_along_axis(E, jump.argmax(-1)[..., None], -1)[..., 0]
+        jumped = ~np.isfinite(farthest) | (jump.max(-1) > 10 * scale)
+    return first[..., 0], farthest, jumped

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import zlib
 from importlib import import_module
-from zipfile import BadZipFile
 
 import numpy as np
 import sympy as sp
 
 from .. import methods
 from ..mechanics import groups
+from ..mechanics.formula import is_moderate_power
 from ..mechanics.groupsystem import GroupSystem
 from ..mechanics.system import System
+from .arguments import finite, positive, whole
 
 FORMAT = "nhlab trajectory 1"
-ABOUT = ("t0", "every", "message", "q1_given")  # of a Trajectory, as they are
 CLASSES = {
     name: getattr(sp, name)
     for name in (
@@ -28,8 +27,9 @@ CLASSES = {
 }
 CLASSES["ExprCondPair"] = sp.functions.elementary.piecewise.ExprCondPair
 EXPRESSIONS = ("q", "v", "L", "constraints", "holonomic", "t", "metric")
-REDUCTIONS = ("Chaplygin", "Horizontal")
+REDUCTIONS = ("Chaplygin", "Horizontal", "Mixed")
 CONSTANTS = {"pi": sp.pi, "E": sp.E, "True": sp.true, "False": sp.false}
+BITS = 4096  # of a number in a file; more would take SymPy forever, and no formula needs them
 
 # ---------------------------------------------------------------------------- trajectories
 
@@ -40,7 +40,7 @@ def save(sol, path):
         "system": system_to_json(sol.system),
         "method": method_to_json(sol.method),
         "h": sol.h0,
-        **{k: getattr(sol, k) for k in ABOUT},
+        **{k: getattr(sol, k) for k in ("t0", "every", "message", "q1_given")},
     }
     np.savez_compressed(path, about=np.array(json.dumps(about)), rows=sol.rows.array)
 
@@ -59,9 +59,23 @@ def load(cls, path):
         width = method.layout(system).width
         if rows.dtype != float or rows.ndim != 2 or rows.shape[1] != width or not len(rows):
             raise ValueError(f"rows of shape {rows.shape} and type {rows.dtype}")
-        return cls(system, method, rows, **{k: about[k] for k in ("h", *ABOUT)})
-    except (LookupError, ValueError, TypeError, EOFError, BadZipFile, zlib.error) as error:
-        raise ValueError(f"{path} is not a trajectory saved by nhlab ({error})") from None
+        return cls(system, method, rows, **_about(about))
+    except OSError:
+        raise  # there is no such file, or it may not be read
+    except Exception as error:  # whatever NumPy, SymPy and the constructors say of nonsense
+        why = f"{type(error).__name__}: {error}"
+        raise ValueError(f"{path} is not a trajectory saved by nhlab ({why[:300]})") from None
+
+
+def _about(data):
+    """What a Trajectory is told besides its rows, checked as at the door of a run."""
+    found = {"h": positive(data["h"], many=False), "t0": finite(data["t0"], "t0")}
+    found["every"] = whole(data["every"], "every", 1)
+    for name, kind in (("message", str), ("q1_given", bool)):
+        if not isinstance(data[name], kind):
+            raise ValueError(f"{name} = {data[name]!r}")
+        found[name] = data[name]
+    return found
 
 
 # ---------------------------------------------------------------------------- expressions
@@ -91,16 +105,26 @@ def from_json(data):
     if kind == "Symbol":
         return sp.Symbol(rest[0], **rest[1])
     if kind == "Rational":
-        return sp.Rational(int(rest[0]), int(rest[1]))
+        return sp.Rational(*(_bounded(int(x)) for x in rest[:2]))
     if kind == "Float":
         sign, mantissa, exponent, bits = rest[0]
-        return sp.Float((sign, int(mantissa), exponent, bits), precision=int(rest[1]))
+        if not (abs(exponent) <= BITS and 0 < int(rest[1]) <= BITS):
+            raise ValueError(f"a number with exponent {exponent} and precision {rest[1]}")
+        return sp.Float((sign, _bounded(int(mantissa)), exponent, bits), precision=int(rest[1]))
     if kind == "Constant":
         return CONSTANTS[rest[0]]
-    args = map(from_json, rest)
+    args = [from_json(x) for x in rest]
+    if kind == "Pow" and not is_moderate_power(*args):
+        raise ValueError(f"a power beyond the numbers of Python, {args[0]} to {args[1]}")
     if issubclass(CLASSES[kind], (sp.Add, sp.Mul, sp.Pow, sp.Function)) and kind != "Piecewise":
         return CLASSES[kind](*args, evaluate=False)  # as it was, not as SymPy would write it
     return CLASSES[kind](*args)
+
+
+def _bounded(x):
+    if x.bit_length() > BITS:
+        raise ValueError(f"a number of {x.bit_length()} bits")
+    return x
 
 
 # ---------------------------------------------------------------------------- systems, methods
@@ -135,7 +159,8 @@ def system_from_json(data):
         reduction = getattr(import_module("nhlab"), data["reduction"])  # by its public name
         return reduction(system_from_json(data["full"]), **options)
     given = {k: _each(from_json, data[k]) for k in EXPRESSIONS}
-    given |= {k: data[k] for k in ("parameters", "name", "source", "q0", "v0")}
+    given |= {k: data[k] for k in ("parameters", "name", "source")}
+    given |= {f"{k}0": _numbers(data[f"{k}0"], len(given[k])) for k in "qv"}
     if "group" not in data:
         return System(**given)
     if data["group"] not in ("SO3", "SE2"):
@@ -145,6 +170,13 @@ def system_from_json(data):
         raise ValueError("a system on a group has neither holonomic constraints nor t")
     group, rule = getattr(groups, data["group"]), data["rule"]
     return GroupSystem(group, r=q[:k], g=q[k:], rule=rule, **given)
+
+
+def _numbers(x, count):
+    """So many numbers, or None."""
+    if x is not None and len(x) != count:
+        raise ValueError(f"{x!r} are not {count} numbers")
+    return x if x is None else [finite(y, "a start") for y in x]
 
 
 def method_to_json(m):

@@ -189,7 +189,8 @@ class Run:
     def _stop(self, attempt):
         reason, advice = attempt.reason, attempt.advice
         if self.explain:  # takes a moment, so an ensemble leaves it until somebody asks
-            reason, advice = explain(self, attempt)
+            with np.errstate(all="ignore"), contextlib.suppress(Exception):  # or goes unexplained
+                reason, advice = explain(self, attempt)
         part = self.trajectory(f"stopped after {self.done} of {self.total} steps: {reason}")
         where = {"method": self.method, "step": self.done, "time": self.time}
         where["residual"] = attempt.residual

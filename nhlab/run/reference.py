@@ -23,6 +23,7 @@ class ReferenceRun:
 
     def __init__(self, start):
         self.start, self.system, self.h = start, start.system, start.h.item()
+        start.empty_rows()  # refuses more than there is room for
         self.done, self.total, self.tiny = 0, start.kept - 1, 0
         self.times = start.t0 + self.h * start.every * np.arange(start.kept)
         self.y = np.tile(np.concatenate([start.q0[0], start.v0[0]]), (start.kept, 1))
@@ -46,7 +47,7 @@ class ReferenceRun:
         q0, v0 = self.start.q0[0], self.start.v0[0]
         a0 = first_acceleration(s, t0, q0, v0)
         v = velocity_scale(v0, a0, h)
-        if s.is_mechanical and s.is_definite:
+        if s.is_mechanical and s.is_definite_at(q0, v0, t0):
             # A coordinate at rest will move, too: at the speed that its mass and the energy allow.
             M = s.M(q0, None, t0)
             energy = max(x @ M @ x for x in (v0, h * a0))
@@ -103,6 +104,7 @@ class ReferenceRun:
 
     def trajectory(self, message=""):
         q, v = self._parts(self.y[: self.done + 1])
+        q = np.stack(self.system.settled(np.moveaxis(q, -1, 0)), -1)
         lam = np.zeros((self.done + 1, self.system.m))
         lam[1:] = -self.h * self._multipliers()
         rows = self.start.layout.join(q=q, v=v, lam=lam)

@@ -30,6 +30,7 @@ class Start:
         self.system, self.method, self.many = system, method, parameters is not None
         self.t0, h = arguments.finite(t0, "t0"), arguments.positive(h, self.many)
         self.steps, self.every = arguments.steps_and_every(steps, every)
+        arguments.check_clock(self.t0, h, self.steps)
         states, self.parameters = arguments.states(system, method, q0, v0, q1), {}
         if self.many:
             states, self.parameters = arguments.for_all(system, states, h, parameters)
@@ -117,7 +118,13 @@ class Start:
 
     def empty_rows(self, *count):
         """Room for the rows of so many runs."""
-        return np.empty((*count, self.kept, self.layout.width))
+        shape = (*count, self.kept, self.layout.width)
+        try:
+            return np.empty(shape)
+        except (MemoryError, OverflowError, ValueError):  # the last two: beyond any index
+            need = f"steps = {self.steps} with every = {self.every} need room for rows of shape"
+            advice = "a larger every stores fewer; of an ensemble, summary keeps none"
+            raise ValueError(f"{need} {shape}, which there is not; {advice}") from None
 
     def trajectory(self, rows, done, message=""):
         """The run of a single member, as far as it went."""
@@ -155,8 +162,11 @@ def begin(start):
                 layout = m.first_step.layout(s)
                 rows = one_step(m.first_step, s, t0, h, layout.join(**first), scale2)
                 second = vars(Rows(layout, rows))
-            own = {"h": h, "h_before": h, "e": m.on_step(s, "E_plus", t0, q0, second["v"], h)}
+            e = m.on_step(s, "E_plus", t0, q0, second["v"], h)
+            own = {"h": h, "h_before": h, "e": e}
             first, second = first | own | {"t": t0}, second | own | {"t": t0 + h}
+            if not np.isfinite(e).all():  # a first step failed: what is stored is that of q0, v0
+                first["e"] = np.where(np.isfinite(e), e, s.energy(q0, v, t0))
     row, done = np.atleast_2d(start.layout.join(**first)), int(second is not first)
     state = np.atleast_2d(start.layout.join(**second)) if done else row.copy()
     return row, state, done, np.atleast_2d(scale2)

@@ -1,66 +1,58 @@
-"""Bodies drawn along a computed motion: sleigh, robot, snakeboard, disk, particle, your own."""
+"""The bodies of the catalogue, ``nh.bodies``: those in the plane here, the others in ``solids``.
+
+A body for a system of your own takes a few lines, and ``nh.animate(run, body=Boat)`` plays it::
+
+    class Boat(nh.bodies.Body):
+        def parts(self, q):
+            x, y, theta = q
+            hull = [[-0.4, -0.2], [0.3, -0.2], [0.6, 0], [0.3, 0.2], [-0.4, 0.2], [-0.4, -0.2]]
+            return [nh.bodies.place(hull, theta, (x, y))]
+"""
 
 import numpy as np
 
-DARK = "#333333"
-OUTLINES = "a function of q that returns outlines, arrays of shape (k, 2)"
+from .body import OUTLINES, Body, OwnBody, ahead, axle, bar, box, camera, circle, joined, place
+from .solids import (
+    Ball,
+    Disk,
+    FreeBody,
+    Inertia,
+    KnifeEdge,
+    Particle,
+    Quartic,
+    RubberBall,
+    SphericalPendulum,
+)
 
-
-class Body:
-    """Outlines in the plane that follow q.  ``parts(q)`` gives arrays of points, (k, 2) each."""
-
-    x, y = 0, 1
-    size = 1.0
-
-    def __init__(self, system):
-        self.system = system
-        self.value = {s.name: x for s, x in system.parameters.items()}
-
-    def parts(self, q):
-        raise NotImplementedError
-
-    def centre(self, q):
-        """Where the trace goes, (..., 2)."""
-        return q[..., [self.x, self.y]]
-
-
-def _turn(points, angle, at):
-    c, s = np.cos(angle), np.sin(angle)
-    return np.asarray(points, float) @ np.array([[c, s], [-s, c]]) + np.asarray(at)
-
-
-def _line(x, y):
-    return np.array([[-x, -y], [x, y]])
-
-
-def _box(length, width):
-    return np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]]) * [length / 2, width / 2]
-
-
-def _circle(radius, count=40):
-    a = np.linspace(0, 2 * np.pi, count)
-    return radius * np.column_stack([np.cos(a), np.sin(a)])
+__all__ = ["Body", "ahead", "axle", "bar", "body", "box", "camera", "circle", "joined", "place"]
 
 
 class Sleigh(Body):
     """The blade at the contact point, the centre of mass ahead of it."""
 
+    zooms = 1.0, np.inf
+
     def parts(self, q):
         x, y, theta = q
         board = [[-0.3, -0.22], [0.55, -0.12], [0.55, 0.12], [-0.3, 0.22], [-0.3, -0.22]]
-        mass = _circle(0.05) + [self.value.get("a", 0.2), 0]
-        return [_turn(outline, theta, (x, y)) for outline in (board, _line(0.22, 0), mass)]
+        mass = 0.05 * circle() + [self.value.get("a", 0.2), 0]
+        shapes = (np.array(board), bar(0.22, 0), mass)
+        return [place(self.zoom * shape, theta, (x, y)) for shape in shapes]
 
 
 class Robot(Body):
-    """A round body with three wheels that point along theta."""
+    """A round body with three wheels that point along theta; the mark on their treads goes over
+    the top and is hidden below."""
+
+    zooms = 1.0, np.inf
 
     def parts(self, q):
         x, y, theta, psi = q
-        corners = _circle(0.6, 4)[:3] + [x, y]
-        mark = _line(0, 0.06) + [0.16 * np.sin(psi), 0]  # the rolling of the wheels, from above
-        wheels = [_turn(_box(0.36, 0.12), theta, at) for at in corners]
-        return [_circle(0.6) + [x, y], *wheels, _turn(mark, theta, (x, y))]
+        corners = self.zoom * 0.6 * circle(4)[:3] + [x, y]
+        mark = bar(0, 0.06) + [0.18 * np.sin(psi), 0]
+        wheel = [box(0.36, 0.12), mark if np.cos(psi) > 0 else np.full((1, 2), np.nan)]
+        wheels = [place(self.zoom * joined(wheel), theta, at) for at in corners]
+        return [self.zoom * 0.6 * circle() + [x, y], *wheels]
 
 
 class Snakeboard(Body):
@@ -69,37 +61,95 @@ class Snakeboard(Body):
     So the constraints say: the wheel along theta + phi is the one at -r on the board.
     """
 
-    size = 1.5
-
     def parts(self, q):
         x, y, theta, psi, phi = q
-        board = _turn(_line(self.value.get("r", 1.0), 0), theta, (x, y))
+        board = place(bar(self.value.get("r", 1.0), 0), theta, (x, y))
         back, front = board
         parts = [board]
         for angle, end in ((theta - phi, front), (theta + phi, back)):
-            parts += [_turn(part, angle, end) for part in (_line(0, 0.3), _box(0.3, 0.1))]
-        return [*parts, _turn(_line(0.45, 0), theta + psi, (x, y)), _circle(0.12) + [x, y]]
+            parts += [place(part, angle, end) for part in (bar(0, 0.3), box(0.3, 0.1))]
+        return [*parts, place(bar(0.45, 0), theta + psi, (x, y)), 0.12 * circle() + [x, y]]
 
 
-class Disk(Body):
-    """A rolling disk seen from above: its footprint and a point of its rim."""
+class Pendulum(Body):
+    """The rod and its bob; theta = 0 hangs down."""
 
-    def parts(self, q):
-        q = dict(zip([str(s) for s in self.system.q], q, strict=True))
-        R = self.value.get("R", 1.0)
-        rim = _circle(0.07 * R) + [0.5 * R * np.sin(q["theta"]), 0]
-        return [_turn(part, q["phi"], (q["x"], q["y"])) for part in (_box(R, 0.12 * R), rim)]
+    letters = ()
 
-
-class Particle(Body):
-    """The particle seen from above, with a cross to see it by."""
+    def __init__(self, system):
+        super().__init__(system)
+        self.l = self.value.get("l", 1.0)
+        self.fixed = [0.03 * self.l * circle(), self.l * bar(0.25, 0)]
 
     def parts(self, q):
-        return [part + q[:2] for part in (_circle(0.08), _line(0.3, 0), _line(0, 0.3))]
+        (bob,) = self.tracks(q)
+        return [np.array([(0, 0), bob]), 0.09 * self.l * circle() + bob]
+
+    def tracks(self, q):
+        return [ahead((0, 0), q[..., 0] - np.pi / 2, self.l)]
 
 
-BODIES = {"sleigh": Sleigh, "robot": Robot, "snakeboard": Snakeboard, "rolling disk": Disk}
-BODIES |= {"particle": Particle, "free particle": Particle}
+class Kepler(Body):
+    """The planet, the sun and the ellipse on which the start should keep the planet."""
+
+    zooms = 0.0, np.inf
+
+    def parts(self, q):
+        return [0.15 * self.zoom * circle() + q]
+
+    def fit(self, sols):
+        super().fit(sols)
+        orbit = kepler_ellipse(sols[0].q[0], sols[0].v[0], self.value.get("mu", 1.0))
+        self.fixed = [0.3 * self.zoom * circle(), orbit]
+
+
+def kepler_ellipse(q, v, mu):
+    """The true orbit through q with velocity v, (k, 2); no points if it is not bounded."""
+    r, a = np.hypot(*q), 1 / (2 / np.hypot(*q) - v @ v / mu)
+    e = ((v @ v - mu / r) * q - (q @ v) * v) / mu  # from the sun to the perihelion
+    size = np.hypot(*e)
+    if not 0 < a < np.inf:
+        return np.full((1, 2), np.nan)
+    ellipse = a * circle(181) * [1, np.sqrt(1 - size**2)] - [a * size, 0]
+    return place(ellipse, np.arctan2(e[1], e[0]), (0, 0))
+
+
+class Transmission(Body):
+    """Two masses on springs, x above z, and the pendulum y over them: sin y, by which its bob is
+    to the right, is the ratio of the gear, x' = -sin y z'."""
+
+    letters = ()
+    fixed = (
+        *(np.array([[-3, -2.2], [-3, 0.6]]), bar(3, 0) - [0, 0.25], bar(3, 0) - [0, 1.75]),
+        *(0.05 * circle() + [0, 2], bar(0.3, 0) + [0, 2], np.array([[0, 2], [0, 0.75]])),
+    )
+
+    def parts(self, q):
+        x, y, z = q
+        bob = ahead((0, 2), y - np.pi / 2, 1)
+        parts = [np.array([(0, 2), bob]), 0.12 * circle() + bob]
+        for s, height in ((x, 0), (z, -1.5)):
+            coils = np.linspace([-3, height], [s - 0.25, height], 42)
+            coils[3:-3, 1] += np.resize([0, 0.12, 0, -0.12], 36)
+            parts += [box(0.5, 0.5) + [s, height], coils]
+        return [*parts, np.array([bob, (bob[0], 0.75)])]
+
+    def tracks(self, q):
+        return [ahead((0, 2), q[..., 1] - np.pi / 2, 1)]
+
+    def label(self, ax, spatial):
+        super().label(ax, spatial)
+        for name, at in (("$x$", (2.8, 0)), ("$y$", (0.4, 2.2)), ("$z$", (2.8, -1.5))):
+            ax.text(*at, name, ha="center", va="center")
+
+
+BODIES = {"sleigh": Sleigh, "sleigh on SE(2)": Sleigh, "robot": Robot, "snakeboard": Snakeboard}
+BODIES |= {"rolling disk": Disk, "knife edge": KnifeEdge, "rubber ball": RubberBall}
+BODIES |= dict.fromkeys(["particle", "free particle", "driven particle"], Particle)
+BODIES |= dict.fromkeys(["contact oscillator", "non-reversible oscillator"], Particle)
+BODIES |= {"quartic": Quartic, "transmission": Transmission, "Suslov": Inertia}
+BODIES |= {"rigid body": FreeBody, "ball": Ball, "ball, right-invariant": Ball}
+BODIES |= {"pendulum": Pendulum, "Kepler": Kepler, "spherical pendulum": SphericalPendulum}
 
 
 def body(system, given=None):
@@ -110,12 +160,11 @@ def body(system, given=None):
     if isinstance(given, type) and issubclass(given, Body):
         return given(system)
     if callable(given):
-        own = Body(system)
-        own.parts = given
-        return own
+        return OwnBody(system, given)
     if given is not None:
-        raise ValueError(f"body = {given!r} must be a subclass of nh.bodies.Body or {OUTLINES}")
+        known = f"body = {given!r} must be a subclass of nh.bodies.Body or a function of q"
+        raise ValueError(f"{known} that returns {OUTLINES}")
     if system.name not in BODIES:
         known = f"no body is known for {system!r}, only for {list(BODIES)}"
-        raise ValueError(f"{known}; pass body=, {OUTLINES}")
+        raise ValueError(f"{known}; pass body=, a function of q that returns {OUTLINES}")
     return BODIES[system.name](system)

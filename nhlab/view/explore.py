@@ -161,7 +161,7 @@ class Explorer:
                 self.stops[k].set_data(x[-1:], y[-1:])
             curves.append((x, y))
             text |= self._numbers(sol)
-        picture.fit(picture.ax, *np.hstack(curves), grow_only=stays and quick)
+        picture.fit(picture.ax, *np.hstack(curves))
         self._shown = (view, s.name)
         return text
 

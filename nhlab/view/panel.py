@@ -2,24 +2,65 @@
 
 import asyncio
 import base64
-import html
+import math
 import time
+import traceback
 import warnings
+from html import escape
+from types import SimpleNamespace
 
 import ipywidgets as w
 import numpy as np
 
+from .recall import again, call_from_outside
+
 PAUSE = 0.25  # seconds without a change after which the full picture is drawn
-LAYOUT = {"style": {"description_width": "80px"}, "layout": {"width": "300px"}}
+# A picture becomes this much smaller before the controls move from beside to above it: as wide as
+# SHRINK says, and a tall one no higher than fits with its numbers into a small screen.
+SHRINK, HEIGHT = 0.85, 470
+OUTSIDE = "Part of a curve lies outside: Fit axes."
+RUN = "Run the notebook to move the sliders."
+CONTROL = {
+    "style": {"description_width": "80px"},
+    "layout": {"flex": "1 1 280px", "width": "auto", "max_width": "360px", "min_width": "0"},
+}
+BUTTON = {"layout": {"width": "auto"}}
+# One piece of HTML, since each widget that changes costs a message: picture, numbers, messages.
+PICTURE = (
+    '<img alt="{alt}" src="data:image/png;base64,{data}" width="{width}" height="{height}"'
+    ' decoding="sync" style="max-width:100%;height:auto;display:block;margin:0;background:#fff;'
+    'border-radius:6px">'
+)
+LINES = (
+    '<div style="min-height:3em;margin-top:4px;line-height:1.5;overflow-wrap:anywhere">'
+    "<div>{}</div><div>{}</div></div>"
+)
 CELL = (
-    '<span style="margin-right:1.6em;white-space:nowrap">{} '
-    '<b style="font-variant-numeric:tabular-nums">{}</b></span>'
+    '<span style="display:inline-block;margin-right:1.6em">{} '
+    '<b style="font-variant-numeric:tabular-nums">{}</b></span> '
 )
-MESSAGE = '<span style="color:#B00020">{}</span>'
+MESSAGE = '<span style="color:var(--jp-error-color1,#B00020)">{}</span>'
+TRACE = (
+    "<details><summary>{} <small>(where?)</small></summary>"
+    '<pre style="overflow-x:auto;line-height:1.3">{}</pre></details>'
+)
+NOTE = '<div style="max-width:60em;line-height:1.4">{}</div>'
 LISTING = (
-    '<pre style="user-select:all;background:#f5f5f5;color:#111;padding:.6em;overflow-x:auto">'
-    "{}</pre>"
+    '<pre style="user-select:all;background:#f5f5f5;color:#111;padding:.6em;margin:0;'
+    'line-height:1.4;overflow-x:auto">{}</pre>'
 )
+# The browser copies by itself: it lets only a click do so, and a kernel's answer is none.
+COPY = """<button class="jupyter-button widget-button lm-Widget" style="width:auto;margin:0"
+ title="copy the call that gives this" onclick="
+    const panel = this.closest('.nhlab-panel'), listing = panel.querySelector('.nhlab-listing');
+    const code = listing.querySelector('pre'), say = text => {
+        this.textContent = text; setTimeout(() => {this.textContent = 'Copy as code'}, 2000); };
+    const byHand = () => { getSelection().selectAllChildren(code);
+        say(document.execCommand('copy') ? 'Copied' : 'Press Ctrl+C'); };
+    listing.style.display = 'block';
+    if (navigator.clipboard) navigator.clipboard.writeText(code.textContent).then(
+        () => say('Copied'), byHand);
+    else byHand();">Copy as code</button>"""
 
 
 class Panel(w.VBox):
@@ -27,33 +68,55 @@ class Panel(w.VBox):
 
     ``update(picture, values, quick)`` moves the artists of ``picture`` and returns the read-out,
     a dict of label -> text.  ``quick`` is True while a slider moves and the last full drawing was
-    slow.  ``code(values)`` gives the call that reproduces what is shown.  Errors become a
-    sentence in the panel.  Saved notebooks keep the last picture.
+    slow.  ``code(values)`` gives the call that reproduces what is shown; without it the panel is
+    made once more.  Errors become a sentence in the panel.  The axes stand still, and the curves
+    of the first drawing stay as pale ghosts.  Saved notebooks keep the last picture.
+
+    ``image``, ``readout`` and ``message`` hold what is shown, each in its ``value``.
     """
 
     def __init__(self, picture, update, controls, *, caption="", code=None, alt=""):
-        self.picture, self._update, self._code = picture, update, code
+        self.picture, self._update = picture, update
+        self._code = code or again(call_from_outside())
         self.controls, self.alt = controls, alt or caption
         self._defaults = self.values
         self._slow, self._timer, self._silent = False, None, False
-        width, height = (int(x) for x in picture.figure.bbox.size)
-        fixed = {"min_width": f"{width}px", "min_height": f"{height}px", "object_fit": "contain"}
-        self.image = w.Image(format="png", width=width, height=height, layout=fixed)
-        self.readout = w.HTML(layout={"min_height": "3.4em"})
-        self.message = w.HTML(layout={"min_height": "1.6em"})
+        self.image, self.readout, self.message, self.trace = (
+            SimpleNamespace(value=x) for x in (b"", "", "", "")
+        )
+        self.size = tuple(int(x) for x in picture.figure.bbox.size)
+        self.bar, self.shown, beside = self._lay_out()
         self.listing = w.HTML(layout={"display": "none"})
-        buttons = [w.Button(description="Reset", tooltip="back to the initial values")]
-        buttons[0].on_click(lambda _: self.reset())
-        if code is not None:
-            button = w.Button(description="Copy as code", tooltip="show the call that gives this")
-            button.on_click(lambda _: self._toggle_code())
-            buttons.append(button)
-        self.bar = w.HBox([*controls.values(), *buttons], layout={"flex_flow": "row wrap"})
-        note = w.HTML(f'<div style="max-width:60em;line-height:1.4">{caption}</div>')
-        super().__init__([self.bar, self.image, self.readout, self.message, self.listing, note])
+        self.listing.add_class("nhlab-listing")
+        super().__init__([beside, self.listing, w.HTML(NOTE.format(escape(caption)))])
+        self.layout.overflow = "visible"
+        self.add_class("nhlab-panel")
         for c in controls.values():
             c.observe(self._on_change, "value")
         self.draw()
+        self.bar.children = (*controls.values(), self._buttons())
+
+    def _lay_out(self):
+        """Controls and picture, beside each other where there is room, else one above the other."""
+        width, height = self.size
+        least = min(SHRINK, HEIGHT / height) * width
+        bar = w.Box(layout={"flex": "1 1 300px", "flex_flow": "row wrap"})
+        shown = w.HTML(layout={"flex": f"1000 1 {least:.0f}px", "margin": "0"})
+        shown.layout.max_width = f"{width}px"
+        beside = w.Box([bar, shown], layout={"flex_flow": "row wrap", "grid_gap": "4px 16px"})
+        for box in (bar, shown, beside):
+            box.layout.overflow, box.layout.min_width = "visible", "0"
+        bar.layout.align_content = "flex-start"
+        return bar, shown, beside
+
+    def _buttons(self):
+        reset = w.Button(description="Reset", tooltip="back to the initial values", **BUTTON)
+        reset.on_click(lambda _: self.reset())
+        fit = w.Button(description="Fit axes", tooltip="limits that hold the curves", **BUTTON)
+        fit.on_click(lambda _: self.fit_axes())
+        copy = w.HTML(COPY, layout={"margin": "2px"})
+        made = [reset] + [fit] * self.picture.fits + [copy] * (self._code is not None)
+        return w.HBox(made, layout={"flex_flow": "row wrap", "overflow": "visible"})
 
     # ---- values
 
@@ -63,6 +126,8 @@ class Panel(w.VBox):
 
     def set(self, **values):
         """Set several controls at once and draw once."""
+        for name in values.keys() - self.controls.keys():
+            raise ValueError(f"there is no control {name!r}; choose from {list(self.controls)}")
         self._silent = True
         try:
             for k, x in values.items():
@@ -72,8 +137,13 @@ class Panel(w.VBox):
         self.draw()
 
     def reset(self):
-        self.picture.forget()
+        self.picture.refit()
         self.set(**self._defaults)
+
+    def fit_axes(self):
+        """Choose limits that hold what is shown now."""
+        self.picture.refit()
+        self.draw()
 
     # ---- drawing
 
@@ -82,53 +152,118 @@ class Panel(w.VBox):
         # and now drops outdated positions of the slider instead of queueing them.
         if self._silent:
             return
-        self.draw(quick=self._slow)
+        slow = self._slow
+        self._show(quick=slow)
         if self._timer is not None:
             self._timer.cancel()
-            self._timer = None
-        if self._slow:
-            try:
-                self._timer = asyncio.get_running_loop().call_later(PAUSE, self.draw)
-            except RuntimeError:  # no event loop: a script or a test
-                self.draw()
-
-    def draw(self, quick=False):
-        """Compute and show; a failure is a sentence under the picture."""
-        begun = time.perf_counter()
-        text, said = {}, ""
+        settle = self.draw if slow else self._list
         try:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                text = self._update(self.picture, self.values, quick) or {}
-            notes = [str(c.message) for c in caught if issubclass(c.category, RuntimeWarning)]
-            said = str(text.pop("error", "")) or "; ".join(dict.fromkeys(notes))
-        except (ValueError, ArithmeticError, RuntimeError) as error:
-            said = str(error)
+            self._timer = asyncio.get_running_loop().call_later(PAUSE, settle)
+        except RuntimeError:  # no event loop: a script or a test
+            settle()
+
+    def draw(self):
+        """Compute and show; a failure is a sentence under the picture."""
+        self._show()
+        self._list()
+
+    def _show(self, quick=False):
+        begun = time.perf_counter()
+        text, said = self._compute(self.values, quick)
         computed = time.perf_counter() - begun
+        if not quick and not said and not self.picture.remembers:
+            self._remember()
         self.image.value = self.picture.png()
         if not quick:
             self._slow = computed > max(0.05, time.perf_counter() - begun - computed)
-        self.message.value = MESSAGE.format(html.escape(said)) if said else ""
-        self.readout.value = "".join(CELL.format(*pair) for pair in text.items())
-        self._show_code()
+        self.readout.value = "".join(CELL.format(*map(_text, pair)) for pair in text.items())
+        self.message.value = MESSAGE.format(escape(said)) if said else ""
+        self.shown.value = self._page()
 
-    def _toggle_code(self):
-        layout = self.listing.layout
-        layout.display = "block" if layout.display == "none" else "none"
-        self._show_code()
+    def _compute(self, values, quick=False):
+        """The read-out, and what is to be said."""
+        self.picture.outside, self.trace.value = False, ""
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                text = dict(self._update(self.picture, values, quick) or {})
+        except (ValueError, ArithmeticError, RuntimeError) as error:
+            self.trace.value = traceback.format_exc()
+            return {}, str(error)
+        except Exception as error:  # a slip in a reader's own function
+            if not self.image.value:
+                raise
+            self.trace.value = traceback.format_exc()
+            return {}, f"{type(error).__name__}: {error}"
+        notes = [str(c.message) for c in caught if issubclass(c.category, RuntimeWarning)]
+        return text, str(text.pop("error", "")) or "; ".join(dict.fromkeys(notes))
 
-    def _show_code(self):
-        if self.listing.layout.display != "none":
-            self.listing.value = LISTING.format(html.escape(self._code(self.values)))
+    def _remember(self):
+        """Keep the curves that the sliders gave at first, for the present choices."""
+        first = {k: self._defaults[k] if hasattr(c, "max") else c.value
+                 for k, c in self.controls.items()}  # fmt: skip
+        if first == self.values:
+            self.picture.remember()
+        elif not self._compute(first)[1]:
+            self.picture.remember()
+            self._compute(self.values)
+
+    def _page(self):
+        """Picture, numbers and messages as one piece of HTML."""
+        said = self.message.value
+        if self.trace.value:
+            said = TRACE.format(said, escape(self.trace.value))
+        elif not said and self.picture.outside:
+            said = OUTSIDE
+        return self._picture(self.image.value) + LINES.format(self.readout.value, said)
+
+    def _picture(self, png):
+        data = base64.b64encode(png).decode()
+        size = dict(zip(("width", "height"), self.size, strict=True))
+        return PICTURE.format(alt=escape(self.alt), data=data, **size)
+
+    def _list(self):
+        if self._code is not None:
+            self.listing.value = LISTING.format(escape(self._code(self.values)))
 
     # ---- without a kernel
 
     def _repr_mimebundle_(self, **kwargs):
         bundle = super()._repr_mimebundle_(**kwargs)
-        data = bundle[0] if isinstance(bundle, tuple) else bundle
-        data["image/png"] = base64.b64encode(self.picture.png(small=True)).decode()
-        data["text/plain"] = f"[panel: {self.alt} Run the notebook to move the sliders.]"
+        data, png = bundle[0] if isinstance(bundle, tuple) else bundle, self.picture.png(small=True)
+        data["image/png"] = base64.b64encode(png).decode()
+        data["text/html"] = f"{self._picture(png)}<p><i>{RUN}</i></p>"
+        data["text/plain"] = f"[panel: {self.alt} {RUN}]"
         return bundle
+
+
+def _text(x):
+    return escape(str(x))
+
+
+class _Guarded:
+    """A slider whose front end can send nothing but a number: no other limits, no NaN."""
+
+    def set_state(self, sync_data):
+        value = sync_data.get("value")
+        if isinstance(value, (int, float)) and math.isfinite(value):
+            super().set_state({"value": value})
+
+
+class FloatSlider(_Guarded, w.FloatSlider):
+    pass
+
+
+class IntSlider(_Guarded, w.IntSlider):
+    pass
+
+
+class Dropdown(w.Dropdown):
+    """A list whose front end can choose one of the options, and nothing else."""
+
+    def set_state(self, sync_data):
+        if sync_data.get("index") in range(len(self.options)):
+            super().set_state({"index": sync_data["index"]})
 
 
 def slider(label, low, high, value, step=None, digits=None):
@@ -144,17 +279,17 @@ def slider(label, low, high, value, step=None, digits=None):
     step = step or (meeting(value - low, high - low) or meeting(value - low) or nice[-1:])[0]
     digits = max(0, -int(np.floor(np.log10(step) + 1e-9))) if digits is None else digits
     limits = {"min": low, "max": high, "step": step, "readout_format": f".{digits}f"}
-    return w.FloatSlider(value, description=label, **limits, **LAYOUT)
+    return FloatSlider(value, description=label, **limits, **CONTROL)
 
 
 def whole(label, low, high, value):
-    return w.IntSlider(value, low, high, description=label, **LAYOUT)
+    return IntSlider(value, low, high, description=label, **CONTROL)
 
 
 def choice(label, options, value=None):
     """A drop-down list; ``options`` are names or pairs (name, value)."""
     chosen = {"index": 0} if value is None else {"value": value}
-    return w.Dropdown(options=options, description=label, **chosen, **LAYOUT)
+    return Dropdown(options=options, description=label, **chosen, **CONTROL)
 
 
 def _control(name, given):

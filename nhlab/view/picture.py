@@ -6,40 +6,50 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from PIL import Image
 
 from . import plot
 
+PALE = 0.3  # the opacity of a ghost
+
 
 class Picture:
-    """An Agg figure; only the artists in ``moving`` are drawn anew on the stored background."""
+    """An Agg figure; only the artists in ``moving`` are drawn anew on the stored background.
+
+    ``outside`` is True if data given to ``fit`` have left the limits it chose before.
+    """
 
     def __init__(self, size=(6.4, 4.2), rows=1, columns=1, **subplots):
         with mpl.rc_context(plot.STYLE):
             self.figure = Figure(figsize=size)
             self.axes = self.figure.subplots(rows, columns, squeeze=False, **subplots).ravel()
         self.ax, self.canvas = self.axes[0], FigureCanvasAgg(self.figure)
-        self.moving, self._background, self._fitted = [], None, set()
+        self.moving, self.outside = [], False
+        self._background, self._written = None, None
+        self._fitted, self._ghosts = set(), None
 
-    def line(self, *args, ax=None, **options):
+    def line(self, *args, ax=None, ghost=True, **options):
         """A curve without points yet, to be moved by ``set_data``."""
         (line,) = (ax or self.ax).plot(*(args or ([], [])), **options)
-        return self.add(line)
+        return self.add(line, ghost)
 
-    def add(self, artist):
+    def add(self, artist, ghost=True):
+        """Count an artist among the moving ones; with ``ghost`` False, ``remember`` passes it
+        over."""
         artist.set_animated(True)
+        artist.ghost = ghost
         self.moving.append(artist)
         return artist
 
     def changed(self):
-        """Say that something fixed changed: limits, labels, legend."""
+        """Say that something fixed changed: labels, legend, what stands where."""
         self._background = None
 
     def png(self, small=False):
         """The picture; ``small`` spends time to save space, for a file."""
         if self._background is None:
-            self.canvas.draw()
-            self._background = self.canvas.copy_from_bbox(self.figure.bbox)
+            self._draw_background()
         self.canvas.restore_region(self._background)
         for artist in self.moving:
             if artist.get_visible():
@@ -49,38 +59,95 @@ class Picture:
         picture.save(file, "png", compress_level=9 if small else 1)
         return file.getvalue()
 
-    def fit(self, ax, x, y, grow_only=False):
-        """Round limits that hold the data and change rarely, so that the axes stand still while a
-        slider moves: data that leave them are given room, data that shrink a little are not."""
+    def _draw_background(self):
+        """Draw what is fixed; the layout, which takes longer than the drawing, is computed only
+        where something else is written."""
+        written, engine = [_written(ax) for ax in self.figure.axes], self.figure.get_layout_engine()
+        if engine is not None and written == self._written:
+            self.figure.set_layout_engine("none")
+        self.canvas.draw()
+        if engine is not None:
+            self.figure.set_layout_engine(engine)
+        self._background, self._written = self.canvas.copy_from_bbox(self.figure.bbox), written
+
+    # ---- still axes
+
+    def fit(self, ax, x, y):
+        """Round limits that hold the data, chosen once: the axes stand still afterwards, so that
+        a change of the curve is seen as one, until ``refit`` or ``forget``."""
         for side, values, room in (("xlim", x, 0.0), ("ylim", y, 0.02)):
-            values = np.asarray(values, float)
+            scale = getattr(ax, f"{side[0]}axis").get_transform()
+            values = scale.transform(np.asarray(values, float))
             values = values[np.isfinite(values)]
             if not len(values):
                 continue
-            low, high, (left, right) = values.min(), values.max(), getattr(ax, f"get_{side}")()
-            below, above, width = low < left, high > right, high - low
-            constant = width < 1e-12 * max(1, abs(high))  # fills no range
+            low, high = values.min(), values.max()
             if (ax, side) not in self._fitted:
                 self._fitted.add((ax, side))
-            elif below or above:
-                extra, room = 0.3 * width, 0.0
-                low, high = low - extra if below else left, high + extra if above else right
-            elif grow_only or constant or width > 0.3 * (right - left):
-                continue
-            ax.set(**{side: _round_limits(low, high, room)})
-            self.changed()
+                limits = scale.inverted().transform(_round_limits(low, high, room))
+                ax.set(**{side: limits})
+                self._background = None
+            left, right = scale.transform(getattr(ax, f"get_{side}")())
+            slack = 1e-3 * (right - left)
+            self.outside |= bool(low < left - slack or high > right + slack)
 
-    def forget(self):
+    @property
+    def fits(self):
+        """Were limits chosen by ``fit``?"""
+        return bool(self._fitted)
+
+    def refit(self):
         """Let the next ``fit`` choose limits as for the first time."""
         self._fitted.clear()
 
+    def forget(self, ax=None):
+        """Drop limits (of one ``ax``, or all) and ghosts: something else is to be shown."""
+        self._fitted = {(a, side) for a, side in self._fitted if ax not in (None, a)}
+        for ghost in self._ghosts or ():
+            ghost.remove()
+        self._ghosts = None
+        self.changed()
+
+    # ---- ghosts
+
+    @property
+    def remembers(self):
+        return self._ghosts is not None
+
+    def remember(self):
+        """Keep the present curves as pale ghosts, so that a change is seen as a change."""
+        for ghost in self._ghosts or ():
+            ghost.remove()
+        curves = [a for a in self.moving if isinstance(a, Line2D) and a.get_visible() and a.ghost]
+        drawn = [a for a in curves if a.get_linestyle() != "None" and len(a.get_xdata()) > 1]
+        self._ghosts = [self._ghost(a) for a in drawn]
+        self._background = None
+
+    def _ghost(self, line):
+        ghost = Line2D([], [])
+        ghost.update_from(line)
+        ghost.set_data(*(np.array(x) for x in line.get_data()))
+        ghost.set(alpha=PALE, marker="", label="_ghost", zorder=1, animated=False, in_layout=False)
+        return line.axes.add_artist(ghost)
+
+
+def _written(ax):
+    """What is written on and beside axes; of the labels at the ticks, the length of the longest."""
+    legend = ax.get_legend()
+    words = [text.get_text() for text in legend.get_texts()] if legend else []
+    for axis in (ax.xaxis, ax.yaxis):
+        ticks = axis.get_major_formatter().format_ticks(axis.get_majorticklocs())
+        words += [axis.get_label_text(), max(map(len, ticks), default=0)]
+    return [*words, ax.get_title()]
+
 
 def _round_limits(low, high, room):
-    """The tightest multiples of a round unit that leave ``room`` around [low, high]."""
+    """Multiples of a round unit that leave ``room`` around [low, high], and not much more."""
     width = high - low
     if width <= 1e-13 * max(abs(low), abs(high)):
         width = max(abs(high) * 0.1, 1e-12)
-    unit = 10.0 ** np.floor(np.log10(width))
-    unit *= 0.5 if width / unit > 3 else 0.2
+        low, high = low - width, high + width
+    unit = 10.0 ** np.floor(np.log10(width / 20))
+    unit *= next(x for x in (1, 2, 5, 10) if x * unit >= width / 50)
     low, high = low - room * width, high + room * width
-    return unit * np.floor(low / unit + 1e-9), unit * np.ceil(high / unit - 1e-9)
+    return unit * np.floor(low / unit + 1e-6), unit * np.ceil(high / unit - 1e-6)

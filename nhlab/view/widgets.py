@@ -5,10 +5,10 @@ panel of most lessons from a system and some methods; ``animate`` plays a comput
 """
 
 from ..mechanics.velocities import complete_velocity, free_velocities
-from .animate import animate
+from .animate import animate, motion_panel
 from .explore import explore
 from .panel import Panel, choice, panel, play, slider, whole
 from .picture import Picture
 
 __all__ = ["Panel", "Picture", "choice", "panel", "play", "slider", "whole"]
-__all__ += ["animate", "complete_velocity", "explore", "free_velocities"]
+__all__ += ["animate", "complete_velocity", "explore", "free_velocities", "motion_panel"]

@@ -1,15 +1,12 @@
-"""Texts are generated once, kept on disk, shared by processes, run as the length asks."""
-
-import json
-import os
-import subprocess
-import sys
+"""Texts are generated once, shared by processes, run as the length asks."""
 
 import numpy as np
 import pytest
-from runs import difference, rows
+from processes import answer, start_python
+from runs import rows
 
 import nhlab as nh
+from nhlab.codegen import cache
 from nhlab.codegen import program as running
 from nhlab.codegen.writing import generate
 from nhlab.run import loop
@@ -45,20 +42,6 @@ class Recorder(dict):
     def __getitem__(self, key):
         used.append(key)
         return super().__getitem__(key)
-
-
-def start_python(code, cache, **environment):
-    """Another process, with its own cache folder; ``code`` prints one line of JSON."""
-    env = {**os.environ, "NHLAB_CACHE_DIR": str(cache), **environment}
-    env["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen([sys.executable, "-W", "error", "-c", code], env=env, **pipes)
-
-
-def answer(process):
-    out, err = process.communicate(timeout=120)
-    assert process.returncode == 0 and err == "", err
-    return json.loads(out)
 
 
 COMPILE = """
@@ -115,52 +98,6 @@ def test_everything_works_without_numba(tmp_path):
     assert error == error_of_many and "numba" in error and "pip install" in error
 
 
-@pytest.mark.parametrize("place", ["a file", "below a file", "no folder at all"])
-def test_without_a_cache_folder(place, tmp_path, monkeypatch, numba):
-    file = tmp_path / "file"
-    file.write_text("")
-    if place == "no folder at all":
-        monkeypatch.setattr(running, "cache_dir", lambda: None)
-    else:
-        monkeypatch.setenv("NHLAB_CACHE_DIR", str(file if place == "a file" else file / "x"))
-        assert running.cache_dir() is None
-    system, method = nh.systems.pendulum(), nh.Variational()
-    compiled, plain = (rows(system, method, backend=b) for b in ("numba", "python"))
-    assert difference(compiled, plain) < 1e-13
-    assert method.program(system).path is None
-    assert [f.name for f in tmp_path.iterdir()] == ["file"]
-
-
-@pytest.fixture
-def program(tmp_path, monkeypatch):
-    """Not generated yet, with a folder of its own."""
-    monkeypatch.setenv("NHLAB_CACHE_DIR", str(tmp_path))
-    return nh.Variational().program(nh.systems.pendulum())
-
-
-def test_other_processes_see_whole_texts_only(program, tmp_path, monkeypatch):
-    """A text is written under another name and put in place at once."""
-    write, seen = running.Path.write_text, []
-
-    def watched(path, text):
-        seen.append(path != program.path and not program.path.exists())
-        return write(path, text)
-
-    monkeypatch.setattr(running.Path, "write_text", watched)
-    text = program.text
-    assert seen == [True] and [f.read_text() for f in tmp_path.iterdir()] == [text]
-
-
-def test_full_disk_does_not_matter(program, monkeypatch):
-    """The folder is there, but writing fails."""
-
-    def full_disk(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(running.Path, "write_text", full_disk)
-    assert "def step" in program.text and program.path is None
-
-
 DIGESTS = """
 import json, hashlib, nhlab as nh
 from nhlab.codegen.writing import generate
@@ -181,7 +118,7 @@ def test_text_and_its_name_are_the_same_in_every_process(tmp_path):
 
 def test_sliders_generate_nothing(monkeypatch):
     texts = []  # generated without help from the disk
-    monkeypatch.setattr(running, "cache_dir", lambda: None)
+    monkeypatch.setattr(cache, "folder", lambda: None)
     monkeypatch.setattr(running, "generate", lambda s: texts.append(generate(s)) or texts[-1])
     system = nh.systems.sleigh()
     rows(system, nh.DLA())

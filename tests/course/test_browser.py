@@ -1,9 +1,11 @@
-"""The lessons in a real browser: run all, move every slider to both ends, look at the picture.
+"""The lessons in a real browser: run all, see that everything fits into the window, move every
+slider to both ends, look at the picture; and what panels promise: copied code, saved pictures.
 
 Needs Playwright and a Chromium (`pip install playwright`, Debian's package `chromium`); skipped
 where either is missing.  Screenshots are kept in the folder NHLAB_SCREENSHOTS, if it is set.
 """
 
+import importlib
 import json
 import os
 import re
@@ -15,6 +17,7 @@ import time
 import urllib.request
 from pathlib import Path
 
+import nbformat
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,16 +37,27 @@ print(json.dumps([{
     "values": {k: v if isinstance(v, (int, float, str)) else str(v) for k, v in p.values.items()},
     "labels": {k: c.description for k, c in p.controls.items()},
     "sliders": {k: [c.min, c.max] for k, c in p.controls.items() if hasattr(c, "max")},
-    "image": hashlib.sha256(p.image.value).hexdigest(),
+    "image": hashlib.sha256(p.image.value).hexdigest(), "code": p._code and p._code(p.values),
     "readout": p.readout.value, "message": p.message.value} for p in _panels]))
 """
 
 
+# A notebook with one panel, for what need not be tried on every lesson.
+SMALL = """\
+import nhlab as nh
+nh.explore(nh.systems.particle(), [nh.DLA(), nh.RK4()], h=(0.02, 0.4, 0.2), steps=200,
+           caption="Two methods on the particle.")"""
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """A JupyterLab server on a copy of the notebooks."""
+    """The JupyterLab that the launcher starts, on a copy of the notebooks."""
     home = tmp_path_factory.mktemp("lab")
     shutil.copytree(ROOT / "notebooks", home / "notebooks")
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    cells = [nbformat.v4.new_code_cell(SMALL)]
+    small = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    nbformat.write(small, home / "notebooks/small.ipynb")
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
@@ -54,13 +68,19 @@ def server(tmp_path_factory):
         file = home / "settings/@jupyterlab" / f"{name}.jupyterlab-settings"
         file.parent.mkdir(parents=True)
         file.write_text(text)
-    env = dict(os.environ, JUPYTER_RUNTIME_DIR=str(home / "runtime"),
-               JUPYTERLAB_SETTINGS_DIR=str(home / "settings"))  # fmt: skip
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1",
-               f"--port={port}", f"--ServerApp.root_dir={home / 'notebooks'}",
-               "--IdentityProvider.token=test", "--expose-app-in-browser"]  # fmt: skip
-    with open(home / "log", "w") as log:
-        process = subprocess.Popen(command, env=env, stdout=log, stderr=subprocess.STDOUT)
+    own = {"JUPYTER_RUNTIME_DIR": "runtime", "JUPYTERLAB_SETTINGS_DIR": "settings"}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, folder in own.items():
+            patch.setenv(name, str(home / folder))
+        for name in ("JUPYTER_CONFIG_PATH", "JUPYTER_WIDGETS_ECHO"):
+            patch.setenv(name, "")  # put back afterwards what the launcher sets
+            patch.delenv(name)
+        options = ["--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
+                   f"--ServerApp.root_dir={home / 'notebooks'}", "--IdentityProvider.token=test",
+                   "--expose-app-in-browser"]  # fmt: skip
+        command = [sys.executable, *importlib.import_module("nhlab.__main__").lab(options)]
+        with open(home / "log", "w") as log:
+            process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
     url = f"http://127.0.0.1:{port}"
     for _ in range(120):
         try:
@@ -88,7 +108,7 @@ class Lesson:
     def __init__(self, browser, server, name):
         self.url, self.home = server
         self.name = name
-        self.page = browser.new_page(viewport={"width": 1366, "height": 900})
+        self.page = browser.new_page(viewport={"width": 1366, "height": 768})
         self.page.goto(f"{self.url}/lab/tree/{name}?token=test&reset")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
         self.kernel = None
@@ -129,7 +149,7 @@ class Lesson:
 
     def image(self, k):
         """Where the browser shows the picture of panel k."""
-        return self.page.locator(".widget-image").nth(k)
+        return self.page.locator(".nhlab-panel img").nth(k)
 
     def picture(self, k):
         """The picture the browser shows in panel k, hashed as the kernel hashes its own."""
@@ -155,6 +175,8 @@ def test_lesson(browser, server, name):
         assert page.locator(stderr).count() == 0
         panels = lesson.panels()
         assert panels, "a lesson has panels"
+        assert lesson.page.locator(".nhlab-panel").count() == len(panels)
+        it_fits(lesson)
         for k, panel in enumerate(panels):
             lesson.image(k).scroll_into_view_if_needed(timeout=20_000)
             box = lesson.image(k).bounding_box()
@@ -189,8 +211,108 @@ def move(lesson, k, label, description, ends):
 
 def slider_handle(lesson, k, description):
     """The handle of the slider with this description in the k-th panel."""
-    box = lesson.image(k).locator("xpath=ancestor::*[contains(@class,'widget-vbox')][1]")
+    box = lesson.page.locator(".nhlab-panel").nth(k)
     text = re.compile(rf"^\s*{re.escape(description)}\s*$")
     label = lesson.page.locator("label", has_text=text)
     row = box.locator(".widget-slider, .widget-hslider").filter(has=label).first
     return row.locator(".noUi-handle").first
+
+
+# What a reader would have to scroll sideways for, cannot see at once, or cannot hear read out.
+FAULTS = """() => {
+    const found = [], height = document.querySelector('.jp-WindowedPanel-outer').clientHeight;
+    const wider = e => e.scrollWidth > e.clientWidth + 2;
+    // Long formulas, and in a narrow window printed tables, may scroll within their own cell.
+    const scrolls = e => getComputedStyle(e).overflowX === 'auto'
+        && !e.querySelector('img, .nhlab-panel')
+        && (innerWidth < 1000 || e.querySelector('mjx-container'));
+    if (wider(document.querySelector('.jp-WindowedPanel-outer'))) found.push('the notebook');
+    document.querySelectorAll('.jp-Notebook .jp-Cell').forEach((cell, number) => {
+        const say = text => found.push(`cell ${number}: ${text}`);
+        for (const e of cell.querySelectorAll('.jp-OutputArea-output'))
+            if (wider(e) && !scrolls(e)) say(`${e.scrollWidth} px wide in ${e.clientWidth}`);
+        for (const e of cell.querySelectorAll('.widget-html-content, .widget-label'))
+            if (wider(e) && !e.querySelector('pre')) say(`clipped: ${e.textContent.slice(0, 40)}`);
+        for (const e of cell.querySelectorAll('.jp-OutputArea img'))
+            if ((e.alt || '').length < 12) say(`no description: ${e.alt}`);
+        for (const e of cell.querySelectorAll('.nhlab-panel'))
+            if (e.offsetHeight > height) say(`panel ${e.offsetHeight} px high in ${height}`);
+    });
+    return found;
+}"""
+WIDE = """() => [...document.querySelectorAll('.nhlab-panel')].map(panel => {
+    const picture = panel.querySelector('img').getBoundingClientRect();
+    return [picture.left - panel.getBoundingClientRect().left, picture.width];
+})"""
+
+
+def it_fits(lesson):
+    """Nothing has to be scrolled sideways, a panel is seen as a whole, wide windows are used."""
+    page = lesson.page
+    for width, height in ((1366, 768), (900, 768), (1920, 1080)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_timeout(500)
+        assert page.evaluate(FAULTS) == [], width
+    assert all(left > 300 for left, _ in page.evaluate(WIDE))  # beside the controls
+    page.set_viewport_size({"width": 1366, "height": 768})
+    page.wait_for_timeout(500)
+
+
+@pytest.fixture
+def small(browser, server):
+    lesson = Lesson(browser, server, "small.ipynb")
+    lesson.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    lesson.run_all()
+    lesson.image(0).wait_for()
+    yield lesson
+    lesson.close()
+
+
+def test_copy_as_code_is_in_the_clipboard(small):
+    slider_handle(small, 0, "step size h").focus()
+    small.page.keyboard.press("End")
+    listing = small.page.locator(".nhlab-listing pre", has_text="h=0.4")
+    listing.wait_for(state="attached")  # after a pause
+    small.page.get_by_role("button", name="Copy as code").click()
+    small.page.get_by_role("button", name="Copied").wait_for()
+    copied = small.page.evaluate("navigator.clipboard.readText()")
+    assert copied == listing.text_content() == small.panels()[0]["code"]
+    assert listing.is_visible()
+
+
+def test_a_saved_notebook_shows_its_panels_when_it_is_opened_again(small, browser, server):
+    slider_handle(small, 0, "step size h").focus()
+    small.page.keyboard.press("Home")
+    small.page.locator(".nhlab-listing pre", has_text="h=0.02").wait_for(state="attached")
+    seen = small.picture(0)
+    small.page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
+    file = small.home / "notebooks/small.ipynb"
+    for _ in range(100):
+        if "widgets" in nbformat.read(file, as_version=4).metadata:
+            break
+        time.sleep(0.1)
+    small.page.evaluate("""async () => {
+        const session = window.jupyterapp.shell.currentWidget.sessionContext;
+        await session.shutdown();
+    }""")
+    again = Lesson(browser, server, "small.ipynb")
+    try:
+        again.image(0).wait_for(timeout=20_000)
+        assert again.picture(0) == seen
+        assert "Error displaying widget" not in again.page.locator(".jp-Notebook").inner_text()
+    finally:
+        again.close()
+
+
+def test_pictures_and_numbers_are_legible_in_the_dark(small):
+    change = "window.jupyterapp.commands.execute('apputils:change-theme', {theme: '%s'})"
+    try:
+        small.page.evaluate(change % "JupyterLab Dark")
+        small.page.wait_for_function("document.body.dataset.jpThemeLight === 'false'")
+        small.page.wait_for_timeout(500)
+        colour = "getComputedStyle(e).color.match(/\\d+/g).map(Number)"
+        text = small.page.locator(".nhlab-panel img + div").evaluate(f"e => {colour}")
+        plate = small.image(0).evaluate("e => getComputedStyle(e).backgroundColor")
+        assert min(text[:3]) > 150 and plate == "rgb(255, 255, 255)"
+    finally:
+        small.page.evaluate(change % "JupyterLab Light")

@@ -75,6 +75,8 @@ def test_starts_are_admissible_and_those_of_the_literature():
     assert q[[0, -1], 2] == pytest.approx([-0.9 * np.sqrt(2), 0.9 * np.sqrt(2)])
     q, v = c.quartic_starts()
     assert np.allclose(q[:, 0] ** 2 + v[:, 1] ** 2, 1) and np.allclose(q[:, 1:4], [0.6, 0.4, 0.2])
+    E = nh.systems.quartic().energy(q, v)
+    assert np.ptp(E) < 1e-14 and f"energy {E[0]:.2f}," in c.quartic_starts.__doc__
 
 
 def test_leapfrog_closes_after_N_steps_of_the_step_named_after_it():

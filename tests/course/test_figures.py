@@ -12,8 +12,6 @@ def stored(name):
     return pd.read_csv(figures.FOLDER / f"{name}.csv")
 
 
-@pytest.mark.ledger("CM01-F1", "CM01-F2", "CM01-F3", "CM01-F4")
-@pytest.mark.ledger("FIM08-F1", "FIM08-F2", "FIM08-F3", "FIM08-F4", "FIM08-F5")
 @pytest.mark.parametrize("name", figures.PLATES)
 def test_the_stored_data_are_current(name):
     plate = figures.PLATES[name]()

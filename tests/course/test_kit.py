@@ -43,7 +43,6 @@ def test_artists_are_made_once_moved_and_hidden(shown):
         assert sum(a.get_visible() for a in arrows(shown)) == count
         assert f'<b style="font-variant-numeric:tabular-nums">{count}</b>' in shown.readout.value
         assert np.array_equal(shown.picture.moving[0].get_ydata(), [0, count])
-        assert shown.picture.axes[1].get_ylim()[1] >= count
     assert shown.picture.moving[0] is curve and len(arrows(shown)) == 4
 
 
@@ -72,3 +71,24 @@ def test_news_and_margins():
     board, _ = new_board((6, 3), margins=(0.2, 0.1, 0.9, 0.8))
     assert [board.news(key) for key in ("a", "a", "b", "a")] == [True, False, True, True]
     assert np.allclose(board.ax.get_position().extents, [0.2, 0.1, 0.9, 0.8])
+
+
+def test_held_axes_stand_still_until_something_else_is_shown():
+    board, ax = new_board((6, 3))
+
+    def update(size, kind):
+        """A curve."""
+        board.curve([0, 1], [0, size if kind == "a" else 100 * size])
+        board.outline([0, 1], [size, 0])
+        board.hold(ax, [0, 1], same=not board.news(kind))
+
+    panel = board.panel(update, size=(1, 8, 2), kind=["a", "b"])
+    limits = ax.get_ylim()
+    panel.set(size=8)
+    assert ax.get_ylim() == limits and board.outside
+    (ghost,) = (line for line in ax.lines if line.get_label() == "_ghost")  # none of the outline
+    assert ghost.get_ydata().tolist() == [0, 2]
+    panel.set(kind="b")
+    assert ax.get_ylim()[1] >= 800 and not board.outside
+    (ghost,) = (line for line in ax.lines if line.get_label() == "_ghost")
+    assert ghost.get_ydata().tolist() == [0, 200]  # of the first size, for the present kind

@@ -51,8 +51,8 @@ def flat():
 def bent():
     """A is linear and the force vanishes although D is not integrable.
 
-    That takes a fibre momentum that vanishes on D.  For L = T(r') + T(s') - V(r) with constant,
-    definite T(s') the force of a linear A vanishes only if A is closed.
+    By cross terms, through which a fibre momentum vanishes on D.  For L = T(r') + T(s') - V(r) with
+    constant, definite T(s') the force of a linear A vanishes only if A is closed.
     """
     row = vw - y * vx + x * vy
     L = (vx**2 + vy**2 + vz**2 + row**2) / 2 - x**2 - y**4
@@ -326,7 +326,7 @@ def test_without_linear_A_it_is_not(name):
         assert fine > 5e-5 and coarse / fine == pytest.approx(4, rel=0.1)
 
 
-@pytest.mark.ledger("CM01-5.6", "CM01-midpoint")
+@pytest.mark.ledger("CM01-square")
 def test_the_square_of_reducing_and_discretising():
     """Linear A and the midpoint: it commutes, force or not.  Otherwise up to O(h^2), or O(h)."""
     for name in ("particle", "flat", "bent"):

@@ -333,7 +333,6 @@ def test_sleigh_that_does_not_turn_runs_straight_and_one_that_turns_ends_straigh
 # ---------------------------------------------------------------------------- particle
 
 
-@pytest.mark.ledger("CM01-F1", "CM01-F2")
 def test_particle_energy_band_and_rk4_of_the_first_figures(make):
     s = make("particle")
     dla = nh.integrate(s, nh.DLA(), h=0.2, steps=1250)
@@ -388,7 +387,6 @@ def test_edla_steps_on_the_particle(make, h, least, most):
 # ---------------------------------------------------------------------------- robot
 
 
-@pytest.mark.ledger("CM01-F3", "CM01-F4")
 def test_robot_energy_band_and_constraints(make):
     s = make("robot")
     dla = nh.integrate(s, nh.DLA(), h=0.2, steps=250)
@@ -464,7 +462,7 @@ def test_sleigh_metric_and_projector_as_printed():
     assert s.Q([5, 6, theta]).T == pytest.approx(np.array(dual), abs=1e-14)
 
 
-@pytest.mark.ledger("FIM08-E3", "FIM08-F5")
+@pytest.mark.ledger("FIM08-E3")
 def test_sleigh_printed_point_and_the_errors_of_three_methods(make):
     s = starting(make("sleigh"), *HEART)
     q = s.exact(np.arange(61.0))

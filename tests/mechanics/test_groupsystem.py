@@ -530,7 +530,7 @@ def test_what_suslovs_problem_does_not_have():
         nh.integrate(S.suslov(), nh.Variational(), h=0.1, steps=1)
     with pytest.raises(ValueError, match="no closed solution"):
         S.suslov().exact(1.0)
-    with pytest.raises(TypeError, match="neither holonomic constraints nor t"):
+    with pytest.raises(ValueError, match="neither holonomic constraints nor t"):
         nh.GroupSystem(SO3, W, L3, t=nh.symbols("t"))
 
 

@@ -13,7 +13,7 @@ from large import bicycle, riding, segway
 from runs import difference, round_off, rows
 
 import nhlab as nh
-from nhlab.codegen import program
+from nhlab.codegen import cache
 from nhlab.mechanics import system as systems
 
 
@@ -116,7 +116,7 @@ NAMES = "particle", "sleigh", "snakeboard", "robot", "driven", "contact_oscillat
 
 @pytest.mark.parametrize("name", NAMES)
 def test_runs_do_not_depend_on_abbreviations(name, monkeypatch):
-    monkeypatch.setattr(program, "cache_dir", lambda: None)  # one key, but two texts
+    monkeypatch.setattr(cache, "folder", lambda: None)  # one key, but two texts
     plain = nh.systems.catalogue[name]()
     assert plain.short is plain.symbolic
     monkeypatch.setattr(systems, "LONG", 0)

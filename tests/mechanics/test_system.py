@@ -109,8 +109,9 @@ def lagranges_method(name):
     given = {"nonhol_coneqs": rows or None, "hol_coneqs": g or None}
     equations = LagrangesMethod(system.L.xreplace(there), q, **given)
     equations.form_lagranges_equations()
-    left = equations.mass_matrix_full, equations.forcing_full
-    symbols = [*q, *(s.diff(time) for s in q), *system.parameters, time]
+    back = {there[s]: s for s in (*system.q, *system.v)}
+    left = [m.xreplace(back) for m in (equations.mass_matrix_full, equations.forcing_full)]
+    symbols = [*system.q, *system.v, *system.parameters, time]
     f = sp.lambdify(symbols, left, "numpy", cse=True)
     return system, f
 

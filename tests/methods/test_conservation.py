@@ -61,6 +61,25 @@ def test_variational_methods_keep_the_momentum_map(make):
     assert spread(spin(nh.integrate(system, nh.RK4(), h=0.05, steps=2000))) > 1e-6
 
 
+@pytest.mark.ledger("CM01-Jd")
+@pytest.mark.parametrize("alpha, symmetric", [(0.5, False), (0.3, False), (0.3, True)])
+def test_the_discrete_momentum_tends_to_the_continuous_one(alpha, symmetric):
+    """The value that a run keeps, begun with two points of the exact motion, is J + O(h^2)."""
+    method, hs = nh.DLA(alpha, symmetric), np.array([0.1, 0.05, 0.025])
+    for make in (S.kepler, carousel):
+        system, gaps = make(), []
+        sym = nh.Symmetry(system, {"x": "-y", "y": "x"})
+        start = nh.integrate(system, nh.Reference(), h=0.7, steps=1)
+        for h in hs:
+            exact = nh.integrate(system, nh.Reference(), start.q[1], start.v[1], h=h, steps=1)
+            sol = nh.integrate(system, method, exact.q[0], q1=exact.q[1], h=h, steps=50)
+            J_d, J = sym.J_d(sol)[:, 0], sym.J(exact.q[0], exact.v[0])[0]
+            assert spread(J_d) < 1e-13
+            gaps.append(abs(J_d[0] - J))
+        assert np.polyfit(np.log(hs), np.log(gaps), 1)[0] == pytest.approx(2, abs=0.1)
+        assert gaps[-1] > 1e-6  # and is not J itself
+
+
 def test_variational_energy_stays():
     """Not exact, but no larger after 20000 steps than after 1000; that of RK4 falls steadily."""
     sol = nh.integrate(S.pendulum(), nh.Variational(), h=0.2, steps=20_000)

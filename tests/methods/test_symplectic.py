@@ -9,6 +9,7 @@ import oracle
 import pytest
 import sympy as sp
 from runs import cases, made, runs
+from scipy.integrate import quad
 
 import nhlab as nh
 
@@ -184,6 +185,61 @@ def test_dla_is_not_symplectic_on_its_constraint_space(make):
     assert changes[0] > 1e-3 and changes[0] / changes[1] == pytest.approx(2, abs=0.3)
 
 
+def legendre(system, q, v):
+    """D(q, p)/D(q, v) for p = M(q) v."""
+    here, n = oracle.geometry(system), len(q)
+    slopes = np.einsum("ijk,j->ik", here.dM(0, q), v)
+    return np.block([[np.eye(n), np.zeros((n, n))], [slopes, here.M(0, q)]])
+
+
+def reaction_work(system, q, v, d=1e-5):
+    """d beta on (q, v) for beta = -lambda_a A^a, the multipliers of the motion, by differences."""
+    n, state = len(q), np.concatenate([q, v])
+
+    def beta(x):
+        return -system.multipliers(x[:n], x[n:]) @ system.A(x[:n])
+
+    K = np.array([(beta(state + e) - beta(state - e)) / (2 * d) for e in d * np.eye(2 * n)]).T
+    return wedge(K, np.eye(n, 2 * n))
+
+
+@pytest.mark.ledger("CM01-21")
+@runs(S.particle, S.sleigh)
+def test_the_continuous_law_of_the_form(make):
+    """(21): the Lie derivative of Omega along the motion is d beta; the flow is that of one tiny
+    RK4 step, differentiated.  (22) over h tends to it, at the first node, to which half an
+    impulse belongs, to half of it."""
+    system, n = made(make), len(made(make).q)
+    sol = nh.integrate(system, nh.Reference(), h=0.3, steps=2)
+    q, v = sol.q[2], sol.v[2]
+    U = legendre(system, q, v)
+    d_beta = reaction_work(system, q, v)
+    here, flows, steps = oracle.geometry(system), [], []
+    slopes = np.hstack([np.einsum("aij,i->aj", here.dA(0, q), v), here.A(0, q)])
+    X = np.linalg.svd(slopes)[2][len(slopes) :].T  # tangent to D, where DLA's kick is of order h
+    for h in (0.02, 0.01, 0.005):
+        end = nh.integrate(system, nh.RK4(), q, v, h=h, steps=1)
+        at = {"h": h, "row": end.rows.array[0], "inputs": ("q", "v")}
+        D = nh.diagnostics.tangent(system, nh.RK4(), **at)[2 : 2 + 2 * n]
+        later = legendre(system, end.q[1], end.v[1]) @ D
+        flows.append((later.T @ J(n) @ later - U.T @ J(n) @ U) / h - d_beta)
+        change, _ = nh.diagnostics.symplectic_change(
+            nh.integrate(system, nh.DLA(), q, v, h=h, steps=2), 0
+        )
+        steps.append(X.T @ (2 * U.T @ change @ U / h - d_beta) @ X)
+    assert np.abs(X.T @ d_beta @ X).max() > 0.1  # the form itself is not kept
+    for gaps in (flows, steps):
+        sizes = [np.abs(gap).max() for gap in gaps]
+        assert sizes[2] < 0.05 * np.abs(d_beta).max()
+        assert np.log2(sizes[1] / sizes[2]) == pytest.approx(1, abs=0.1)
+    assert np.abs(2 * flows[2] - flows[1]).max() < 1e-3 * np.abs(d_beta).max()
+    free = nh.System(system.q, system.v, system.L, parameters=system.parameters)
+    D = nh.diagnostics.tangent(free, nh.RK4(), h=0.005, row=[*q, *v], inputs=("q", "v"))
+    end = nh.integrate(free, nh.RK4(), q, v, h=0.005, steps=1)
+    later = legendre(free, end.q[1], end.v[1]) @ D[2 : 2 + 2 * n]
+    assert np.abs(later.T @ J(n) @ later - U.T @ J(n) @ U).max() < 1e-9  # no constraint, no change
+
+
 # ---------------------------------------------------------------------------- extended
 
 
@@ -193,7 +249,7 @@ def extended_form(n):
     return form
 
 
-@pytest.mark.ledger("C03-symplectic", "C03-6")
+@pytest.mark.ledger("C03-symplectic", "C03-dbeta")
 @runs(S.kepler, bent, swing, S.particle, S.driven)
 @pytest.mark.parametrize("alpha, symmetric", [(0.5, False), (0.3, True)])
 def test_extended_form(make, alpha, symmetric):
@@ -209,3 +265,78 @@ def test_extended_form(make, alpha, symmetric):
         assert (np.abs(d_beta).max() > 0.1) == constrained
         P, E = D[: 2 * n], np.eye(2 * n, 2 * n + 2)
         assert np.abs(P.T @ J(n) @ P - E.T @ J(n) @ E).max() > 1e-3
+
+
+@pytest.mark.ledger("C03-dbeta")
+def test_the_time_in_A_belongs_to_d_beta():
+    """For the driven particle, whose A depends on t, d beta_d without dA/dt is another form; and
+    beta_d vanishes on D."""
+    sol = nh.integrate(made(S.driven), nh.EDLA(), h=0.1, steps=7)
+    n, W = len(sol.system.q), extended_form(len(sol.system.q))
+    D, dlam = extended_map(sol, 5)
+    change = D.T @ W @ D - W
+    full, still = (constraint_work(sol, 5, dlam, with_time=x) for x in (True, False))
+    assert np.abs(change - full).max() < 1e-13 * np.abs(D).max() ** 2
+    assert np.abs(change - still).max() > 1e-3
+    A = oracle.geometry(sol.system).A(sol.t[5], sol.q[5])
+    directions = np.linalg.svd(A)[2][1:]  # a basis of D
+    assert np.abs(directions @ A.T @ sol.lam[5]).max() < 1e-15 and abs(sol.lam[5, 0]) > 1e-3
+    assert n == 3
+
+
+# ---------------------------------------------------------------------------- area and energy
+
+
+def E(x):
+    return x[1] ** 2 / 2 - np.cos(x[0])
+
+
+def time_on_curve(a, b):
+    """The time of the exact pendulum from a to b on one level of the energy, p > 0 throughout."""
+    return quad(lambda q: 1 / np.sqrt(2 * (E(a) + np.cos(q))), a[0], b[0], epsabs=1e-13)[0]
+
+
+def flow(x, time):
+    sol = nh.integrate(made(S.pendulum), nh.Reference(), [x[0]], [x[1]], h=time, steps=1)
+    return np.array([sol.q[1, 0], sol.p[1, 0]])
+
+
+def variational(x):
+    sol = nh.integrate(made(S.pendulum), nh.Variational(), [x[0]], [x[1]], h=0.5, steps=1)
+    return np.array([sol.q[1, 0], sol.p[1, 0]])
+
+
+def repaired(x):
+    """The same, pushed back along p to the energy of the start."""
+    q = variational(x)[0]
+    return np.array([q, np.sqrt(2 * (E(x) + np.cos(q)))])
+
+
+def wrong_clock(x):
+    """The exact flow, by a time that depends on the energy alone."""
+    return flow(x, 0.5 + 0.1 * E(x))
+
+
+@pytest.mark.ledger("C03-T1")
+def test_area_and_energy_together_leave_the_exact_motion():
+    """Theorem 1 for one degree of freedom.  A map that keeps E goes along the motion by a time
+    tau(x), and changes areas by 1 + dtau/dt: it keeps them iff tau is constant on each level."""
+    x, d = np.array([0.5, 1.0]), 1e-4
+
+    def area(step):
+        D = [(step(x + e) - step(x - e)) / (2 * d) for e in d * np.eye(2)]
+        return np.linalg.det(np.array(D))
+
+    def rate_of_tau(step):
+        ends = [np.array([x[0] + e, np.sqrt(2 * (E(x) + np.cos(x[0] + e)))]) for e in (-d, d)]
+        tau = [time_on_curve(y, step(y)) for y in ends]
+        return (tau[1] - tau[0]) / time_on_curve(*ends)
+
+    misses = {
+        s: (abs(area(s) - 1), abs(E(s(x)) - E(x))) for s in (variational, repaired, wrong_clock)
+    }
+    assert misses[variational][0] < 1e-7 and misses[variational][1] > 1e-3
+    assert misses[repaired][0] > 1e-3 and misses[repaired][1] < 1e-14
+    assert max(misses[wrong_clock]) < 1e-7  # both, and it is the exact motion
+    assert area(repaired) - 1 == pytest.approx(rate_of_tau(repaired), rel=1e-2)
+    assert abs(rate_of_tau(wrong_clock)) < 1e-9

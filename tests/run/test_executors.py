@@ -224,6 +224,7 @@ def test_a_pool_that_lost_a_worker_keeps_what_is_done(tmp_path):
 
 
 def test_what_cannot_travel_is_said(processes):
+    pytest.importorskip("cloudpickle")
     lock = threading.Lock()
     with pytest.raises(nh.EnsembleError, match=r"lock.* 0 of 12 members are done"):
         sleighs(method=nh.DLA(), summary=lambda sol: lock.locked(), executor=processes)

@@ -129,6 +129,12 @@ def bad_files():
     yield "L too short", system(L=["Rational", "1"])
     yield "L is not a list", system(L=5)
     yield "L of None", system(L=["Add", None])
+    yield "a number with a billion bits", system(L=["Float", [0, "1", 0, 1], 10**9])
+    yield "a number beyond all", system(L=["sin", ["Float", [0, "1", 10**12, 1], 53]])
+    yield "a number of text", system(L=["Float", [0, "1", "__import__('os')", 1], 53])
+    yield "a huge power", system(L=["Pow", *[["Rational", str(9**9), "1"]] * 2])
+    tower = ["Pow", ["Rational", "9", "1"], ["Rational", "300", "1"]]
+    yield "a tower of powers", system(L=["Pow", tower, ["Rational", "300", "1"]])
     yield "narrow rows", npz(about=np.array(json.dumps(about)), rows=rows[:, :-1])
     yield "flat rows", npz(about=np.array(json.dumps(about)), rows=rows[0])
     yield "no rows at all", npz(about=np.array(json.dumps(about)), rows=rows[:0])

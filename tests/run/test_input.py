@@ -101,7 +101,7 @@ SYSTEMS = {
         lambda: nh.System((x,), (vx,), a * vx**2 + sp.Symbol("a") * x, parameters={"a": 1}),
         "two different symbols", "'a'"),
     "other assumptions": (
-        lambda: nh.System((x,), (vx,), "vx**2/2 - x**2"), "assumptions"),
+        lambda: nh.System((x,), (vx,), sp.Symbol("vx") ** 2 / 2 - x**2), "assumptions"),
     "a coordinate twice": (lambda: nh.System((x, x), (vx, vy), T), "['x'] more than once"),
     "x as coordinate and velocity": (lambda: nh.System((x, y), (x, vy), T), "['x']"),
     "unequal lengths": (lambda: nh.System((x, y), (vx,), vx**2), "2 symbols", "v has 1"),

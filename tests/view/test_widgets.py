@@ -1,5 +1,6 @@
 """Panels driven from Python: every corner of their ranges, errors as sentences, honest code."""
 
+import contextlib
 import io
 import itertools
 import time
@@ -11,7 +12,7 @@ from PIL import Image
 
 import nhlab as nh
 from nhlab.view import plot
-from nhlab.view.widgets import Panel, complete_velocity, free_velocities
+from nhlab.view.widgets import complete_velocity, free_velocities
 
 PARTICLE = nh.systems.particle()
 
@@ -148,13 +149,80 @@ def test_an_error_in_an_update_is_a_sentence_and_the_panel_recovers():
     assert p.message.value == "" and "4" in p.readout.value
 
 
-def test_the_axes_stand_still_for_small_changes():
-    p = particle_panel()
-    limits = []
-    for h in np.linspace(0.2, 0.22, 11):
-        p.controls["h"].value = h
-        limits.append((p.picture.ax.get_xlim(), p.picture.ax.get_ylim()))
-    assert len(set(limits)) <= 3  # each side may give way once
+def own_panel(**options):
+    """A panel with one curve, t -> k t; the axes are fitted."""
+    picture = nh.Picture()
+    line = picture.line(color="#0072B2")
+
+    def update(_, values, __):
+        line.set_data(np.array([[0, 60], [0, values["k"]]]))
+        picture.fit(picture.ax, [0, 60], [0, values["k"]])
+        return {"k": values["k"]}
+
+    return nh.panel(picture, update, k=(1.0, 8.0, 2.0), **options)
+
+
+def ghosts(panel):
+    return [x for ax in panel.picture.axes for x in ax.lines if x.get_label() == "_ghost"]
+
+
+def test_the_axes_stand_still_and_the_panel_says_what_lies_outside():
+    p = own_panel()
+    limits = p.picture.ax.get_xlim(), p.picture.ax.get_ylim()
+    assert limits[0] == (0, 60) and limits[1][1] < 3  # time ends at T
+    for k in (1.0, 2.0, 8.0):
+        p.controls["k"].value = k
+        assert (p.picture.ax.get_xlim(), p.picture.ax.get_ylim()) == limits
+        assert ("Part of a curve lies outside" in p.shown.value) == (k == 8)
+    p.fit_axes()
+    assert p.picture.ax.get_ylim()[1] > 8 and "outside" not in p.shown.value
+    p.reset()
+    assert p.picture.ax.get_ylim() == limits[1]
+
+
+def test_the_first_curve_stays_as_a_pale_ghost():
+    p = own_panel()
+    p.controls["k"].value = 8.0
+    p.fit_axes()
+    (ghost,) = ghosts(p)
+    assert ghost.get_ydata().tolist() == [0, 2] and ghost.get_alpha() < 0.5
+    assert p.picture.moving[0].get_ydata().tolist() == [0, 8]
+    assert not ghost.get_animated()  # part of the background
+    p.picture.forget()
+    p.draw()
+    (ghost,) = ghosts(p)  # of the values of the sliders at first, not of those now
+    assert ghost.get_ydata().tolist() == [0, 2]
+
+
+def test_an_artist_may_do_without_a_ghost():
+    picture = nh.Picture()
+    for ghost in (True, False):
+        picture.line([0, 1], [0, 1], ghost=ghost)
+    picture.line([0, 1], [0, 1]).ghost = False
+    picture.line([0, 1], [0, 1], linestyle="none", marker="o")  # dots are no curve
+    picture.remember()
+    picture.remember()  # in place of those before
+    assert sum(line.get_label() == "_ghost" for line in picture.ax.lines) == 1
+
+
+@pytest.mark.parametrize("data", [(0.0, 60.0), (-0.3, 12.5), (1e-9, 3e-9), (250.0, 250.0)])
+def test_limits_hold_the_data_and_little_more(data):
+    picture = nh.Picture()
+    picture.fit(picture.ax, data, [0, 1])
+    (low, high), width = picture.ax.get_xlim(), data[1] - data[0]
+    assert low <= data[0] + 1e-9 * width and high >= data[1] - 1e-9 * width and low < high
+    if width:
+        assert high - low <= 1.05 * width
+
+
+def test_limits_on_a_logarithmic_scale():
+    picture = nh.Picture()
+    picture.ax.set_yscale("log")
+    picture.fit(picture.ax, [0, 1], [1e-8, 1e-2])
+    low, high = picture.ax.get_ylim()
+    assert 1e-9 < low < 1e-8 and 1e-2 < high < 1e-1 and not picture.outside
+    picture.fit(picture.ax, [0, 1], [1e-12])
+    assert picture.outside
 
 
 def test_blitting_draws_what_a_full_redraw_draws():
@@ -170,6 +238,93 @@ def test_without_a_kernel_there_is_a_picture_and_a_sentence(panel):
     bundle = panel._repr_mimebundle_()
     data = bundle[0] if isinstance(bundle, tuple) else bundle
     assert data["image/png"] and "three methods" in data["text/plain"]
+    assert '<img alt="three methods"' in data["text/html"]
+    for kind in ("text/html", "text/plain"):
+        assert "Run the notebook to move the sliders." in data[kind]
+
+
+SPITE = '<img src=x onerror="alert(1)">'
+
+
+def test_names_and_texts_are_shown_as_written():
+    picture = nh.Picture()
+    p = nh.panel(picture, lambda *_: {SPITE: SPITE, "error": SPITE}, caption=SPITE, alt=SPITE)
+    bundle = p._repr_mimebundle_()
+    static = (bundle[0] if isinstance(bundle, tuple) else bundle)["text/html"]
+    for shown in (p.shown.value, p.children[-1].value, p.listing.value, static):
+        assert SPITE not in shown and shown.count("<img") <= 1
+    assert p.readout.value.count("&lt;img") == 2 and "&lt;img" in p.message.value
+
+
+SENT = [3.0, -7, 1e400, -1e400, float("nan"), "nan", "2", None, [1], {"a": 1}, True]
+
+
+@pytest.mark.parametrize("value", SENT, ids=str)
+def test_a_front_end_can_set_nothing_but_a_value_of_the_slider(value):
+    """What a browser sends goes the way of a message, as from a served panel."""
+    p = nh.panel(nh.Picture(), lambda *_: {}, k=(0.0, 2.0, 1.0), n=(0, 4, 1), view=["a", "b"])
+    for c in p.controls.values():
+        state = {"value": value, "max": 1e9, "min": -1e9, "index": value}
+        message = {"content": {"data": {"method": "update", "state": state}}, "buffers": []}
+        with contextlib.suppress(Exception):  # a refusal may be raised
+            c._handle_msg(message)
+    assert 0 <= p.values["k"] <= 2 and p.values["n"] in range(5) and p.values["view"] in "ab"
+    assert (p.controls["k"].max, p.controls["n"].max) == (2, 4)
+
+
+def test_a_slip_in_a_readers_function_shows_where_on_demand():
+    def update(_, values, __):
+        return {"x": values["wrong" if values["k"] > 1 else "k"]}
+
+    p = nh.panel(nh.Picture(), update, k=(0.0, 2.0, 1.0))
+    p.set(k=2.0)
+    assert "KeyError: &#x27;wrong&#x27;" in p.message.value
+    fold = p.shown.value.partition("<details>")[2]
+    assert "Traceback" in fold and "in update" in fold and "Traceback" not in p.message.value
+    p.set(k=0.5)
+    assert "<details>" not in p.shown.value and p.message.value == ""
+    with pytest.raises(KeyError):  # at once: the traceback of the cell says more
+        nh.panel(nh.Picture(), update, k=(0.0, 2.0, 2.0))
+
+
+CELL = """
+def größer(label):
+    return nh.panel(nh.Picture(), lambda _, values, __: {label: values}, k=(1.0, 8.0, 2.0),
+                    view=["a", "b"])
+
+ä, panels = 'ä', [größer(
+    'k')]
+"""
+
+
+def test_a_panel_without_code_of_its_own_is_made_once_more():
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell.instance()
+    shell.push({"nh": nh})
+    shell.run_cell(CELL).raise_error()
+    (p,) = shell.user_ns["panels"]
+    p.set(k=0.1 + 0.2 + 5, view="b")
+    code = "panel = größer(\n    'k')\npanel.set(**{'k': 5.3, 'view': 'b'})\npanel"
+    assert p._code(p.values) == code and "größer" in p.listing.value
+    shell.run_cell(code).raise_error()
+    assert shell.user_ns["panel"].values == {"k": 5.3, "view": "b"}
+    InteractiveShell.clear_instance()
+
+
+def test_what_cannot_be_made_again_has_nothing_to_copy_and_unknown_controls_are_named():
+    p = own_panel()  # by a function, in no cell
+    assert p._code is None and "Copy" not in str(p.bar.children[-1].children)
+    with pytest.raises(ValueError, match="there is no control 'K'"):
+        p.set(K=3)
+
+
+def test_each_picture_is_one_message(monkeypatch):
+    p, sent = own_panel(), []
+    monkeypatch.setattr(w.Widget, "_send", lambda self, *args, **_: sent.append(self))
+    monkeypatch.setattr(p, "_list", lambda: None)  # follows after a pause
+    p.controls["k"].value = 3.0
+    assert sent.count(p.shown) == 1 and {*sent} <= {p.shown, p.controls["k"]}
 
 
 def test_sliders_show_clean_numbers_and_have_labels(panel):
@@ -200,20 +355,6 @@ def test_slow_panels_draw_quickly_while_dragging():
     assert calls == [False, True, False]  # first picture, while moving, after the pause
 
 
-@pytest.mark.parametrize("name", ["sleigh", "robot", "snakeboard", "rolling_disk", "particle"])
-def test_bodies_move_along_the_motion(name):
-    system = nh.systems.catalogue[name]()
-    sols = [nh.integrate(system, m, h=0.1, steps=30) for m in (nh.DLA(), nh.Projector())]
-    p = nh.animate(*sols)
-    assert isinstance(p, Panel)
-    before = pixels(p)
-    p.play.value = p.play.max // 2
-    assert 0 < p.controls["t"].value < sols[0].t[-1]
-    assert np.abs(pixels(p) - before).max() > 100
-    p.controls["t"].value = p.controls["t"].max
-    assert p.message.value == ""
-
-
 PLAYED = [((1, 14, 2), None, 13), ((0.5, 4.5, 1.3), None, 80), ((0.0, 3.0, 1.2), 30, 30)]
 
 
@@ -228,51 +369,6 @@ def test_a_play_button_moves_a_slider_and_follows_it(ends, frames, ticks):
         assert p.controls["k"].value == pytest.approx(low + (high - low) * tick / ticks)
     p.reset()
     assert p.play.value == round((value - low) / (high - low) * ticks)
-
-
-def test_a_body_of_ones_own():
-    """A function of q, or a Body; the name of a catalogue system within another's is no match."""
-    s = PARTICLE
-    s = nh.System(s.q, s.v, s.L, s.constraints, name="particle of mine", q0=s.q0, v0=s.v0)
-    sol = nh.integrate(s, nh.DLA(), h=0.1, steps=30)
-    with pytest.raises(ValueError, match=r"no body is known .* pass body="):
-        nh.animate(sol)
-    with pytest.raises(ValueError, match="body = 3 must be a subclass"):
-        nh.animate(sol, body=3)
-    with pytest.raises(ValueError, match="one or two trajectories"):
-        nh.animate()
-
-    def cross(q):
-        return [q[:2] + np.array([[-0.2, 0], [0.2, 0]]), q[:2] + np.array([[0, -0.2], [0, 0.2]])]
-
-    class Cross(nh.bodies.Body):
-        def parts(self, q):
-            return cross(q)
-
-    pictures = []
-    for body in (cross, Cross):
-        p = nh.animate(sol, body=body)
-        before = pixels(p)
-        p.controls["t"].value = p.controls["t"].max
-        pictures.append(pixels(p))
-        assert np.abs(pictures[-1] - before).max() > 100
-    np.testing.assert_array_equal(*pictures)
-
-
-def test_the_wheels_of_the_snakeboard_roll_as_drawn():
-    """Along the motion the middle of each wheel moves in the direction the wheel points to."""
-    system = nh.systems.snakeboard()
-    body = nh.bodies.body(system)
-    sol = nh.integrate(system, nh.Reference(), h=0.1, steps=200)
-    for part in (2, 4):  # the two wheels
-        for q, v in zip(sol.q[::20], sol.v[::20], strict=True):
-            box = body.parts(q)[part]
-            heading = box[1] - box[0]
-            e = 1e-6
-            ahead, behind = (body.parts(q + s * e * v)[part][:4].mean(0) for s in (1, -1))
-            velocity = (ahead - behind) / (2 * e)
-            slip = heading[0] * velocity[1] - heading[1] * velocity[0]
-            assert abs(slip) < 1e-7 * np.linalg.norm(heading) * (1 + np.linalg.norm(velocity))
 
 
 def test_copy_as_code_of_ones_own_system():

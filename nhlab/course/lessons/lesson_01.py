@@ -73,7 +73,7 @@ def path_panel(sol, low, high):
             bar.set_height(slope)
         board.curve(t, q[:, 0], left, marker="o", color=colour)
         size = np.abs(slopes).max()
-        board.fit(right, [0.4, 3.6], [-size, size], board.quick)
+        board.fit(right, [0.4, 3.6], [-size, size])
         board.say("S =", f"{action(system, method, t, q):.4f}")
         board.say("stationary value", f"{least:.4f}")
         board.say("largest slope", f"{size:.3f}")

@@ -14,6 +14,7 @@ from ...mechanics.system import symbols
 from ...methods import DLA, RK4, Projector, Reference, Variational
 from ...run.loop import integrate
 from ...view import plot
+from ...view.bodies import camera
 from ...view.widgets import play
 from ..colours import BLUE, DARK, GREEN, GREY, MIDDLE, ORANGE
 from ..exercises import near, sized, some_of, takes
@@ -68,15 +69,7 @@ def zigzag_figure(runs):
     return figure
 
 
-def view(toward):
-    """Rows: right, up and towards the eye, for an eye in the given direction."""
-    eye = np.array(toward, float) / np.linalg.norm(toward)
-    right = np.cross([0, 0, 1], eye)
-    right /= np.linalg.norm(right)
-    return np.array([right, np.cross(eye, right), eye])
-
-
-VIEW = view((1, -0.75, 0.55))
+VIEW = camera((1, -0.75, 0.55))
 CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * [1, 0.6, 0.2]
 EDGES = [(a, b) for a in CORNERS for b in CORNERS if np.sum(a != b) == 1 and tuple(a) > tuple(b)]
 PLATE = joined(EDGES).T  # a flat box, as one curve with gaps
@@ -100,7 +93,7 @@ def translation_panel(angle=(0, 180, 60), time=(0.0, 8.0, 2.0)):
 
     def draw(ax, title, g, omega):
         R = SO3.matrix(g)
-        board.curve(*(VIEW[:2] @ R @ PLATE), ax, color=GREY, linewidth=1.4)
+        board.outline(*(VIEW[:2] @ R @ PLATE), ax, color=GREY, linewidth=1.4)
         for colour, tip in zip(AXES, (1.35 * VIEW[:2] @ R).T, strict=True):
             board.arrow((0, 0), tip, colour, ax, width=2.2, head=14)
         board.arrow((0, 0), 1.3 * VIEW[:2] @ R @ omega, DARK, ax, width=3.0, head=14)
@@ -130,7 +123,7 @@ def translation_panel(angle=(0, 180, 60), time=(0.0, 8.0, 2.0)):
 
 def sphere_panel(h=(0.1, 0.6, 0.4), start=(5, 85, 20), T=60.0):
     """Momenta of a free rigid body in the body frame, on the polhodes of the sphere |p| = 1."""
-    eye, I = view((0.75, 1, 0.45)), np.array([1.0, 2.0, 2.5])
+    eye, I = camera((0.75, 1, 0.45)), np.array([1.0, 2.0, 2.5])
     bodies = {rule: systems.rigid_body(rule=rule) for rule in ("cayley", "log", "trace")}
     board, ax = new_board((6.6, 4.6))
     bare(ax, (-1.15, 1.15), (-1.15, 1.15))
@@ -182,7 +175,7 @@ def mirror_panel(k=(1, 14, 2), h=(0.2, 1.0, 0.8)):
 
     In space right translation does nothing, so that an arrow changes at the mirrors only.
     """
-    suslov, eye, most = systems.suslov(I2=3.0, I3=3.5), view((1, -0.3, 0.35)), k[1] + 1
+    suslov, eye, most = systems.suslov(I2=3.0, I3=3.5), camera((1, -0.3, 0.35)), k[1] + 1
     plane = 2.9 * circle(61) @ np.linalg.qr(suslov.M(suslov.q0)[:, :2])[0].T  # a disk in I D
     board, ax = _three_places()
 
@@ -192,7 +185,7 @@ def mirror_panel(k=(1, 14, 2), h=(0.2, 1.0, 0.8)):
         board.part(lambda: ax.add_patch(Polygon(np.zeros((4, 2)), **patch))).set_xy(flat[0])
         fold = np.array([flat[1], (flat[1] + flat[2]) / 2, flat[2]])
         dotted = {"color": DARK, "linestyle": ":", "linewidth": 1.4}
-        board.curve(*fold.T, marker="o", markevery=[1], markersize=4, **dotted)
+        board.outline(*fold.T, marker="o", markevery=[1], markersize=4, **dotted)
         for tip, colour in zip(flat[1:], (BLUE, ORANGE), strict=True):
             board.arrow(at, tip, colour, width=2.2, head=14)
         board.part(lambda: ax.text(at[0], -2.95, "", ha="center", fontsize=13)).set_text(name)

@@ -10,11 +10,13 @@ from ...mechanics.system import System, symbols
 from ...methods import DLA, RK4, Projector, Reference
 from ...run.loop import integrate
 from ...view import plot
+from ...view.bodies import body
 from ..colours import BLUE, DARK, GREEN, GREY, MIDDLE, ORANGE, SLATE
 from ..exercises import near, sized, some_of, takes
-from ..kit import add_legend, ahead, arc, frame, new_board, place, slope
+from ..kit import add_legend, ahead, arc, frame, new_board, slope
 
 XI, FORCE, SLOPE = r"$\xi_Q$", r"$A^T\lambda$", r"slope $\lambda A\,\xi_Q$"
+BOARD = body(systems.snakeboard())
 MARGINS = (0.09, 0.14, 0.98, 0.88, 0.28)
 ROUND_OFF = 1e-17  # where a residual that is exactly 0 is drawn on a logarithmic scale
 
@@ -44,13 +46,13 @@ def push_panel(valley, angle=(-90, 90, 0), t=(0.0, 8.0, 1.2), h=0.02):
         k, direction = round(time / h), ahead(0, np.deg2rad(angle), 1)
         J, power = momentum @ direction, force @ direction
         end = 1.6 * np.array([1, y[k]]) / np.hypot(1, y[k])
-        board.curve(*np.array([-end, end]).T, left, color=DARK, label="$D$")
+        board.outline(*np.array([-end, end]).T, left, color=DARK, label="$D$")
         board.arrow((0, 0), force[k] / np.abs(lam).max(), ORANGE, left, FORCE)
         board.arrow((0, 0), direction, BLUE, left, XI)
         board.curve(sol.t, J, right, color=BLUE)
         near = np.array([-0.8, 0.8])
         tangent_line = sol.t[k] + near, J[k] + power[k] * near
-        board.curve(*tangent_line, right, color=ORANGE, linewidth=2.4, label=SLOPE)
+        board.outline(*tangent_line, right, color=ORANGE, linewidth=2.4, label=SLOPE)
         board.dots(sol.t[k : k + 1], J[k : k + 1], right, color=BLUE, markersize=8)
         board.say("force along xi", f"{power[k]:+.3f}")
         board.say("J", f"{J[k]:+.3f}")
@@ -162,14 +164,9 @@ def centre(q, r=1.0):
     return np.stack([x - b / c, y + a / c], -1)
 
 
-def outline(q, r=1.0, rotor=True):
-    """Lines that draw the board: board, axles, wheels and rotor, a list of (k, 2) arrays."""
-    q = np.asarray(q, float)
-    ends, headings = wheels(q, r)
-    axle = [[[0, -0.3], [0, 0.3]], [[-0.16, -0.3], [0.16, -0.3]], [[-0.16, 0.3], [0.16, 0.3]]]
-    turned = zip(headings, ends, strict=True)
-    parts = [ends, *(place(line, angle, end) for angle, end in turned for line in axle)]
-    return parts + [place([[-0.45, 0], [0.45, 0]], q[2] + q[3], q[:2])] * rotor
+def outline(q, rotor=True):
+    """Lines that draw the board, a list of (k, 2) arrays; the last two are the rotor."""
+    return BOARD.parts(np.asarray(q, float))[: None if rotor else -2]
 
 
 def draw_snakeboard(ax, q=(0, 0, 0.3, 0.8, 0.5)):
@@ -233,10 +230,11 @@ def turning_panel(symmetry, phi=(0.3, 0.6, 0.4), rate=(0.0, 0.06, 0.0), t=(0.0, 
         board.curve(*sol.q[:, :2].T, left, color=GREY)
         board.curve(*at.T, left, color=GREEN, linewidth=1)
         for end in wheels(q)[0]:
-            board.curve(*np.array([end, at[k]]).T, left, color=GREEN, linestyle=":", linewidth=1.4)
+            axle = np.array([end, at[k]])
+            board.outline(*axle.T, left, color=GREEN, linestyle=":", linewidth=1.4)
         board.dots(*at[k : k + 1].T, left, color=GREEN)
         for part in outline(q):
-            board.curve(*part.T, left, color=DARK, linewidth=2)
+            board.outline(*part.T, left, color=DARK, linewidth=2)
         J = _draw_balance(board, right, symmetry, sol, markevery=4)
         board.dots(sol.t[i + 1 : i + 2], J[i : i + 1], right, markersize=8, color=BLUE)
         board.say("phi", f"{q[4]:.2f}")

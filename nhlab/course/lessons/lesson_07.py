@@ -40,6 +40,35 @@ def bent():
     return System((x, y, z, w), (vx, vy, vz, vw), L, rows, name="bent", **start)
 
 
+def crossed():
+    r"""The simplest such system: constant fibre block, cross terms, no force, D not integrable."""
+    x, y, z, vx, vy, vz = symbols("x y z vx vy vz")
+    row = vz - y * vx + x * vy
+    L, start = (vx**2 + vy**2 + row**2) / 2, {"q0": (0.3, 1, 0), "v0": (1, 0.5, 0.85)}
+    return System((x, y, z), (vx, vy, vz), L, [row], name="crossed", **start)
+
+
+def linear_connection():
+    """Any linear A for two base coordinates and one fibre coordinate, and L without cross terms."""
+    (r0, r1, s), (u0, u1, us), T = (
+        symbols("r0 r1 s"),
+        symbols("u0 u1 us"),
+        symbols("T00 T01 T10 T11"),
+    )
+    row = us + (T[0] * r0 + T[1] * r1) * u0 + (T[2] * r0 + T[3] * r1) * u1
+    L, numbers = (u0**2 + u1**2 + us**2) / 2, dict.fromkeys(T, 1.0)
+    return System((r0, r1, s), (u0, u1, us), L, [row], parameters=numbers, name="linear connection")
+
+
+def robot_with_rotor(inertia):
+    """The robot with a rotor chi that steering and rolling drive; nothing brakes it."""
+    b, chi, vchi = systems.robot(), *symbols("chi vchi")
+    psi, (vx, _, vtheta, _) = b.q[3], b.v
+    L = b.L + inertia * vchi**2 / 2 + vchi * (vtheta + cos(psi) * vx)
+    start = {"q0": (0, 0, 0, 0, 0), "v0": (2, 0, 1, 2, 0.5), "name": "robot with rotor"}
+    return System((*b.q, chi), (*b.v, vchi), L, b.constraints, parameters=b.parameters, **start)
+
+
 def relative_board(varying=True):
     """The snakeboard with psi measured from the board; if ``varying``, steering changes the rotor's
     inertia, J0 + cos(phi)/3."""
@@ -241,7 +270,7 @@ def square_panel(*reductions, h=(0.05, 0.4, 0.2), T=4.0):
         if board.news(system):
             _name_axes(right, red)
             board.forget()
-        board.fit(right, *np.vstack([exact, *(sol.q for sol in runs)]).T, board.quick)
+        board.fit(right, *np.vstack([exact, *(sol.q for sol in runs)]).T)
         true = integrate(red, Reference(), h=runs[0].t[-1], steps=1).q[-1]
         errors = [f"{np.abs(sol.q[-1] - true).max():.1e}" for sol in runs]
         board.say("difference", "round-off" if commutes else f"{size:.1e}")
@@ -327,11 +356,11 @@ def ball_panel(ball, radius=(0.1, 1.7, 0.5), part=(0.0, 1.0, 1.0)):
         attitude, k = rolled(ball, r), round(part * (len(r) - 1))
         R = SO3.matrix(attitude[k])
         board.curve(*r.T, left, color=SLATE)
-        board.curve(*(r[k] + turn).T, left, color=DARK)
-        board.curve(*(_from_above(mark @ R.T, 0) + r[k]).T, left, color=ORANGE)
-        board.curve(*_from_above(net @ R.T, -1e-9).T, right, color=BLUE, linewidth=0.9)
+        board.outline(*(r[k] + turn).T, left, color=DARK)
+        board.outline(*(_from_above(mark @ R.T, 0) + r[k]).T, left, color=ORANGE)
+        board.outline(*_from_above(net @ R.T, -1e-9).T, right, color=BLUE, linewidth=0.9)
         seen = _from_above(mark @ R.T, -1e-9)
-        board.curve(*seen.T, right, color=ORANGE, linewidth=3, label="mark now")
+        board.outline(*seen.T, right, color=ORANGE, linewidth=3, label="mark now")
         turned = 2 * np.arccos(np.clip(attitude[-1, 0], -1, 1))
         board.say("angle after the loop", f"{turned:.4f}")
         board.say("area / R²", f"{np.pi * radius**2:.4f}")

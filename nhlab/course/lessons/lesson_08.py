@@ -80,8 +80,8 @@ def energy_panel(data, problem="transmission, eps=.2", method="DLA"):
         t = T * (np.arange(means.shape[1]) + 0.5) / means.shape[1]
         for k, E in enumerate(cut, 1):
             board.curve(t, E, left, **({"color": BLUE} if k == 10 else {"color": GREY, "lw": 1}))
+        board.forget()
         if ended.any():
-            board.forget()
             board.fit(left, [0, T], cut[ended])
         if kind in ("stops", "not for it"):
             _draw_growth(board, right, [], [])
@@ -195,6 +195,8 @@ def work_panel(data, digits=(1, 9, 3)):
         horizontal line is the accuracy asked for.
         """
         rows, wanted = work_rows(data, *problem), 10.0**-digits
+        if board.news(problem):
+            board.forget()
         for name in names:
             _, error, seconds = rows.get(name, ([], np.array([]), []))
             board.curve(seconds, np.maximum(error, 1e-13), label=name, **_style(name))
@@ -203,7 +205,7 @@ def work_panel(data, digits=(1, 9, 3)):
         if ax.get_xlim() != ends:
             ax.set_xlim(*ends)
             board.changed()
-        board.curve(ends, [wanted, wanted], color=DARK, linewidth=1)
+        board.outline(ends, [wanted, wanted], color=DARK, linewidth=1)
         best = [
             f"{name} ({'tolerance' if name in SCIPY else 'h'} {x:.2g}, {1e3 * s:.2g} ms)"
             for s, name, x in cheapest(rows, wanted)[:3]
@@ -241,7 +243,7 @@ def atlas_panel(data):
     left.set_title("drift of the method chosen")
     right.set_title(f"EDLA: {most} steps asked for")
     for ax in (left, right):
-        board.line([over, over], [vz[0], vz[-1]], ax=ax, color="white", linestyle=":")
+        board.line([over, over], [vz[0], vz[-1]], ax=ax, ghost=False, color="white", linestyle=":")
 
     def update(h, method):
         """Two maps over the plane of initial rates: energy drift and steps of EDLA.

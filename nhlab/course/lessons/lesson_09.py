@@ -1,7 +1,6 @@
-"""Lesson 09: sketches and bodies of three vehicles, a panel that plays a reader's own system, the
+"""Lesson 09: sketches and bodies of three vehicles, played by ``motion_panel``, the
 growth of a distribution, and error messages collected without stopping the notebook."""
 
-import functools
 import textwrap
 import warnings
 from types import SimpleNamespace
@@ -9,31 +8,15 @@ from types import SimpleNamespace
 import numpy as np
 import sympy as sp
 
+from ...mechanics.formula import sympified
 from ...mechanics.system import System, symbols
-from ...methods import DLA
 from ...run.errors import IntegrationError
-from ...run.loop import integrate
 from ...view import plot
-from ...view.bodies import Body
-from ...view.widgets import free_velocities, play
+from ...view.bodies import Body, ahead, axle, box, circle, place
+from ...view.widgets import free_velocities
 from ..colours import BLUE, DARK, GREY, ORANGE
 from ..exercises import near
-from ..kit import ahead, arc, circle, frame, joined, new_board, place
-
-
-def box(length, width):
-    """The outline of a box about the origin, (5, 2)."""
-    return np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]]) * [length / 2, width / 2]
-
-
-def disk(radius):
-    return radius * circle(41)
-
-
-def axle(at, angle, width=0.5):
-    """Two wheels and the axle between them, as one curve with gaps."""
-    wheel, side = box(0.26, 0.09), np.array([0, width / 2])
-    return place(joined([wheel + side, wheel - side, [-side, side]]), angle, at)
+from ..kit import arc
 
 
 class Cart(Body):
@@ -44,12 +27,9 @@ class Cart(Body):
         return [
             place(box(0.8, 0.44) + [0.15, 0], theta, (x, y)),
             axle((x, y), theta, 0.6),
-            disk(0.32) + top,
+            0.32 * circle() + top,
             place(bar, theta + psi, top),
         ]
-
-    def tracks(self, q):
-        return [q[..., :2]]
 
 
 class Car(Body):
@@ -79,11 +59,8 @@ class Racer(Body):
             axle((x, y), theta, 0.7),
             np.array([joint, front]),
             axle(front, theta + phi, 0.4),
-            disk(0.07) + joint,
+            0.07 * circle() + joint,
         ]
-
-    def tracks(self, q):
-        return [q[..., :2]]
 
 
 def _cart(ax, at, theta, psi, a):
@@ -146,62 +123,6 @@ def _name(ax, text, at, shift, **line):
     ax.annotate(text, at, np.asarray(at) + shift, color=BLUE, va="center", fontsize=13, **line)
 
 
-def motion_panel(system, kind, start, curve, *, T, h, label="", caption="", method=None, **sliders):
-    """A reader's system in motion: sliders for parameters and starts, a time slider, a play button.
-
-    kind : a Body;  start(values) -> (q0, v0);  curve(sol) -> (N+1,), drawn over time at the right
-    sliders : (low, high, value) by name; those named like parameters of the system set them
-    """
-    method = DLA() if method is None else method
-    margins = (0.08, 0.14, 0.98, 0.96, 0.26)
-    board, left, right = new_board((9.2, 4.2), 1, 2, margins, width_ratios=(1.5, 1))
-    frame(left, "$x$ (m)", "$y$ (m)")
-    frame(right, "time $t$ (s)", label, (0, T))
-    names, steps = {s.name for s in system.parameters} & set(sliders), round(T / h)
-
-    @functools.lru_cache(1)
-    def run(setting):
-        values = dict(setting)
-        s = system.set(**{k: values[k] for k in names})
-        return integrate(s, method, *start(values), h=h, steps=steps)
-
-    def update(t, **values):
-        sol = run(tuple(values.items()))
-        body, y, E = kind(sol.system), curve(sol), sol.energy()
-        q = np.array([np.interp(t, sol.t, x) for x in sol.q.T])
-        tracks = body.tracks(sol.q)
-        for points, colour in zip(tracks, (BLUE, ORANGE), strict=False):
-            board.curve(*points.T, left, color=colour, linewidth=1.2)
-        for points in body.parts(q):
-            board.curve(*points.T, left, color=DARK, linewidth=1.8)
-        board.curve(sol.t, y, right, color=BLUE)
-        board.dots([t], [np.interp(t, sol.t, y)], right, color=BLUE, markersize=8)
-        _frame(board, left, np.concatenate(tracks))
-        board.fit(right, sol.t, y)
-        board.say("at the end", f"x = {sol.q[-1, 0]:.2f}, y = {sol.q[-1, 1]:.2f}")
-        board.say("energy", f"{E[0]:.3f}")
-        board.say("spread of the energy", f"{np.ptp(E):.1e}")
-
-    text = f"{caption}\n\n{caption}"
-    return play(board.panel(update, text, **sliders, t=(0.0, float(T), 0.4 * T)), "t")
-
-
-def _frame(picture, ax, points, room=0.8):
-    """Limits with equal scales that hold the points, changed only if they are far from fitting."""
-    box = ax.get_position()
-    ratio = box.width / box.height * np.divide(*picture.figure.get_size_inches())
-    low, high = points.min(0) - room, points.max(0) + room
-    half = max(high[0] - low[0], ratio * (high[1] - low[1])) / 2
-    limits = np.array([ax.get_xlim(), ax.get_ylim()]).T
-    inside = np.all(limits[0] <= low) and np.all(high <= limits[1])
-    if inside and 2 * half > 0.5 * (limits[1, 0] - limits[0, 0]) and limits[1, 0] != 1:
-        return
-    centre, half = (low + high) / 2, 1.05 * half
-    width = np.array([-half, half])
-    ax.set(xlim=centre[0] + width, ylim=centre[1] + width / ratio)
-    picture.changed()
-
-
 def growth_vector(system):
     """Dimensions of D, D + [D, D], ... at a generic point, as far as they grow.
 
@@ -260,12 +181,13 @@ def exercise_1(answer):
     """The wheel's centre has the velocity of (x, y) and b theta' across the frame; of both only the
     part across the wheel counts, and that is where cos(delta) comes from."""
     names = "vx vy vtheta theta delta b"
-    given = {s.name: s for s in sp.sympify(answer).free_symbols}
+    answer = sympified(answer, "the answer")
+    given = {s.name: s for s in answer.free_symbols}
     if not given or set(given) - set(names.split()):
         return f"Write one expression in {', '.join(names.split())}."
     vx, vy, vtheta, theta, delta, b = symbols(names)
     right = -vx * sp.sin(theta + delta) + vy * sp.cos(theta + delta) + b * vtheta * sp.cos(delta)
-    yours = sp.sympify(answer).subs({given[k]: symbols(k) for k in given})
+    yours = answer.subs({given[k]: symbols(k) for k in given})
     mine, theirs = (_row(e, (vx, vy, vtheta), (theta, delta, b)) for e in (right, yours))
     if all(np.linalg.matrix_rank(pair, 1e-9) == 1 for pair in np.stack([mine, theirs], 1)):
         return None

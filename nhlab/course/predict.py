@@ -1,0 +1,259 @@
+"""Predictions: a question, the reader's answer, and only then the picture that decides.
+
+Each ``lessons/lesson_NN.py`` has a function for each prediction, ``prediction_1``, ..., under
+``asks``: it measures the answer, and its docstring is what there is to notice.
+"""
+
+import base64
+import html
+import re
+from functools import partial
+from importlib import import_module
+
+import ipywidgets as w
+import numpy as np
+from IPython.display import Markdown
+
+from ..view.picture import Picture
+
+WIDE = {"width": "max-content", "max_width": "100%"}
+PLATE = {"width": "640px", "max_width": "100%"}
+FRAME = '<div style="border-left:4px solid {};padding:.3em .8em;max-width:60em">{}</div>'
+COLOURS = {True: "#00734A", False: "#B25000", None: "#666666"}
+covered, made = True, {}  # whether answers are hidden, and the predictions of this kernel by name
+watchers = []  # functions called when a prediction was made
+
+
+def covers(on):
+    """With ``nh.covers(False)`` at the top of a notebook, every answer is shown at once."""
+    global covered
+    covered = bool(on)
+
+
+def asks(question, *choices, number=None, sketch=None):
+    """What a prediction asks, and how it is answered: by one of the choices, a ``number`` (its
+    unit), or a curve, ``sketch`` = (xlabel, ylabel, xlim, ylim).
+
+    The function returns the truth (a choice, a number, or the curve's x and y) and the numbers for
+    its docstring, in which ``<name:.2f>`` stands for one of them.
+    """
+
+    def stated(measure):
+        form = Sketch(*sketch) if sketch else Number(number) if number is not None else None
+        return partial(Prediction, question, form or Choice(choices), measure)
+
+    return stated
+
+
+# ---------------------------------------------------------------------------- ways to answer
+
+
+class Choice:
+    """One of several sentences."""
+
+    def __init__(self, choices):
+        self.choices = choices
+
+    def widget(self, ready):
+        box = w.RadioButtons(options=self.choices, value=None, layout=WIDE)
+        box.observe(lambda _: ready(), "value")
+        return box, lambda: box.value
+
+    def options(self):
+        return "".join(f"\n- {x}" for x in self.choices)
+
+    def right(self, said, truth):
+        if truth not in self.choices:
+            raise ValueError(f"the truth {truth!r} is none of the choices {self.choices}")
+        return said == truth
+
+    def text(self, value):
+        return value
+
+
+class Number:
+    """A number, right within a quarter."""
+
+    def __init__(self, unit):
+        self.unit = unit
+
+    def widget(self, ready):
+        box = w.FloatText(description="answer", layout={"width": "240px"})
+        box.observe(lambda _: ready(), "value")
+        return box, lambda: box.value
+
+    def options(self):
+        return ""
+
+    def right(self, said, truth):
+        return bool(abs(said - truth) <= 0.25 * abs(truth))
+
+    def text(self, value):
+        return f"{value:.3g} {self.unit}".strip()
+
+
+class Sketch:
+    """A curve through seven points that sliders move; right if it follows the true one."""
+
+    def __init__(self, xlabel, ylabel, xlim, ylim):
+        self.labels, self.xlim, self.ylim = {"xlabel": xlabel, "ylabel": ylabel}, xlim, ylim
+        self.x, self.near = np.linspace(*xlim, 7), 0.2 * (ylim[1] - ylim[0])
+
+    def picture(self, y, truth=None):
+        picture = Picture((6.4, 3.2))
+        picture.ax.set(xlim=self.xlim, ylim=self.ylim, **self.labels)
+        if truth is not None:
+            picture.ax.plot(*truth, color="#333333", label="measured")
+        if y is not None:
+            picture.ax.plot(self.x, y, "o-", color="#E69F00", label="your sketch")
+        picture.ax.legend(loc="best")
+        return picture.png()
+
+    def widget(self, ready):
+        low, high = self.ylim
+        middle = {"value": (low + high) / 2, "min": low, "max": high, "step": (high - low) / 100}
+        thin = {"width": "60px", "height": "160px"}
+        sliders = [
+            w.FloatSlider(**middle, description=f"{x:g}", orientation="vertical", layout=thin)
+            for x in self.x
+        ]
+        image = w.Image(value=self.picture([middle["value"]] * 7), layout=PLATE)
+
+        def moved(_):
+            image.value = self.picture([s.value for s in sliders])
+            ready()
+
+        for s in sliders:
+            s.observe(moved, "value")
+        below = {"justify_content": "space-between", "padding": "0 0 0 20px", **PLATE}
+        return w.VBox([image, w.HBox(sliders, layout=below)]), lambda: [s.value for s in sliders]
+
+    def options(self):
+        return ""
+
+    def right(self, said, truth):
+        return bool(np.abs(np.interp(self.x, *truth) - said).max() <= self.near)
+
+    def text(self, value):
+        return "the curve"
+
+
+# ---------------------------------------------------------------------------- a prediction
+
+
+class Prediction(w.VBox):
+    """The question; after an answer, or on demand, also the truth, the picture and the notice."""
+
+    def __init__(self, question, form, measure, name, what):
+        self.question, self.form, self.name, self.what = question, form, name, what
+        self.right, self.made = None, False
+        truth, numbers = measure()
+        self.truth, self.notice = truth, noticed(measure.__doc__, numbers)
+        box, self.said = form.widget(lambda: setattr(self.commit, "disabled", False))
+        self.commit = w.Button(description="Commit", disabled=True, button_style="primary")
+        self.commit.on_click(lambda _: self.answer(self.said()))
+        show = w.Button(description="Just show me")
+        show.on_click(lambda _: self.answer(None))
+        asked = w.HTMLMath(FRAME.format(COLOURS[None], f"<b>{question}</b>"))
+        super().__init__([asked, box, w.HBox([self.commit, show])])
+        made[name] = self
+        if not covered:
+            self.uncover(None)
+
+    def answer(self, said):
+        """Take the reader's answer, None for none, and uncover what was measured."""
+        self.made, self.right = True, None if said is None else self.form.right(said, self.truth)
+        self.uncover(said)
+        for tell in watchers:
+            tell()
+
+    def uncover(self, said):
+        heads = {True: "As you said: ", False: "Not as you said. ", None: ""}
+        text = f"{heads[self.right]}<b>{html.escape(self.form.text(self.truth))}</b>"
+        if self.right is False:
+            text += f" (you: {html.escape(self.form.text(said))})"
+        shown = [FRAME.format(COLOURS[self.right], f"{self.question}<br>{text}")]
+        parts = [w.HTMLMath(shown[0]), _held(self.what), _held(Markdown(self.notice))]
+        if isinstance(self.form, Sketch):
+            parts.insert(1, w.Image(value=self.form.picture(said, self.truth), layout=PLATE))
+        self.children = parts
+
+    def _repr_mimebundle_(self, **kwargs):
+        """Without a kernel: the question, and the answer folded below it."""
+        data = super()._repr_mimebundle_(**kwargs)
+        bundle = self.what._repr_mimebundle_()
+        bundle = bundle[0] if isinstance(bundle, tuple) else bundle
+        alt, png = bundle["text/plain"].strip("[]"), bundle["image/png"]
+        if isinstance(self.form, Sketch):
+            png = base64.b64encode(self.form.picture(None, self.truth)).decode()
+        answer = f"**{self.form.text(self.truth)}**\n\n![{alt}](data:image/png;base64,{png})"
+        data["text/plain"] = f"[prediction: {self.question}]"
+        data["text/markdown"] = (
+            f"**{self.question}**\n{self.form.options()}\n\n<details><summary>What was measured"
+            f"</summary>\n\n{answer}\n\n{self.notice}\n\n</details>"
+        )
+        return data
+
+
+def _held(what):
+    """``what`` as a widget."""
+    if isinstance(what, w.Widget):
+        return what
+    output = w.Output()
+    output.append_display_data(what)
+    return output
+
+
+def noticed(text, numbers):
+    """A docstring with the numbers in their places, and without the source's line breaks."""
+
+    def put(found):
+        name, form = found.groups()
+        return format(numbers[name], form or "")
+
+    text = re.sub(r"<(\w+)(?::([^>]*))?>", put, text)
+    return "\n\n".join(" ".join(part.split()) for part in text.strip().split("\n\n"))
+
+
+def predict(name, what):
+    """Ask prediction "02.1" of a lesson; ``what`` is the panel or picture it is about, which is
+    shown when the reader has answered."""
+    lesson, _, number = str(name).partition(".")
+    try:
+        module = import_module(f".lessons.lesson_{lesson}", __package__)
+        ask = getattr(module, f"prediction_{number}")
+    except (ModuleNotFoundError, AttributeError):
+        raise ValueError(f"there is no prediction {name!r}; write it as '02.1'") from None
+    return ask(name, what)
+
+
+class Predictions(w.HTML):
+    """How many predictions of a lesson came true, kept up to date."""
+
+    def __init__(self, lesson):
+        self.lesson = lesson
+        super().__init__()
+        self.count()
+        watchers.append(self.count)
+
+    def count(self):
+        asked = [p for name, p in made.items() if name.startswith(f"{self.lesson}.")]
+        right = [p for p in asked if p.right]
+        again = [p for p in asked if p.made and not p.right]
+        text = f"Your predictions: {len(right)} of {len(asked)} as measured."
+        if left := len(asked) - sum(p.made for p in asked):
+            text += f" {left} still to make."
+        if again:
+            listed = "".join(f"<li>{p.name}: {p.question}</li>" for p in again)
+            text += f" Look again at:<ul>{listed}</ul>"
+        self.value = FRAME.format(COLOURS[None], text)
+
+    def _repr_mimebundle_(self, **kwargs):
+        data = super()._repr_mimebundle_(**kwargs)
+        data["text/plain"] = "[Your predictions are counted here when the notebook runs.]"
+        return data
+
+
+def predictions(lesson):
+    """The summary of a lesson's predictions: ``nh.predictions("02")``."""
+    return Predictions(lesson)

@@ -1,0 +1,177 @@
+"""What a body is: outlines that follow q, in the plane or in space, and what they are made of."""
+
+import numpy as np
+
+from ..mechanics.groupsystem import GroupSystem
+
+OUTLINES = "outlines, a list of arrays of points, (k, 2) each or (k, 3) each"
+
+
+# ---------------------------------------------------------------------------- the stock of shapes
+
+
+def circle(count=40):
+    """Points (count, 2) once round the unit circle; the last is the first."""
+    a = np.linspace(0, 2 * np.pi, count)
+    return np.stack([np.cos(a), np.sin(a)], -1)
+
+
+def box(length, width):
+    """The outline of a box about the origin, (5, 2)."""
+    return np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]]) * [length / 2, width / 2]
+
+
+def bar(x, y):
+    """A line from (-x, -y) to (x, y)."""
+    return np.array([[-x, -y], [x, y]])
+
+
+def ahead(at, angle, distance):
+    """The point at a distance along a heading; arrays of them if given arrays."""
+    return np.asarray(at) + distance * np.stack([np.cos(angle), np.sin(angle)], -1)
+
+
+def place(points, angle, at):
+    """Points turned by an angle and moved to ``at``."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.asarray(points, float) @ [[c, s], [-s, c]] + np.asarray(at)
+
+
+def axle(at, angle, width=0.5):
+    """Two wheels and the axle between them, as one curve with gaps."""
+    wheel, side = box(0.26, 0.09), np.array([0, width / 2])
+    return place(joined([wheel + side, wheel - side, [-side, side]]), angle, at)
+
+
+def joined(parts):
+    """Polylines, (k, d) each, as one curve with gaps between them."""
+    gap = np.full((1, np.shape(parts[0])[-1]), np.nan)
+    return np.vstack([x for part in parts for x in (part, gap)])
+
+
+def camera(toward):
+    """Rows: right, up and towards the eye, for an eye in the given direction."""
+    eye = np.array(toward, float) / np.linalg.norm(toward)
+    right = np.cross([0, 0, 1], eye)
+    right /= np.linalg.norm(right)
+    return np.array([right, np.cross(eye, right), eye])
+
+
+# ---------------------------------------------------------------------------- bodies
+
+
+class Body:
+    """Outlines that follow q: a subclass states ``parts(q)``, and more if it likes.
+
+    parts(q) : arrays of points, (k, 2) each, or (k, 3) each in space, seen by the camera ``eye``
+    tracks(q) : the points that leave a trace, arrays (..., 2) or (..., 3) for q of shape (..., n);
+        by default (x, y), or (x, y, z) in space, or else the middle of the first part
+    fixed : outlines that do not move
+    zooms : the bounds of ``zoom``, by which a body without lengths of its own may be enlarged, so
+        that it is about a seventh as long as its motion
+    letters : names of the axes, or in space of the ``directions``; without names none are drawn
+    """
+
+    eye = camera((0.5, -0.87, 0.5))
+    letters, directions = ("$x$", "$y$", "$z$"), np.eye(3)
+    fixed, zoom, zooms = (), 1.0, (1.0, 1.0)
+
+    def __init__(self, system):
+        self.system = system
+        self.value = {s.name: x for s, x in system.parameters.items()}
+
+    def parts(self, q):
+        raise NotImplementedError
+
+    def tracks(self, q):
+        first = read_outlines(self.parts(q[(0,) * (q.ndim - 1)]))[0]
+        names = [str(s) for s in self.system.q]
+        if not {"x", "y"} <= {*names}:
+            rows = q.reshape(-1, q.shape[-1])
+            middle = [np.nanmean(read_outlines(self.parts(row))[0], 0) for row in rows]
+            return [np.reshape(middle, (*q.shape[:-1], first.shape[1]))]
+        zero = np.zeros(q.shape[:-1])
+        columns = [q[..., names.index(s)] if s in names else zero for s in "xyz"]
+        return [np.stack(columns[: first.shape[1]], -1)]
+
+    def visible(self, q, t):
+        """What is drawn of the parts at time t."""
+        return self.parts(q)
+
+    def reach(self, sols):
+        """How far the tracks of some motions extend."""
+        tracks = [
+            np.concatenate(some) for some in zip(*(self.tracks(s.q) for s in sols), strict=True)
+        ]
+        return max(np.ptp(track[np.isfinite(track).all(-1)], 0).max() for track in tracks)
+
+    def fit(self, sols):
+        """Choose what depends on some motions as a whole."""
+        reach = self.reach(sols)
+        self.zoom = float(np.clip(reach / 7, *self.zooms)) if reach > 0 else 1.0
+
+    # ---- for the picture
+
+    def flat(self, points):
+        """Points as they are seen, (..., 2)."""
+        points = np.asarray(points, float)
+        return points if points.shape[-1] == 2 else points @ self.eye[:2].T
+
+    def label(self, ax, spatial):
+        """Name the axes of the plane, or the directions of space in a corner."""
+        if self.letters and not spatial:
+            ax.set(xlabel=self.letters[0], ylabel=self.letters[1])
+            return
+        ax.set_axis_off()
+        for name, direction in zip(self.letters, self.directions, strict=False):
+            tip, at = 30 * self.flat(direction), {"xy": (26, 26), "xycoords": "axes points"}
+            stem = {"arrowstyle": "<|-", "color": "#777777", "shrinkA": 0, "shrinkB": 0}
+            ax.annotate("", xytext=tip, textcoords="offset points", arrowprops=stem, **at)
+            text = {"ha": "center", "va": "center", "fontsize": 11, "color": "#555555"}
+            ax.annotate(name, xytext=1.4 * tip, textcoords="offset points", **text, **at)
+
+    def seen(self, q, t=0.0):
+        """The body at q as one curve (k, 2) with gaps."""
+        return joined([self.flat(part) for part in read_outlines(self.visible(q, t))])
+
+
+class OwnBody(Body):
+    """A body drawn by a reader's function of q."""
+
+    def __init__(self, system, parts):
+        super().__init__(system)
+        self.parts = parts
+
+
+def read_outlines(parts):
+    """The outlines as arrays, refused if they are something else."""
+    try:
+        arrays = [np.asarray(part, float) for part in parts]
+    except (TypeError, ValueError):
+        raise ValueError(f"parts(q) gave {parts!r}; it must return {OUTLINES}") from None
+    shapes = [part.shape for part in arrays]
+    same = len({shape[1:] for shape in shapes}) == 1
+    if not same or len(shapes[0]) != 2 or shapes[0][1] not in (2, 3):
+        raise ValueError(f"parts(q) gave arrays of the shapes {shapes}; it must return {OUTLINES}")
+    return arrays
+
+
+def between(sol, t):
+    """q of a trajectory at times t, (..., n): straight between the nodes, and on a group along the
+    curves g exp(s xi), which do not leave it."""
+    nodes, t = sol.t, np.clip(t, sol.t[0], sol.t[-1])
+    k = np.clip(np.searchsorted(nodes, t, "right") - 1, 0, len(nodes) - 2)
+    part = ((t - nodes[k]) / (nodes[k + 1] - nodes[k]))[..., None]
+    a, b = sol.q[k], sol.q[k + 1]
+    straight = a + part * (b - a)
+    if not isinstance(sol.system, GroupSystem):
+        return straight
+    G, r = sol.system.group, sol.system.k
+    a, b = unit(G, a[..., r:]), unit(G, b[..., r:])
+    turn = G.exp(part * G.log(G.multiply(G.inverse(a), b)))
+    return np.concatenate([straight[..., :r], G.multiply(a, turn)], -1)
+
+
+def unit(group, g):
+    """g on the group: classical methods let a quaternion lose its length."""
+    return g / np.linalg.norm(g, axis=-1, keepdims=True) if group.name == "SO3" else g

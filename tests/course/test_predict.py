@@ -1,0 +1,147 @@
+"""Predictions: nothing is shown before the reader has answered, and then what was measured."""
+
+import re
+
+import numpy as np
+import pytest
+
+from nhlab.course import predict as module
+from nhlab.course.exercises import SOLUTIONS
+from nhlab.course.predict import asks, covers, noticed, predict, predictions
+from nhlab.view.plot import Shown
+
+PICTURE = Shown(b"png", "two curves")
+LESSONS = SOLUTIONS.parent / "lessons"
+NAMES = [
+    f"{file.stem[-2:]}.{number}"
+    for file in sorted(LESSONS.glob("lesson_*.py"))
+    for number in re.findall(r"^def prediction_(\d+)\(", file.read_text(), re.MULTILINE)
+]
+
+
+def choice():
+    """RK4 loses <lost:.2f> in all, $E_{0}$ and more.
+
+    A second paragraph.
+    """
+    return "RK4", {"lost": 0.25}
+
+
+def number():
+    """It is <ratio>."""
+    return 4.0, {"ratio": 4}
+
+
+def curve():
+    """A falling line."""
+    return (np.array([0.0, 1.0]), np.array([1.0, 0.0])), {}
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch):
+    monkeypatch.setattr(module, "made", {})
+    monkeypatch.setattr(module, "watchers", [])
+    monkeypatch.setattr(module, "covered", True)
+
+
+@pytest.fixture
+def asked():
+    return asks("Which one falls?", "DLA", "RK4")(choice)("77.1", PICTURE)
+
+
+def seen(prediction):
+    """All text and every output that the widget shows."""
+    outputs = (str(getattr(x, "outputs", "")) for x in prediction.children)
+    return " ".join(str(getattr(x, "value", "")) for x in prediction.children) + " ".join(outputs)
+
+
+def test_the_answer_is_covered_until_the_reader_commits(asked):
+    _, box, (commit, _) = *asked.children[:2], asked.children[2].children
+    assert "two curves" not in seen(asked) and "0.25" not in seen(asked)
+    assert commit.disabled and box.value is None
+    box.value = "DLA"
+    assert not commit.disabled and "0.25" not in seen(asked)
+    commit.click()
+    assert "Not as you said" in seen(asked) and "(you: DLA)" in seen(asked)
+    assert "loses 0.25 in all, $E_{0}$ and more." in seen(asked) and "two curves" in seen(asked)
+    assert asked.right is False
+
+
+def test_a_right_prediction_is_said_to_be_right(asked):
+    asked.answer("RK4")
+    assert "As you said" in seen(asked) and asked.right
+
+
+def test_one_may_just_look(asked):
+    asked.children[2].children[1].click()
+    assert "two curves" in seen(asked) and asked.right is None and asked.made
+
+
+def test_covers_are_taken_off_by_one_line():
+    covers(False)
+    shown = asks("Which one falls?", "DLA", "RK4")(choice)("77.1", PICTURE)
+    assert "two curves" in seen(shown) and not shown.made
+
+
+def test_without_a_kernel_the_answer_is_folded(asked):
+    text = asked._repr_mimebundle_()["text/markdown"]
+    question, answer = text.split("<details>")
+    assert "Which one falls?" in question and "- DLA\n- RK4" in question
+    assert "0.25" not in question and "loses 0.25" in answer and answer.count("</details>") == 1
+    assert "![figure: two curves](data:image/png" in answer
+
+
+@pytest.mark.parametrize("said, right", [(4.5, True), (3.1, True), (5.1, False), (-4, False)])
+def test_a_number_is_right_within_a_quarter(said, right):
+    asked = asks("How many?", number="times")(number)("77.1", PICTURE)
+    asked.answer(said)
+    assert asked.right is right and "4 times" in seen(asked)
+
+
+def test_a_curve_is_right_if_it_follows_the_true_one():
+    form = ("time", "energy", (0, 1), (0, 1))
+    asked = asks("Draw it.", sketch=form)(curve)("77.1", PICTURE)
+    sliders = asked.children[1].children[1].children
+    before = asked.children[1].children[0].value
+    for k, s in enumerate(sliders):
+        s.value = 1 - k / 6
+    assert asked.children[1].children[0].value != before
+    asked.commit.click()
+    assert asked.right
+    asked.answer([0.5] * 7)
+    assert asked.right is False
+
+
+def test_predictions_are_counted_as_they_are_made(asked):
+    other = asks("How many?", number="")(number)("77.2", PICTURE)
+    elsewhere = asks("How many?", number="")(number)("78.1", PICTURE)
+    summary = predictions("77")
+    assert "0 of 2 as measured. 2 still to make." in summary.value
+    asked.answer("DLA")
+    assert "0 of 2 as measured. 1 still to make." in summary.value
+    assert "Look again at:<ul><li>77.1: Which one falls?" in summary.value
+    other.answer(4)
+    elsewhere.answer(4)
+    assert "1 of 2 as measured. Look" in summary.value
+
+
+def test_a_truth_that_is_no_choice_is_a_mistake_of_ours():
+    asked = asks("Which?", "A", "B")(choice)("77.1", PICTURE)
+    with pytest.raises(ValueError, match="none of the choices"):
+        asked.answer("A")
+
+
+def test_an_unknown_prediction_is_refused():
+    with pytest.raises(ValueError, match=r"there is no prediction '00\.99'; write it as '02\.1'"):
+        predict("00.99", PICTURE)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_prediction_of_the_lessons_measures_one_of_its_answers(name):
+    asked = predict(name, PICTURE)
+    assert len(asked.notice) > 40 and not re.search(r"<\w+[:>]", asked.notice)
+    asked.form.right(asked.truth, asked.truth)
+
+
+def test_numbers_are_put_into_their_places():
+    assert noticed("a <x:.1f>\n    b <y>\n\n    c", {"x": 1.25, "y": "z"}) == "a 1.2 b z\n\nc"

@@ -1,0 +1,231 @@
+"""What a run hands back is finite, or it says why not; one member fails alone."""
+
+import io
+import json
+import warnings
+
+import numpy as np
+import pytest
+import sympy as sp
+from runs import made
+from starts import refused
+
+import nhlab as nh
+from nhlab.run import explain
+
+S = nh.systems
+BACKENDS = ("python", "numpy", "numba")
+x, y, z, vx, vy, vz = nh.symbols("x y z vx vy vz")
+
+
+def log_ball():
+    return S.ball(rule="log")
+
+
+LARGE = [(log_ball, nh.Projector(), 1000), (S.rubber_ball, nh.RK4(), 10), (S.ball, nh.EDLA(), 10)]
+LARGE += [(S.rigid_body, nh.RK4(), 10), (S.quartic, nh.Composition(nh.Reversible()), 10)]
+LARGE += [(S.kepler, nh.Composition(nh.DLA()), 0.4), (S.snakeboard, nh.Composition(nh.DLA()), 10)]
+LARGE += [(S.particle, nh.DLA(0), 1e6), (S.sleigh, nh.Reversible(), 100)]
+
+
+def quietly(call):
+    """The result of a call whose only warnings are those of energies."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message="the energ")
+        return call()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("make, method, h", LARGE, ids=lambda x: getattr(x, "__name__", repr(x)))
+def test_a_member_fails_alone_and_all_that_is_kept_is_finite(make, method, h, backend):
+    """Large steps beside a small one, on every backend; alone the small one does the same."""
+    system, options = made(make), {"h": [h, 0.01, h], "steps": 40, "backend": backend}
+    many = quietly(lambda: nh.ensemble(system, method, **options))
+    assert many.ok[1] and many.steps_done[0] == many.steps_done[2]
+    for k, done in enumerate(many.steps_done):
+        assert np.isfinite(many.rows[k][: done + 1]).all()
+        assert np.isnan(many.rows[k][done + 1 :]).all() and (done == 40) == many.ok[k]
+    alone = nh.integrate(system, method, h=0.01, steps=40)
+    np.testing.assert_allclose(many.rows[1], alone.rows.array, rtol=1e-9, atol=1e-12)
+    if not many.ok[0]:
+        error = quietly(lambda: many.error(0))
+        assert error.step == many.steps_done[0] and " at " in error.reason
+        assert error.reason.split(" at ")[0] in many.errors[0]
+        assert np.isfinite(error.trajectory.rows.array).all()
+
+
+def test_an_explanation_may_fail_and_the_result_stays(monkeypatch):
+    def broken(*_):
+        raise AttributeError("no reason at all")
+
+    monkeypatch.setattr(explain, "dependent", broken)
+    with pytest.raises(nh.IntegrationError, match="did not converge") as error:
+        nh.integrate(S.kepler(), nh.Composition(nh.DLA()), h=0.4, steps=10)
+    assert len(error.value.trajectory) == 1
+
+
+# ---------------------------------------------------------------------------- energies
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("summary", [None, "energy"])
+def test_ensembles_warn_of_energies_that_jump(summary, backend):
+    """Once, naming the first member and h; the summary adds no warning of its own."""
+    options = {"h": [0.1, 35.6, 30.0], "steps": 40, "backend": backend, "summary": summary}
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        many = nh.ensemble(S.particle(), nh.DLA(0), **options)
+    (warning,) = found
+    assert warning.category is RuntimeWarning and warning.filename == __file__
+    text = str(warning.message)
+    assert "of 2 of 3 members jump" in text and "member 1 from 2.5" in text and "h = 35.6" in text
+    assert sorted(many.jumps) == [1, 2] and many.jumps[1][0] == 2.5 and many.jumps[1][1] > 1e50
+
+
+def test_ensembles_with_parameters_and_sound_energies_do_not_warn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        many = nh.ensemble(S.sleigh(), nh.DLA(), h=0.1, steps=50, parameters={"a": [0.1, 0.2]})
+        nh.ensemble(S.driven(), nh.DLA(), h=[0.1, 30.0], steps=5)  # its energy is not kept
+    assert many.ok.all() and many.jumps == {}
+
+
+# ---------------------------------------------------------------------------- at the door
+
+
+def test_times_that_cannot_be_told_apart_are_refused():
+    for method in (nh.Reference(), nh.DLA(), nh.EDLA()):
+        for t0 in (1e16, -1e16):
+            refused(lambda m=method, t=t0: nh.integrate(S.particle(), m, t0=t, h=0.1, steps=3),
+                    "t0 = ", "h = 0.1", "round-off")  # fmt: skip
+    refused(lambda: nh.ensemble(S.particle(), nh.DLA(), t0=1e4, h=[1.0, 1e-12], steps=3), "1e-12")
+    sol = nh.integrate(S.particle(), nh.Reference(), t0=1e6, h=0.1, steps=3)
+    near = nh.integrate(S.particle(), nh.Reference(), h=0.1, steps=3)
+    np.testing.assert_allclose(sol.q, near.q, atol=1e-9)
+
+
+def test_a_second_position_off_the_constraints_is_refused():
+    """y does not change, so the form (-y, 0, 1) does not: nothing moves by wd = -49."""
+    off = {"q0": [0, 1, 0], "q1": [5, 1, 0.1], "h": 0.1, "steps": 3}
+    for method in (nh.DLA(), nh.DLA(constraint_alpha=0), nh.Projector(), nh.EDLA()):
+        refused(lambda m=method: nh.integrate(S.particle(), m, **off), "q1 = [5, 1, 0.1]", "-49")
+    many = off | {"q0": [[0, 1, 0]] * 2, "q1": [[0.1, 1, 0.1], [5, 1, 0.1]]}
+    refused(lambda: nh.ensemble(S.particle(), nh.DLA(), **many), "q1[1] = ")
+
+
+def test_a_second_position_from_a_motion_is_accepted():
+    """That of the true motion is off wd by as much as the forms change, and no more."""
+    for make in (S.sleigh, S.particle, S.snakeboard, S.rolling_disk):
+        system, h = make(), 0.2
+        true = nh.integrate(system, nh.Reference(), h=h, steps=1).q
+        for method in (nh.DLA(), nh.DLA(0), nh.Projector()):
+            nh.integrate(system, method, true[0], q1=true[1], h=h, steps=2)
+
+
+@pytest.mark.parametrize("method", [nh.DLA(), nh.Reference()], ids=str)
+def test_more_steps_than_there_is_room_for(method):
+    for steps in (10**12, 10**14):
+        refused(lambda n=steps: nh.integrate(S.particle(), method, h=1.0, steps=n), "every", "room")
+    refused(lambda: nh.integrate(S.particle(), method, h=1.0, steps=10**400), "steps = 1000")
+    refused(lambda: nh.integrate(S.particle(), method, h=1.0, steps=0, every=10**30), "every = ")
+    if method == nh.DLA():
+        call = {"h": [0.1, 0.2], "steps": 10**13}
+        refused(lambda: nh.ensemble(S.particle(), method, **call), "summary", "room")
+
+
+def test_messages_hold_no_arrays():
+    long = np.full((2000, 2), np.nan)
+    bad = {"h": 0.1, "steps": 2}
+    for call in (
+        lambda: nh.ensemble(S.particle(), nh.DLA(), parameters=[1.0] * 3000, **bad),
+        lambda: nh.ensemble(S.sleigh(), nh.DLA(), parameters={"a": long}, **bad),
+        lambda: nh.ensemble(S.sleigh(), nh.DLA(), parameters={"a": ["x"] * 3000}, **bad),
+        lambda: nh.ensemble(S.particle(), nh.DLA(), np.full((900, 3), np.nan), np.ones(3), **bad),
+        lambda: nh.integrate(S.particle(), nh.DLA(), h=[0.1] * 3000, steps=2),
+        lambda: nh.integrate(S.particle(), nh.DLA(), h=0.1, steps=["x"] * 3000),
+    ):
+        refused(call)
+
+
+# ---------------------------------------------------------------------------- on the rotations
+
+
+@pytest.mark.parametrize("method", [nh.RK4(), nh.Reference(rtol=1e-4)], ids=str)
+def test_quaternions_stay_unit_ones(method):
+    """After 200 rough steps they are rotations still, and the order of RK4 is 4 still."""
+    system = S.rubber_ball()
+    sol = nh.integrate(system, method, h=0.4, steps=200)
+    np.testing.assert_allclose(np.linalg.norm(sol.q[:, -4:], axis=1), 1, atol=1e-15)
+    nh.groups.SO3.matrix(sol.q[:, -4:])
+
+
+def test_unit_quaternions_leave_the_order_of_rk4():
+    system = S.rubber_ball()
+    true = nh.integrate(system, nh.Reference(), h=2.0, steps=1).q[-1]
+    ends = (nh.integrate(system, nh.RK4(), h=2 / n, steps=n).q[-1] for n in (10, 20, 40))
+    errors = np.array([np.abs(end - true).max() for end in ends])
+    assert np.all(np.abs(np.log2(errors[:-1] / errors[1:]) - 4) < 0.25), errors
+
+
+# ---------------------------------------------------------------------------- other ways to fail
+
+
+def test_a_piecewise_factor_in_two_terms():
+    half = sp.Piecewise((x, x > 0), (2 * x, True))
+    L = (vx**2 + vy**2) / 2 - half * x**2 - half * y**2
+    kinked = nh.System((x, y), (vx, vy), L)
+    smooth = nh.System((x, y), (vx, vy), L.xreplace({half: x}))
+    start = {"q0": [1, 0], "v0": [0, 1], "h": 0.1, "steps": 5}
+    for method in (nh.DLA(), nh.Projector(), nh.EDLA(), nh.RK4()):
+        a, b = (nh.integrate(s, method, **start).q for s in (kinked, smooth))
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+def test_a_horizontal_reduction_of_a_chaplygin_system_is_refused():
+    """x and psi of this particle: (z by the constraint) and (a horizontal symmetry)."""
+    w, vw = nh.symbols("w vw")
+    L = (vx**2 + vy**2 + vz**2 + (1 + y**2) * vw**2) / 2 - y**2
+    full = nh.System(
+        (x, y, z, w), (vx, vy, vz, vw), L, [vz - y * vx], q0=[0, 1, 0, 0], v0=[1, 1, 1, 0.5]
+    )
+    refused(lambda: nh.Horizontal(nh.Chaplygin(full, fibre="z"), fibre="w"), "nh.Chaplygin(nh.Hor")
+    twice = nh.Chaplygin(nh.Horizontal(full, fibre="w"), fibre="z")
+    plain = nh.integrate(full, nh.DLA(), h=0.1, steps=50)
+    reduced = nh.integrate(twice, nh.RDLA(), h=0.1, steps=50)
+    np.testing.assert_allclose(reduced.q, plain.q[:, :2], atol=1e-12)
+
+
+def changed(path, value):
+    """A saved run with one entry of its description replaced."""
+    out = io.BytesIO()
+    nh.integrate(S.sleigh(), nh.DLA(), h=0.1, steps=2).save(out)
+    with np.load(io.BytesIO(out.getvalue())) as file:
+        about, rows = json.loads(str(file["about"])), file["rows"]
+    inner = about
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    out = io.BytesIO()
+    np.savez(out, about=np.array(json.dumps(about)), rows=rows)
+    return io.BytesIO(out.getvalue())
+
+
+NUMBER = ["Float", [0, "3602879701896397", -55, 52], 10**9]
+DAMAGED = [("every", 0), ("every", 1.5), ("every", 10**30), ("h", -1), ("h", None), ("t0", "0")]
+DAMAGED += [("t0", float("nan")), ("message", 3), ("q1_given", "yes"), ("method", None)]
+DAMAGED += [("method", ["DLA", ["alpha"]]), ("system", []), ("format", None)]
+PARTS = [("L", NUMBER), ("L", ["Rational", "9" * 5000, "1"]), ("L", [["Add"]]), ("q", None)]
+PARTS += [("L", ["Pow", ["Rational", "10", "1"], ["Rational", str(10**9), "1"]]), ("q0", "a")]
+PARTS += [("L", ["Float", [0, "1", 10**12, 1], 53]), ("parameters", [1]), ("q0", [1])]
+PARTS += [("constraints", [["Symbol", 3, {}]]), ("L", ["Symbol", "x", {"real": "no"}])]
+
+
+@pytest.mark.parametrize("name, value", DAMAGED, ids=repr)
+def test_damaged_descriptions_are_refused(name, value):
+    refused(lambda: nh.load(changed([name], value)), "not a trajectory saved by nhlab")
+
+
+@pytest.mark.parametrize("name, value", PARTS, ids=lambda x: repr(x)[:40])
+def test_damaged_systems_are_refused(name, value):
+    refused(lambda: nh.load(changed(["system", name], value)), "not a trajectory saved by nhlab")
