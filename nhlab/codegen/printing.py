@@ -32,8 +32,8 @@ def where(condition, a, b):
 def sign(x):
     return (x > 0) - (x < 0)
 """
-# groups.HalfAngle by its series for theta < 2 pi, where quotients would lose digits; beyond, where the
-# series would, by the recurrence from cos and sin.  Part of the texts that use it.
+# groups.HalfAngle by its series for theta < 2 pi, where quotients would lose digits; beyond, where
+# the series would, by the recurrence from cos and sin.  Part of the texts that use it.
 HALF_ANGLE = """\
 def half_angle(n, z):
     near = z < 40.0

@@ -9,6 +9,7 @@ import sympy as sp
 import nhlab as nh
 from nhlab.codegen.careful import careful_step
 from nhlab.codegen.printing import NUMPY
+from nhlab.codegen.program import Program
 from nhlab.codegen.statement import Stage, Statement, dummy
 from nhlab.codegen.writing import generate
 
@@ -172,3 +173,21 @@ def test_runs_through_places_where_m_is_not_definite(backend):
         program = method.program(system)
         careful = careful_step(program.statement, 0.01 * k, 0.01, careful.tolist(), []).carry
         np.testing.assert_allclose(many.rows[0, k + 1], careful, rtol=1e-12, atol=1e-14)
+
+
+def test_a_derivation_can_be_stopped_and_leaves_nothing_behind():
+    """Ctrl-C during the derivation of a step; the next call begins anew."""
+    system, method = nh.systems.sleigh(), nh.DLA(alpha=0.37)
+    program = Program("stopped on the way", lambda: method.statement(system))
+    calls = []
+
+    def stopped(statement):
+        calls.append(statement)
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nhlab.codegen.program.generate", stopped)
+        patch.setattr(Program, "path", None)
+        with pytest.raises(KeyboardInterrupt):
+            _ = program.text
+    assert len(calls) == 1 and "def step(" in program.text
