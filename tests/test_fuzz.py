@@ -1,13 +1,60 @@
 """A share of the fuzzer for every run of the tests; ``fuzz`` itself runs any number by hand."""
 
+from dataclasses import replace
+
 import fuzz
+import printed
 import pytest
 
-SEED = "ci"
+import nhlab as nh
+
+SEED, PARTS, CALLS = "ci", 8, 300
 
 
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", range(PARTS))
 def test_random_calls(part):
-    outcomes, findings = fuzz.fuzz(SEED, range(300 * part, 300 * (part + 1)))
+    outcomes, findings = fuzz.fuzz(SEED, range(CALLS * part, CALLS * (part + 1)))
     assert not findings, fuzz.report(SEED, outcomes, findings)
-    assert outcomes["run"] + outcomes["ensemble"] > 60  # most calls are good ones
+    assert outcomes["run"] + outcomes["ensemble"] > CALLS / 5  # many calls are good ones
+
+
+S = nh.systems
+JUDGED = [
+    (S.particle, nh.DLA(0.3)),
+    (S.particle, nh.DLA(0.3, True, 0.1)),
+    (S.snakeboard, nh.Projector()),
+    (S.driven, nh.EDLA(0.4)),
+    (S.kepler, nh.Variational()),
+    (S.sleigh, nh.RK4()),
+    (S.sleigh, nh.DiscreteGradient()),
+    (S.particle, nh.Reversible()),
+    (S.particle, nh.Composition()),
+    (S.ball, nh.Projector()),
+    (S.rigid_body, nh.Variational()),
+    (S.sleigh_se2, nh.DLA()),
+]
+
+
+@pytest.mark.parametrize("make, method", JUDGED, ids=[f"{f.__name__} {m}" for f, m in JUDGED])
+@pytest.mark.parametrize("h", [1e-9, 0.1])
+def test_the_judge_sees_a_change_in_the_sixth_digit(make, method, h):
+    sol = nh.integrate(make(), method, h=h, steps=4)
+    formulas = printed.Formulas(sol.system)
+    assert not printed.broken(formulas, sol)
+    sol.rows.v[2, :] *= 1 + 1e-6
+    sol.rows.v[2, -1] += 1e-6
+    assert printed.broken(formulas, sol)
+
+
+def test_the_judge_knows_the_rule():
+    sol = nh.integrate(S.particle(), nh.DLA(0.3), h=0.1, steps=4)
+    sol.method = replace(sol.method, alpha=0.31)
+    assert printed.broken(printed.Formulas(sol.system), sol)
+
+
+def test_the_judge_knows_both_momenta_on_groups():
+    for rule in ("cayley", "log", "trace"):
+        sol = nh.integrate(S.suslov(rule=rule), nh.DLA(), h=0.1, steps=4)
+        assert not printed.broken(printed.Formulas(sol.system), sol)
+        sol.rows.p[2, 0] += 1e-6
+        assert printed.broken(printed.Formulas(sol.system), sol)

@@ -51,7 +51,7 @@ def read_matrix(rows, name):
         if not isinstance(rows, (sp.MatrixBase, sp.MatrixExpr)):
             rows = [[sympified(e, name) for e in row] for row in rows]
         return sp.ImmutableMatrix(rows)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} = {rows!r} is not a matrix; give its rows as lists") from None
 
 
@@ -69,7 +69,7 @@ def read_array(x, name, shape=(), expected="", finite=False):
     """x as an array of numbers whose last axes have the given shape."""
     try:
         x = np.asarray(x, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} = {x!r} is not an array of numbers") from None
     if finite and not np.isfinite(x).all():
         raise ValueError(f"{name} = {x} must be finite")

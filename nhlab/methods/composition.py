@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -59,7 +60,7 @@ class Composition(Method):
                 "nh.Variational() with alpha=1/2 or symmetric=True, nh.Reversible() "
                 "or nh.DiscreteGradient()"
             )
-        if self.order not in tuple(FACTORS) or isinstance(self.order, float):
+        if not isinstance(self.order, numbers.Integral) or self.order not in FACTORS:
             raise ValueError(f"order = {self.order!r} must be 4 or 6")
         object.__setattr__(self, "order", int(self.order))
 

@@ -72,7 +72,7 @@ def steps_and_every(steps, every):
 def array(x, name, wanted="is not an array of numbers"):
     try:
         return np.array(x, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} = {_brief(x)} {wanted}") from None
 
 

@@ -63,7 +63,11 @@ def load(cls, path):
         parts = Rows(layout, rows)
         if not all(np.isfinite(x).all() for x in (parts.q, parts.v, *parts.clock(0.0, 1.0))):
             raise ValueError("rows that are not finite")
-        return cls(system, method, rows, **_about(about))
+        sol = cls(system, method, rows, **_about(about))
+        with np.errstate(all="ignore"):
+            if not np.isfinite(sol.t).all():
+                raise ValueError(f"times up to {sol.t[-1]}")
+        return sol
     except OSError:
         raise  # there is no such file, or it may not be read
     except Exception as error:  # whatever NumPy, SymPy and the constructors say of nonsense

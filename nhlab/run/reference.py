@@ -50,8 +50,9 @@ class ReferenceRun:
         if s.is_mechanical and s.is_definite_at(q0, v0, t0):
             # A coordinate at rest will move, too: at the speed that its mass and the energy allow.
             M = s.M(q0, None, t0)
-            energy = max(x @ M @ x for x in (v0, h * a0))
-            allowed = np.sqrt(energy / np.diag(M))
+            with np.errstate(all="ignore"):  # of a huge a0
+                energy = max(x @ M @ x for x in (v0, h * a0))
+                allowed = np.nan_to_num(np.sqrt(energy / np.diag(M)), posinf=0.0)
             rest = np.maximum(np.abs(v0), h * np.abs(a0)) < 1e-12 * allowed
             v = np.where(rest, np.maximum(v, 1e-3 * allowed), v)
         speed = v if len(s.v) == len(s.q) else v.max()

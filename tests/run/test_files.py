@@ -188,3 +188,12 @@ def test_rows_that_are_not_finite_are_refused(method):
     file.seek(0)
     with pytest.raises(ValueError, match="not finite"):
         nh.load(file)
+
+
+def test_times_that_are_not_finite_are_refused():
+    sol, file = run(PARTICLE, nh.DLA()), io.BytesIO()
+    sol.h0, sol.every = 1e308, 10
+    sol.save(file)
+    file.seek(0)
+    with pytest.raises(ValueError, match="times"):
+        nh.load(file)

@@ -154,6 +154,18 @@ def test_step_sizes_of_many_runs_are_numbers(h):
     refused(lambda: nh.ensemble(PARTICLE, nh.DLA(), h=h, steps=1), "h = ", "K numbers")
 
 
+@pytest.mark.parametrize("name", ["q0", "v0"])
+def test_integers_beyond_floats(name):
+    for run, h in ((nh.integrate, 0.1), (nh.ensemble, [0.1])):
+        given = {"q0": PARTICLE.q0, "v0": PARTICLE.v0, name: 10**400, "h": h, "steps": 1}
+        refused(lambda run=run, given=given: run(PARTICLE, nh.DLA(), **given), name)
+
+
+@pytest.mark.parametrize("order", [np.full(3, np.nan), np.array([4, 6]), [4], 4.0, True], ids=repr)
+def test_orders_of_compositions(order):
+    refused(lambda: nh.Composition(order=order), "order = ", "4 or 6")
+
+
 def test_no_ensemble_of_references():
     refused(lambda: nh.ensemble(PARTICLE, nh.Reference(), h=[0.1], steps=1), "method = Reference()")
 
