@@ -151,7 +151,7 @@ def test_backends_have_names(backend):
 
 @pytest.mark.parametrize("h", [[0.1, [0.2]], {}, "abc", {0.1}], ids=repr)
 def test_step_sizes_of_many_runs_are_numbers(h):
-    refused(lambda: nh.ensemble(PARTICLE, nh.DLA(), h=h, steps=1), "h = ", "K numbers")
+    refused(lambda: nh.ensemble(PARTICLE, nh.DLA(), h=h, steps=1), "h = ")
 
 
 @pytest.mark.parametrize("name", ["q0", "v0"])
