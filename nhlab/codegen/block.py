@@ -144,7 +144,7 @@ class Block:
                 break
             rows = [i for i in range(k, n) if strong[i][k]] or [i for i in range(k, n) if J[i][k]]
             if not rows:
-                raise ValueError("the step's equations do not determine its unknowns")
+                return [sp.nan] * n  # singular everywhere: no step converges, careful.py says why
             i = k if k in rows else rows[0]
             for table in (J, r, strong, own):
                 table[k], table[i] = table[i], table[k]

@@ -173,6 +173,14 @@ def check_values(system):
         )
 
 
+def solved(matrix, b, what):
+    """matrix^-1 b over leading axes; ValueError where there is none."""
+    try:
+        return np.linalg.solve(matrix, b)
+    except np.linalg.LinAlgError:
+        raise ValueError(f"{what} has no inverse at one of these states") from None
+
+
 def is_singular(matrix):
     return np.linalg.cond(balanced(matrix)) > 1e13
 

@@ -21,6 +21,7 @@ from .checks import (
     read_parameters,
     read_symbols,
     sequence,
+    solved,
 )
 from .discrete import DiscreteLagrangian
 from .motion import Motion
@@ -151,7 +152,8 @@ class System:
     # ------------------------------------------------------------------ identity and display
 
     def __repr__(self):
-        values = "".join(f", {s}={x:g}" for s, x in self.parameters.items())
+        numbers = ((s, f"{x:g}" if np.ndim(x) == 0 else "...") for s, x in self.parameters.items())
+        values = "".join(f", {s}={x}" for s, x in numbers)
         return f"<{type(self).__name__} {self.name or 'unnamed'}{self._where()}{values}>"
 
     def _where(self):
@@ -349,12 +351,12 @@ class System:
         p = self.states(p, "p")
         if self.is_mechanical:
             shift = self.momentum(q, np.zeros_like(p), t)
-            return np.linalg.solve(self.M(q, None, t), (p - shift)[..., None])[..., 0]
+            return solved(self.M(q, None, t), (p - shift)[..., None], "M")[..., 0]
         v, part = np.zeros_like(p), np.ones((*p.shape[:-1], 1))
         with np.errstate(all="ignore"):
             gap = self.momentum(q, v, t) - p
             for _ in range(100):  # Newton, each step halved until it brings the momentum nearer
-                d = np.linalg.solve(self.M(q, v, t), gap[..., None])[..., 0]
+                d = solved(self.M(q, v, t), gap[..., None], "M")[..., 0]
                 new = self.momentum(q, v - part * d, t) - p
                 better = np.linalg.norm(new, axis=-1) <= np.linalg.norm(gap, axis=-1)
                 better = better[..., None]
@@ -377,8 +379,8 @@ class System:
     def Q(self, q, t=0.0):
         """The projector on the complement of D: G^-1 A^T (A G^-1 A^T)^-1 A, FIM08 section 2."""
         A = self.A(q, t)
-        Z = np.linalg.solve(self.G(q, t), np.swapaxes(A, -1, -2))
-        return Z @ np.linalg.solve(A @ Z, A)
+        Z = solved(self.G(q, t), np.swapaxes(A, -1, -2), "the metric")
+        return Z @ solved(A @ Z, A, "A G^-1 A^T (dependent constraints)")
 
     def P(self, q, t=0.0):
         """The projector on D, I - Q."""

@@ -1,6 +1,7 @@
 """A step that fails leaves the state as it was, wherever it fails and whoever runs it."""
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import sympy as sp
 import nhlab as nh
 from nhlab.codegen.careful import careful_step
 from nhlab.codegen.printing import NUMPY
+from nhlab.codegen.program import Program, at_work
 from nhlab.codegen.statement import Stage, Statement, dummy
 from nhlab.codegen.writing import generate
 
@@ -172,3 +174,30 @@ def test_runs_through_places_where_m_is_not_definite(backend):
         program = method.program(system)
         careful = careful_step(program.statement, 0.01 * k, 0.01, careful.tolist(), []).carry
         np.testing.assert_allclose(many.rows[0, k + 1], careful, rtol=1e-12, atol=1e-14)
+
+
+def test_a_long_derivation_says_so(capsys):
+    with at_work("deriving the equations", after=0.05):
+        time.sleep(0.8)
+    assert "deriving the equations (00:0" in capsys.readouterr().err
+    with at_work("deriving the equations", after=5):
+        pass
+    assert capsys.readouterr().err == ""
+
+
+def test_a_derivation_can_be_stopped_and_leaves_nothing_behind():
+    """Ctrl-C during the derivation of a step; the next call begins anew."""
+    system, method = nh.systems.sleigh(), nh.DLA(alpha=0.37)
+    program = Program("stopped on the way", lambda: method.statement(system))
+    calls = []
+
+    def stopped(statement):
+        calls.append(statement)
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nhlab.codegen.program.generate", stopped)
+        patch.setattr(Program, "path", None)
+        with pytest.raises(KeyboardInterrupt):
+            _ = program.text
+    assert len(calls) == 1 and "def step(" in program.text

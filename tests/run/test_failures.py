@@ -37,7 +37,7 @@ def quietly(call):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("make, method, h", LARGE, ids=lambda x: getattr(x, "__name__", repr(x)))
+@pytest.mark.parametrize("make, method, h", LARGE, ids=[f"{f.__name__} {m}" for f, m, _ in LARGE])
 def test_a_member_fails_alone_and_all_that_is_kept_is_finite(make, method, h, backend):
     """Large steps beside a small one, on every backend; alone the small one does the same."""
     system, options = made(make), {"h": [h, 0.01, h], "steps": 40, "backend": backend}
@@ -53,6 +53,22 @@ def test_a_member_fails_alone_and_all_that_is_kept_is_finite(make, method, h, ba
         assert error.step == many.steps_done[0] and " at " in error.reason
         assert error.reason.split(" at ")[0] in many.errors[0]
         assert np.isfinite(error.trajectory.rows.array).all()
+
+
+WILD = (1e-12, 0.01, 0.1, 0.5, 1, 3, 10, 35.6, 100, 1000)
+STEPPERS = [nh.DLA(), nh.DLA(0.3, True), nh.Projector(), nh.EDLA(), nh.RK4(), nh.Reversible()]
+STEPPERS += [nh.Composition(nh.DLA())]
+
+
+@pytest.mark.parametrize("make", [S.transmission, S.sleigh, S.pendulum], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("method", STEPPERS, ids=str)
+def test_no_member_depends_on_its_company(make, method):
+    """Step by step the same numbers alone, under CPython, as among runs that fail, on arrays."""
+    system = made(make)
+    many = quietly(lambda: nh.ensemble(system, method, h=WILD, steps=12, backend="numpy"))
+    alone = quietly(lambda: nh.ensemble(system, method, h=WILD, steps=12, backend="python"))
+    assert many.steps_done.tolist() == alone.steps_done.tolist() and many.errors == alone.errors
+    np.testing.assert_allclose(many.rows, alone.rows, rtol=1e-9, atol=1e-12)
 
 
 def test_an_explanation_may_fail_and_the_result_stays(monkeypatch):
@@ -108,10 +124,11 @@ def test_times_that_cannot_be_told_apart_are_refused():
 def test_a_second_position_off_the_constraints_is_refused():
     """y does not change, so the form (-y, 0, 1) does not: nothing moves by wd = -49."""
     off = {"q0": [0, 1, 0], "q1": [5, 1, 0.1], "h": 0.1, "steps": 3}
-    for method in (nh.DLA(), nh.DLA(constraint_alpha=0), nh.Projector(), nh.EDLA()):
+    for method in (nh.DLA(), nh.DLA(constraint_alpha=0), nh.EDLA()):
         refused(lambda m=method: nh.integrate(S.particle(), m, **off), "q1 = [5, 1, 0.1]", "-49")
     many = off | {"q0": [[0, 1, 0]] * 2, "q1": [[0.1, 1, 0.1], [5, 1, 0.1]]}
     refused(lambda: nh.ensemble(S.particle(), nh.DLA(), **many), "q1[1] = ")
+    nh.integrate(S.particle(), nh.Projector(), **off)  # which has no discrete constraints
 
 
 def test_a_second_position_from_a_motion_is_accepted():
