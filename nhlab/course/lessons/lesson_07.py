@@ -50,11 +50,8 @@ def crossed():
 
 def linear_connection():
     """Any linear A for two base coordinates and one fibre coordinate, and L without cross terms."""
-    (r0, r1, s), (u0, u1, us), T = (
-        symbols("r0 r1 s"),
-        symbols("u0 u1 us"),
-        symbols("T00 T01 T10 T11"),
-    )
+    (r0, r1, s), (u0, u1, us) = symbols("r0 r1 s"), symbols("u0 u1 us")
+    T = symbols("T00 T01 T10 T11")
     row = us + (T[0] * r0 + T[1] * r1) * u0 + (T[2] * r0 + T[3] * r1) * u1
     L, numbers = (u0**2 + u1**2 + us**2) / 2, dict.fromkeys(T, 1.0)
     return System((r0, r1, s), (u0, u1, us), L, [row], parameters=numbers, name="linear connection")
