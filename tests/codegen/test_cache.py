@@ -175,10 +175,12 @@ def test_a_folder_of_someone_else_is_refused(place, monkeypatch):
         assert "def step" in program().text
 
 
-def test_a_link_of_someone_else_is_refused(place, tmp_path, monkeypatch):
+@pytest.mark.parametrize("below", ["", "below"])
+def test_a_link_of_someone_else_is_refused(below, place, tmp_path, monkeypatch):
     """It leads to a folder of ours, into which we would write."""
+    monkeypatch.setenv("NHLAB_CACHE_DIR", str(place / below))
     mine = tmp_path / "mine"
-    mine.mkdir(mode=0o700)
+    (mine / below).mkdir(mode=0o700, parents=True)
     place.symlink_to(mine)
     real = os.lstat
 
@@ -190,7 +192,7 @@ def test_a_link_of_someone_else_is_refused(place, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "lstat", lstat)
     with pytest.warns(RuntimeWarning, match="belongs to someone else"):
         assert "def step" in program().text
-    assert not list(mine.iterdir())
+    assert not list((mine / below).iterdir())
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o757])
