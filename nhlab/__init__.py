@@ -31,6 +31,7 @@ _HOME = {
     "geometry.symmetry": ("Symmetry",),
     "view.widgets": ("explore", "animate", "panel", "Picture"),
     "course.exercises": ("check",),
+    "course.figures": ("paper_figure",),
 }
 _MODULES = {
     "discrete": "mechanics.discrete",

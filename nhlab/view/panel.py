@@ -54,6 +54,7 @@ class Panel(w.VBox):
         for c in controls.values():
             c.observe(self._on_change, "value")
         self.draw()
+        picture.remember()
 
     # ---- values
 

@@ -6,6 +6,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from PIL import Image
 
 from . import plot
@@ -19,7 +20,7 @@ class Picture:
             self.figure = Figure(figsize=size)
             self.axes = self.figure.subplots(rows, columns, squeeze=False, **subplots).ravel()
         self.ax, self.canvas = self.axes[0], FigureCanvasAgg(self.figure)
-        self.moving, self._background, self._fitted = [], None, set()
+        self.moving, self._background, self._fitted, self._ghosts = [], None, set(), []
 
     def line(self, *args, ax=None, **options):
         """A curve without points yet, to be moved by ``set_data``."""
@@ -71,8 +72,18 @@ class Picture:
             self.changed()
 
     def forget(self):
-        """Let the next ``fit`` choose limits as for the first time."""
+        """Let the next ``fit`` choose limits as for the first time, and drop what was remembered."""
         self._fitted.clear()
+        while self._ghosts:
+            self._ghosts.pop().remove()
+        self.changed()
+
+    def remember(self):
+        """Keep the present curves, pale, behind those that move."""
+        for line in (x for x in self.moving if isinstance(x, Line2D)):
+            look = {"color": line.get_color(), "linestyle": line.get_linestyle(), "alpha": 0.25}
+            self._ghosts += line.axes.plot(*line.get_data(), zorder=1, **look)
+        self.changed()
 
 
 def _round_limits(low, high, room):
