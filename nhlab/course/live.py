@@ -4,6 +4,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from ..view.explore import until
 from ..view.panel import Panel, choice
 from ..view.picture import Picture
 
@@ -56,10 +57,11 @@ class Sheet:
             line.set_data([], [])
         shapes = s.shapes(made, view)
         for shape in shapes:
-            self._line(shape.name, shape).set_data(shape.x, shape.y)
+            line = self._line(shape.name, shape.row, shape.look)
+            line.set_data(shape.x, shape.y)
             if shape.name in made.stops:
-                mark = {"marker": "X", "markersize": 11, "color": shape.look["color"]}
-                stop = self._line(f"{shape.name} stops", shape._replace(look=mark))
+                mark = {"marker": "X", "markersize": 11, "color": line.get_color()}
+                stop = self._line(f"{shape.name} stops", shape.row, mark)
                 stop.set_data(shape.x[-1:], shape.y[-1:])
         self._write(s.labels(made))
         if len(self.lines) > count:
@@ -67,12 +69,11 @@ class Sheet:
         if not s.fixed:
             self._fit(shapes, s.end(made.call))
 
-    def _line(self, name, shape):
-        key = name, shape.row
+    def _line(self, name, row, look):
+        key = name, row
         if key not in self.lines:
-            ax = self.picture.axes[shape.row]
-            self.lines[key] = self.picture.line(ax=ax, **shape.look)
-        self.lines[key].set_label(shape.look.get("label", ""))
+            self.lines[key] = self.picture.line(ax=self.picture.axes[row], **look)
+        self.lines[key].set_label(look.get("label", ""))
         return self.lines[key]
 
     def _write(self, labels):
@@ -86,7 +87,6 @@ class Sheet:
 
     def _legend(self):
         handles = [x for (_, row), x in self.lines.items() if row == 0 and x.get_label()]
-        handles = [x for x in handles if not x.get_label().startswith("_")]
         if handles:
             self.picture.ax.legend(handles=handles, ncols=len(handles), columnspacing=1.2, **ABOVE)
         self.picture.changed()
@@ -96,11 +96,8 @@ class Sheet:
             own = [shape for shape in shapes if shape.row == k]
             x, y = (np.concatenate([getattr(shape, side) for shape in own]) for side in "xy")
             y = y[y > 0] if ax.get_yscale() == "log" else y
-            x = x if end is None else np.append(x[x < end], [0, end])
-            self.picture.fit(ax, *(_to_scale(ax, x, y) if self.statement.equal else (x, y)))
-            if end is not None and ax.get_xlim() != (0, end):
-                ax.set_xlim(0, end)
-                self.picture.changed()
+            x, y = _to_scale(ax, x, y) if self.statement.equal else (x, y)
+            until(self.picture, ax, x, y, end)
 
 
 def _to_scale(ax, x, y):
@@ -133,7 +130,7 @@ def panel(statement):
 
     def update(_, values, quick):
         made, holds, numbers = sheet.show(values, quick)
-        said = {"error": str(stop) for stop in made.stops.values()}
+        said = {"error": "; ".join(map(str, made.stops.values()))}
         if holds is None:
             return said
         return said | {f"The claim {'holds' if holds else 'does not hold'} here:": numbers}

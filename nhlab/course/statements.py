@@ -73,7 +73,7 @@ class Statement:
     views: dict = field(default_factory=lambda: {"": ()})
     end = staticmethod(lambda call: None)  # where the horizontal axis ends, if it begins at 0
     equal = False  # is the picture to scale?
-    fixed = {}  # limits that do not follow the curves
+    fixed = None  # limits that do not follow the curves
 
     @property
     def caption(self):
@@ -219,7 +219,7 @@ class Errors(Curves):
         sol = made.sols[name]
         y = np.linalg.norm(sol.q - made.sols["reference"].q[: len(sol.q)], axis=1)
         look = {"label": self.columns[name][1], **plot.look(sol.method)}
-        if sol.method.__dict__.get("constraint_alpha") is not None:
+        if getattr(sol.method, "constraint_alpha", None) is not None:
             look["linestyle"] = ":"
         return Shape(name, np.arange(len(y)), y, look)
 

@@ -163,11 +163,7 @@ class Explorer:
             text |= self._numbers(title, view, r, x, y)
             text |= {f"{title}: {label}": f"{f(sol):.4g}" for label, f in dict(self.extra).items()}
         x, y = np.hstack(curves)
-        in_time = r.xlabel == plot.READINGS["energy"].xlabel
-        picture.fit(picture.ax, np.append(x[x < call.T], [0, call.T]) if in_time else x, y)
-        if in_time and picture.ax.get_xlim() != (0, call.T):
-            picture.ax.set_xlim(0, call.T)
-            picture.changed()
+        until(picture, picture.ax, x, y, call.T if r.xlabel == plot.TIME else None)
         return text
 
     def _numbers(self, title, view, r, x, y):
@@ -181,6 +177,14 @@ class Explorer:
         call = replace(call, methods={name: call.methods[name] for name in picked})
         plotted = f'ax = nh.plot.draw([{", ".join(picked)}], "{self._view(values)}")'
         return call.code(self.setting.own(values), plotted)
+
+
+def until(picture, ax, x, y, end):
+    """Fit the axes to the data; if ``end`` is given, the horizontal one is [0, end]."""
+    picture.fit(ax, x if end is None else np.append(x[x < end], [0, end]), y)
+    if end is not None and ax.get_xlim() != (0, end):
+        ax.set_xlim(0, end)
+        picture.changed()
 
 
 def _all_are(kind, name, given, example):

@@ -75,6 +75,7 @@ class Panel(w.VBox):
     def reset(self):
         self.picture.forget()
         self.set(**self._defaults)
+        self.picture.remember()
 
     # ---- drawing
 

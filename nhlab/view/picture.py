@@ -72,7 +72,7 @@ class Picture:
             self.changed()
 
     def forget(self):
-        """Let the next ``fit`` choose limits as for the first time, and drop what was remembered."""
+        """Let the next ``fit`` choose limits as for the first time; drop what was remembered."""
         self._fitted.clear()
         while self._ghosts:
             self._ghosts.pop().remove()

@@ -83,6 +83,7 @@ class Reading(NamedTuple):
     discrete: bool = False  # only methods with a discrete Lagrangian have it
 
 
+TIME = "time $t$"
 NUMBERS = {
     "spread": lambda x, y: f"{np.ptp(y):.2e}",
     "largest": lambda x, y: f"{np.abs(y).max():.2e}",
@@ -90,7 +91,7 @@ NUMBERS = {
     "from .. to": lambda x, y: f"{y.min():.4g} .. {y.max():.4g}",
 }
 READINGS = {
-    name: Reading("time $t$", *parts)
+    name: Reading(TIME, *parts)
     for name, *parts in [
         ("energy", "energy $E$ at the nodes", lambda s: (s.t, s.energy())),
         ("energy error", "energy error $E - E_0$", lambda s: (s.t, s.energy() - s.energy()[0])),
@@ -122,7 +123,7 @@ def _constraint(name, part=None):
         return sol.t[TIMES[at]], _worst(residual) if part is None else residual[:, part - 1]
 
     which = "" if part is None else f", {part}"
-    return Reading("time $t$", label + which, read, "largest", discrete)
+    return Reading(TIME, label + which, read, "largest", discrete)
 
 
 READINGS |= {name: _constraint(name) for name in CONSTRAINTS}
@@ -136,7 +137,7 @@ def reading(name, system):
     kind, _, part = name.rpartition(" ")
     if kind in CONSTRAINTS and part in map(str, range(1, len(system.constraints) + 1)):
         return _constraint(kind, int(part))
-    columns = {"t": ("time $t$", lambda sol: sol.t)}
+    columns = {"t": (TIME, lambda sol: sol.t)}
     for k, s in enumerate(system.q):
         columns.setdefault(str(s), (f"${sp.latex(s)}$", lambda sol, k=k: sol.q[:, k]))
     parts = name.split()

@@ -47,7 +47,7 @@ class Call:
     v0: tuple
     h: float
     steps: int
-    T: float  # where time axes end
+    T: float | None  # where time axes end, if not with the run
 
     def run(self, name, most=None, **start):
         """One of the runs; ``most`` cuts it short, ``start`` may give q1 instead of v0."""
@@ -199,7 +199,7 @@ class Setting:
         v0 = [x if kept else clean(y) for x, y, kept in zip(given, v0, same, strict=True)]
         h, T = values.get("h", 1.0), values.get("T", self.T)
         steps = self.steps or max(1, round(T / h))
-        T = steps * h if self.steps else T
+        T = None if self.steps else T
         return Call(s, self._methods(values), tuple(q0), tuple(v0), h, steps, T)
 
     def _methods(self, values):
