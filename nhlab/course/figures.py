@@ -45,17 +45,17 @@ def robot(**sliders):
 
 
 def steady(y):
-    """Does the second half of a curve stay in the band of the first, but for a tenth of it?"""
+    """Do the two halves of a curve fill the same band, but for a tenth of it?"""
     first, second = np.array_split(y, 2)
-    room = 0.1 * np.ptp(first)
-    return first.min() - room <= second.min() and second.max() <= first.max() + room
+    room = 0.1 * np.ptp(y)
+    return abs(first.min() - second.min()) < room and abs(first.max() - second.max()) < room
 
 
 def band(y, name="DLA"):
     """What a curve of energies does, in words."""
     if steady(y):
         return f"{name} stays in [{y.min():.4f}, {y.max():.4f}]"
-    return f"{name} leaves its band, from {y[0]:.4g} to {y[-1]:.4g}"
+    return f"{name} keeps to no band, from {y[0]:.4g} to {y[-1]:.4g}"
 
 
 def band_and_fall(found):
@@ -337,6 +337,7 @@ STATEMENTS = {
             q0=(0, 0, 0),
             v0=PRINTED_START,
             sliders={
+                "q0.theta": (-1, 1),
                 "v0.vx": (-0.4, 0.4),
                 "v0.vtheta": (-0.2, 0.2),
                 "par.m": (0.5, 2),

@@ -95,7 +95,8 @@ class Sheet:
         for k, ax in enumerate(self.picture.axes):
             own = [shape for shape in shapes if shape.row == k]
             x, y = (np.concatenate([getattr(shape, side) for shape in own]) for side in "xy")
-            y = y[y > 0] if ax.get_yscale() == "log" else y
+            if ax.get_yscale() == "log":  # then the view says what is to be seen
+                y = y[:0]
             x, y = _to_scale(ax, x, y) if self.statement.equal else (x, y)
             until(self.picture, ax, x, y, end)
 
@@ -138,7 +139,7 @@ def panel(statement):
     def code(values):
         return statement.code(statement.setting.call(values), sheet.view(values))
 
-    claim = f" <b>Claim:</b> {statement.claim}" if statement.judge else ""
-    caption = f"<b>{statement.title}.</b> {statement.caption}{claim}"
+    claim = f" Claim: {statement.claim}" if statement.judge else ""
+    caption = f"{statement.title}. {statement.caption}{claim}"
     options = {"caption": caption, "code": code, "alt": f"{statement.title}. {statement.claim}"}
     return Panel(sheet.picture, update, controls, **options)

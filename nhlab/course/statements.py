@@ -231,8 +231,9 @@ class Errors(Curves):
         return {k: SimpleNamespace(y=self._error(made, k).y) for k in self.columns}
 
     def frames(self, view):
-        scale = "log" if self.views[view][1] else "linear"
-        return [{"xlabel": "step $k$", "ylabel": "error in $\\mathbb{R}^3$", "yscale": scale}]
+        names = {"xlabel": "step $k$", "ylabel": "error in $\\mathbb{R}^3$"}
+        logarithmic = {"yscale": "log", "ylim": (1e-5, 10)}
+        return [names | (logarithmic if self.views[view][1] else {"yscale": "linear"})]
 
     def plotted(self, call, view):
         runs, logarithmic = self.views[view]
@@ -270,27 +271,29 @@ class Momenta(Statement):
 
     def shapes(self, made, view):
         sol = made.sols["projector"]
-        q, arriving, leaving = sol.q[1:-1], sol.p[1:-1], sol.p_minus[1:]
-        mean = sol.system.velocity(q, (arriving + leaving) / 2)
-        at, blade = q[:, :2], np.stack([np.cos(q[:, 2]), np.sin(q[:, 2])], -1)
-        # a velocity of D turns at a rate that this line keeps, and has any speed along the blade
-        turning = np.column_stack([np.zeros((len(q), 2)), mean[:, 2]])
-        across = sol.system.momentum(q, turning)[:, :2]
-        reach = sol.system.momentum(q, np.column_stack([blade, 0 * q[:, 2]]))[:, :2]
-        lines = [at + self.length * (across + s * reach) for s in (-1.1, 1.1)]
         dots = {"color": "#333333", "marker": "o", "linestyle": "none"}
+        found = [Shape("nodes", *sol.q[:, :2].T, dots)]
+        if len(sol.q) < 3:  # it stopped before a node had two neighbours
+            return found
+        q, arriving, leaving = sol.q[1:-1], sol.p[1:-1], sol.p_minus[1:]
         dotted = {"color": "#777777", "linestyle": ":", "label": "momenta of D"}
-        found = [
-            Shape("nodes", *sol.q[:, :2].T, dots),
-            Shape("D", *joined(np.stack(lines, 1)).T, dotted),
-        ]
+        found.append(Shape("D", *self._in_D(sol.system, q, (arriving + leaving) / 2), dotted))
         for name, p, colour, text in (
             ("p_plus", arriving, "#0072B2", "arriving $p^+$"),
             ("p_minus", leaving, "#D55E00", "leaving $p^-$"),
         ):
             look = {"color": colour, "linewidth": 2, "label": text}
-            found.append(Shape(name, *arrows(at, at + self.length * p[:, :2]), look))
+            tips = q[:, :2] + self.length * p[:, :2]
+            found.append(Shape(name, *arrows(q[:, :2], tips), look))
         return found
+
+    def _in_D(self, system, q, mean):
+        """Lines of momenta of D that belong to the turn rate of the mean, at any speed."""
+        along, turning = np.zeros((2, *q.shape))
+        along[:, :2] = np.stack([np.cos(q[:, 2]), np.sin(q[:, 2])], -1)
+        turning[:, 2] = system.velocity(q, mean)[:, 2]
+        ends = [system.momentum(q, turning + speed * along)[:, :2] for speed in (-1.1, 1.1)]
+        return joined(np.stack([q[:, :2] + self.length * p for p in ends], 1)).T
 
     def labels(self, made):
         q = made.sols["projector"].q
