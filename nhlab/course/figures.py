@@ -245,8 +245,8 @@ STATEMENTS = {
     "fim08_fig1": Momenta(
         "FIM08 Figure 1: the momentum is reflected at each node",
         "The paper's figure is a sketch; this one is computed.",
-        "Chosen here: a skate (sleigh with a = 0, m = I = 1), h = 0.8, four nodes. While a = 0, "
-        "alpha has no effect: M is constant.",
+        "Chosen here: a skate (sleigh with a = 0, m = I = 1), h = 0.8, four nodes. Its M is "
+        "constant and V = 0, so that alpha has no effect.",
         "arriving and leaving momentum are mirror images, so that their mean satisfies the "
         "constraint.",
         Setting(
@@ -254,16 +254,13 @@ STATEMENTS = {
             {"projector": Projector()},
             h=(0.2, 1.2, 0.8),
             T=(2.4, 6, 2.4),
-            **ANY,
             q0=(0, 0, 0.2),
             v0=(np.cos(0.2), np.sin(0.2), 0.9),
             sliders={
                 "q0.theta": (-1.2, 1.2),
                 "v0.vx": (-1.5, 1.5),
                 "v0.vtheta": (-1.5, 1.5),
-                "par.a": (0, 0.5),
                 "par.m": (0.5, 1.5),
-                "par.I": (0.5, 2),
             },
         ),
         mean_in_D,
@@ -331,18 +328,18 @@ STATEMENTS = {
                 "dla": DLA(),
                 "left": DLA(constraint_alpha=0.0),
             },
-            h=(0.2, 1.2, 1.0),
-            T=(20, 100, 60),
+            h=(0.2, 1.0, 1.0),
+            T=(20, 80, 60),
             **ANY,
             q0=(0, 0, 0),
             v0=PRINTED_START,
             sliders={
-                "q0.theta": (-1, 1),
-                "v0.vx": (-0.4, 0.4),
-                "v0.vtheta": (-0.2, 0.2),
+                "q0.theta": (-0.6, 0.6),
+                "v0.vx": (-0.3, 0.3),
+                "v0.vtheta": (-0.1, 0.1),
                 "par.m": (0.5, 2),
                 "par.I": (0.5, 2),
-                "par.a": (0.1, 0.5),
+                "par.a": (0.1, 0.3),
             },
         ),
         similar,

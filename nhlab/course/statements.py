@@ -4,6 +4,7 @@ A statement is data and small functions.  ``nhlab.course.figures`` lists them; f
 plate in ``figures/`` and the panel with sliders (``nhlab.course.live``).
 """
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -86,7 +87,9 @@ class Statement:
             if quick and isinstance(method, Reference):
                 continue
             try:
-                sols[name] = self.run(call, name)
+                with warnings.catch_warnings():  # that an energy grows is for the judge to say
+                    warnings.simplefilter("ignore", RuntimeWarning)
+                    sols[name] = self.run(call, name)
             except IntegrationError as error:
                 sols[name], stops[name] = error.trajectory, error
         return Made(call, sols, stops)
