@@ -94,21 +94,22 @@ def test_exercises_do_not_accept_anything():
 
 
 CORNERS = """
-import itertools, json
+import itertools, json, random
 import ipywidgets.widgets.widget as _w
 from nhlab.view.widgets import Panel as _Panel
 _said = {}
 for _k, _p in enumerate([x for x in _w._instances.values() if isinstance(x, _Panel)]):
     _ends = {n: (c.min, c.max) for n, c in _p.controls.items() if hasattr(c, "max")}
-    for _point in itertools.product(*_ends.values()):
+    _points = list(itertools.product(*_ends.values()))
+    for _point in random.Random(1).sample(_points, min(64, len(_points))):
         _p.set(**dict(zip(_ends, _point)))
         if _p.message.value:
             _said[f"panel {_k} {_point}"] = _p.message.value
         assert len(_p.image.value) > 1000
 print(json.dumps(_said))
 """
-# Lesson 05 shows where EDLA has no step, so that its panels may say so.
-MAY_STOP = {"05_edla_energy"}
+# Where EDLA has no step (05), and with alpha = 1 in FIM08 Figure 5: these panels may say so.
+MAY_STOP = {"05_edla_energy", "03_projector_method", "10_paper_figures"}
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
