@@ -30,7 +30,7 @@ COLUMNS = {
     "dla": ("DLA", "DLA"),
     "reference": ("reference", "benchmark"),
 }
-NODES, STEPS = "all at the nodes", "DLA by steps, others at the nodes"
+NODES, STEPS = "all at the nodes", "DLA by steps, else at nodes"
 ANY = {"alpha": (0, 1, 0.5), "rule": True}  # every rule of the methods
 WHOLE = {"sliders": {"q0.x": (-1, 1), "q0.y": (0.5, 2), "v0.vx": (0.5, 1.5), "v0.vy": (-1.5, 1.5)}}
 PARTICLE = Setting([systems.particle()], CM01, h=(0.05, 0.4, 0.2), T=(50, 500, 250), **ANY, **WHOLE)
