@@ -106,8 +106,17 @@ def _sliders(p):
     moved = {n: c for n, c in p.controls.items() if hasattr(c, "max")}
     return {n: (c.min, (c.min + c.max) / 2, c.max) for n, c in moved.items()}
 
+def _overprinted(p):
+    for ax in p.picture.figure.axes:
+        for k, axis in enumerate((ax.xaxis, ax.yaxis)):
+            low, high = sorted(axis.get_view_interval())
+            labels = [t.label1 for t in axis.get_major_ticks() if low <= t.get_loc() <= high]
+            boxes = [x.get_window_extent() for x in labels if x.get_visible() and x.get_text()]
+            ends = sorted([b.x0, b.x1] if k == 0 else [b.y0, b.y1] for b in boxes)
+            yield from (f"{ax.get_xlabel()} {e}" for (_, b), (e, _) in zip(ends, ends[1:]) if e < b)
+
 _panels = [x for x in list(_w._instances.values()) if isinstance(x, _Panel)]
-_found = {"changed": [], "code": [], "idle": [], "said": {}}
+_found = {"changed": [], "code": [], "overprinted": [], "idle": [], "said": {}}
 for _k, _p in enumerate(_panels):
     _first = _shown(_p)
     _p.picture.changed()
@@ -126,6 +135,7 @@ for _k, _p in enumerate(_panels):
         for _x in _ends:
             _p.set(**{_n: _x})
             _seen.append(_shown(_p))
+            _found["overprinted"] += [f"panel {_k}: {_n} {x}" for x in _overprinted(_p)]
         if _seen[0] == _seen[1] or _seen[1] == _seen[2]:
             _found["idle"].append(f"panel {_k}: {_n}")
         _p.set(**_start)
@@ -144,8 +154,8 @@ MAY_STOP = {"05_edla_energy", "03_projector_method", "10_paper_figures"}
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_panels_after_run_all(path):
-    """Later cells have changed no panel, its code gives what it shows, every slider does something,
-    and at the corners of the ranges there is a picture and no error."""
+    """Later cells have changed no panel, its code gives what it shows, labels at ticks stand apart,
+    every slider does something, at the corners of the ranges there are pictures and no errors."""
     from nbclient import NotebookClient
 
     notebook = nbformat.read(path, as_version=4)
@@ -153,7 +163,7 @@ def test_panels_after_run_all(path):
     here = {"metadata": {"path": path.parent}}
     NotebookClient(notebook, timeout=300, kernel_name="python3", resources=here).execute()
     found = json.loads(notebook.cells[-1].outputs[-1].text)
-    assert not found["changed"] and not found["code"] and not found["idle"]
+    assert [found[k] for k in ("changed", "code", "overprinted", "idle")] == [[]] * 4
     for where, sentence in found["said"].items():
         assert "Traceback" not in sentence, (where, sentence)
         assert path.stem in MAY_STOP and "stopped after" in sentence, (where, sentence)

@@ -243,6 +243,18 @@ def test_what_cannot_be_made_again_has_nothing_to_copy_and_unknown_controls_are_
         p.set(K=3)
 
 
+def test_code_that_cannot_be_written_does_not_stop_the_panel():
+    def code(values):
+        if values["k"] > 1:
+            raise ValueError("no such run")
+        return "run()"
+
+    p = nh.panel(nh.Picture(), lambda *_: {}, code=code, k=(0.0, 2.0, 2.0))
+    assert "# no such run" in p.listing.value
+    p.set(k=0.5)
+    assert "run()" in p.listing.value
+
+
 def test_each_picture_is_one_message(monkeypatch):
     p, sent = own_panel(), []
     monkeypatch.setattr(w.Widget, "_send", lambda self, *args, **_: sent.append(self))
