@@ -101,7 +101,7 @@ _said = {}
 for _k, _p in enumerate([x for x in _w._instances.values() if isinstance(x, _Panel)]):
     _ends = {n: (c.min, c.max) for n, c in _p.controls.items() if hasattr(c, "max")}
     _points = list(itertools.product(*_ends.values()))
-    for _point in random.Random(1).sample(_points, min(64, len(_points))):
+    for _point in random.Random(1).sample(_points, min(24, len(_points))):
         _p.set(**dict(zip(_ends, _point)))
         if _p.message.value:
             _said[f"panel {_k} {_point}"] = _p.message.value
