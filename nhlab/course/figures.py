@@ -154,6 +154,11 @@ def kept_by_one(found):
 # ---------------------------------------------------------------------------- FIM08, the others
 
 
+def near(value, below, above):
+    """The ends of a slider whose steps lead to a value of many digits: a browser moves others."""
+    return value - below, value + above
+
+
 def mean_in_D(found):
     miss = np.abs(found["projector"].sol.constraint("average")).max(initial=0)
     return miss < 1e-12, f"the mean misses the constraint by {miss:.0e}"
@@ -258,7 +263,7 @@ STATEMENTS = {
             v0=(np.cos(0.2), np.sin(0.2), 0.9),
             sliders={
                 "q0.theta": (-1.2, 1.2),
-                "v0.vx": (-1.5, 1.5),
+                "v0.vx": near(np.cos(0.2), 2.4, 0.6),
                 "v0.vtheta": (-1.5, 1.5),
                 "par.m": (0.5, 1.5),
             },
@@ -335,8 +340,8 @@ STATEMENTS = {
             v0=PRINTED_START,
             sliders={
                 "q0.theta": (-0.6, 0.6),
-                "v0.vx": (-0.3, 0.3),
-                "v0.vtheta": (-0.1, 0.1),
+                "v0.vx": near(PRINTED_START[0], 0.06, 0.54),
+                "v0.vtheta": near(PRINTED_START[2], 0.16, 0.04),
                 "par.m": (0.5, 2),
                 "par.I": (0.5, 2),
                 "par.a": (0.1, 0.3),

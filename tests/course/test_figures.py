@@ -196,6 +196,15 @@ def test_the_sliders_are_those_that_matter(name):
             assert most < 1e-7, key
 
 
+@pytest.mark.parametrize("name", figures.STATEMENTS)
+def test_the_steps_of_the_sliders_lead_to_the_values_of_the_figure(name):
+    """A browser moves a value that lies between two steps, and the figure would be another."""
+    for key, c in nh.paper_figure(name).controls.items():
+        if hasattr(c, "step"):
+            steps = (c.value - c.min) / c.step
+            assert steps == pytest.approx(round(steps), abs=1e-6), key
+
+
 def test_dependent_velocities_follow_from_the_constraints():
     s = figures.STATEMENTS["cm01_fig4"]
     for theta in (-1.2, 0.3, 1.4):
