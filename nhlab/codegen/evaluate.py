@@ -37,7 +37,9 @@ class Function:
             parts += list(x.transpose(-1, *range(x.ndim - 1))) if many else [x[()]]
         alone = all(x.ndim == 0 for x in parts)
         batch = () if alone else np.broadcast_shapes(*(x.shape for x in parts))
-        return joined(self.function(*parts), batch).reshape((*batch, *self.shape))[()]
+        with np.errstate(all="ignore"):  # what overflows or is not defined shows in the values
+            found = self.function(*parts)
+        return joined(found, batch).reshape((*batch, *self.shape))[()]
 
 
 def joined(values, batch):

@@ -32,14 +32,21 @@ def where(condition, a, b):
 def sign(x):
     return (x > 0) - (x < 0)
 """
-# groups.HalfAngle by its series, round-off for theta < 2 pi; part of the texts that use it.
+# groups.HalfAngle by its series for theta < 2 pi, where quotients would lose digits; beyond, where
+# the series would, by the recurrence from cos and sin.  Part of the texts that use it.
 HALF_ANGLE = """\
 def half_angle(n, z):
+    near = z < 40.0
+    small, large = where(near, z, 0.0), where(near, 40.0, z)
     total = term = 1.0
     for k in range(1, 18):
-        term = -term*z/(8*k*(2*n + 2*k - 1))
+        term = -term*small/(8*k*(2*n + 2*k - 1))
         total = total + term
-    return total
+    half = sqrt(large)/2
+    before, last = cos(half), sin(half)/half
+    for k in range(1, n):
+        before, last = last, (last - before)*(4*(4*k*k - 1))/large
+    return where(near, total, before if n == 0 else last)
 """
 exec(HALF_ANGLE, NUMPY)
 RESERVED = set(keyword.kwlist) | set(MATH) | set(NUMPY) | set(dir(builtins))

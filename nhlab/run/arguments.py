@@ -28,7 +28,7 @@ def check_pair(system, method):
 
 
 def check_backend(backend, choice):
-    if backend not in choice:
+    if not isinstance(backend, (str, type(None))) or backend not in choice:
         raise ValueError(f"backend = {backend!r} is unknown; choose one of {choice}")
     if backend == "numba" and not has_numba():
         raise ValueError("backend = 'numba' needs numba: pip install numba, or leave it out")

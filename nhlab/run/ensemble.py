@@ -67,7 +67,7 @@ def ensemble(
     lost worker EnsembleError; both keep the members that were done in ``.ensemble``.
     """
     if isinstance(method, Reference):
-        raise ValueError("ensemble runs one-step methods; call nh.integrate for nh.Reference")
+        raise ValueError(f"method = {method!r} takes no steps of its own; call nh.integrate for it")
     given = {"q1": q1, "t0": t0, "parameters": {} if parameters is None else parameters}
     start = Start(system, method, q0, v0, h=h, steps=steps, every=every, **given)
     check_backend(backend, (None, "python", "numba", "numpy"))

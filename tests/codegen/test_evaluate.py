@@ -46,3 +46,10 @@ def test_abbreviations_are_computed_in_turn():
     a, b, c = (dummy("same name") for _ in range(3))
     f = Function((x, y), [b, a * b], [(a, x + y), (b, a**2), (c, 1 / (x - x * y / y))])
     np.testing.assert_array_equal(f([1.0, 2.0], 3.0), [[16, 64], [25, 125]])
+
+
+def test_what_is_not_defined_shows_in_the_values():
+    x = sp.Symbol("x")
+    with np.errstate(all="raise"):
+        values = Function((x,), [1 / x, sp.log(x), sp.exp(x)])(np.array([0.0, -1.0, 1e4]))
+    assert values[0, 0] == np.inf and np.isnan(values[1, 1]) and values[2, 2] == np.inf

@@ -111,16 +111,18 @@ def test_expressions_are_the_numbers(G):
 
 
 def test_half_angle_functions_and_their_derivatives():
-    """Round-off for theta up to 2 pi, where the quotients lose all digits near zero."""
+    """Round-off for every theta: near 0 the quotients, beyond 2 pi the series lose all digits."""
     z = sp.Symbol("z", real=True)
     C, S = HalfAngle(0, z), HalfAngle(1, z)
     f = Function((z,), [C, S, C.diff(z), S.diff(z), S.diff(z, 2)])
     with mpmath.workdps(60):
         c, s = lambda x: mpmath.cos(mpmath.sqrt(x) / 2), lambda x: mpmath.sinc(mpmath.sqrt(x) / 2)
-        for x in (1e-15, 1e-8, 0.1, 2.0, 9.8, 39.0):
+        for x in (1e-15, 1e-8, 0.1, 2.0, 9.8, 39.0, 41.0, 1e3, 1e6, 1e10):
             rows = ((c, 0), (s, 0), (c, 1), (s, 1), (s, 2))
             true = [mpmath.diff(e, mpmath.mpf(x), n) if n else e(mpmath.mpf(x)) for e, n in rows]
             assert gap(f(x), [float(y) for y in true]) < 3e-15
+    both = f(np.array([9.8, 1e3]))  # arrays on both sides of 2 pi
+    assert np.array_equal(both, [f(9.8), f(1e3)])
     x = 1e-9
     naive = (np.cos(np.sqrt(x) / 2) - np.sin(np.sqrt(x) / 2) * 2 / np.sqrt(x)) / (2 * x)
     assert abs(naive - float(f(x)[3])) > 1e-9

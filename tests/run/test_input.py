@@ -141,6 +141,17 @@ def test_systems(name):
     refused(call, *fragments)
 
 
+@pytest.mark.parametrize("backend", [np.zeros(0), np.ones(3), ["python"], 1, b"python"], ids=repr)
+def test_backends_have_names(backend):
+    for run in nh.integrate, nh.ensemble:
+        given = {"h": [0.1] if run is nh.ensemble else 0.1, "steps": 1, "backend": backend}
+        refused(lambda run=run, given=given: run(PARTICLE, nh.DLA(), **given), "backend = ")
+
+
+def test_no_ensemble_of_references():
+    refused(lambda: nh.ensemble(PARTICLE, nh.Reference(), h=[0.1], steps=1), "method = Reference()")
+
+
 def test_public_functions_have_docstrings():
     """What is public says what it is."""
     for name in nh.__all__:

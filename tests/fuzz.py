@@ -1,0 +1,538 @@
+"""usage: python3 -m nhlab run tests/fuzz.py SEED COUNT | SEED FIRST..LAST
+
+Random calls of the library.  Each must return finite data or raise one of four exceptions with a
+message that helps, in time and without a raw warning; backends must agree, and accepted steps must
+satisfy the printed equations.  Call number k of a seed is always the same: FIRST..LAST repeats some
+(LAST not included).  Exit code 1 if anything was found."""
+
+import io
+import json
+import random
+import re
+import signal
+import sys
+import time
+import traceback
+import warnings
+from collections import Counter, defaultdict
+from contextlib import contextmanager
+from functools import lru_cache
+
+import draw
+import numpy as np
+import printed
+
+import nhlab as nh
+
+BATCH = 100  # calls on one system
+LIMIT = 10  # seconds of CPU for a call, and for deriving a step
+ALLOWED = ValueError, nh.IntegrationError, nh.EnsembleError, nh.Interrupted
+NAMES = (
+    r"\b(system|method|q0|v0|q1|h|steps|every|t0|parameters?|backend|summary|chunk|executor|"
+    r"L|constraints?|holonomic|metric|momenta|alpha|order|rtol|atol|symmetric|q|v|t|at|mu|fibre|"
+    r"base|rule|saved by nhlab|generate code)\b"
+)
+
+
+class Finding(Exception):
+    """Something is wrong: what, and where."""
+
+
+class TooSlow(BaseException):
+    """Not an Exception, so that no handler of the library takes it for one."""
+
+
+def ring(*_):
+    raise TooSlow
+
+
+@contextmanager
+def watched():
+    """No raw warnings, no call longer than LIMIT."""
+    signal.signal(signal.SIGPROF, ring)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        signal.setitimer(signal.ITIMER_PROF, LIMIT, 1)
+        try:
+            yield
+        except TooSlow:
+            raise Finding(f"slow: more than {LIMIT} s of CPU") from None
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+    for w in heard:
+        if not (w.category is RuntimeWarning and "energ" in str(w.message)):
+            raise Finding(f"warning: {w.category.__name__}: {w.message} ({w.filename}:{w.lineno})")
+
+
+def outcome(f, *args, name=NAMES, **options):
+    """(value, None) or (None, exception); a Finding for what should not happen."""
+    try:
+        with watched():
+            return f(*args, **options), None
+    except Finding:
+        raise
+    except ALLOWED as error:
+        check_message(error, name)
+        return None, error
+    except Exception as error:
+        place = [x for x in traceback.extract_tb(error.__traceback__) if "nhlab" in x.filename]
+        where = f"{place[-1].filename.split('nhlab/')[-1]}:{place[-1].lineno}" if place else "?"
+        raise Finding(f"{type(error).__name__} in {where}: {str(error)[:150]}") from error
+
+
+def check_message(error, name):
+    text = str(error)
+    if isinstance(error, np.linalg.LinAlgError):
+        raise Finding(f"message: LinAlgError: {text}")
+    if type(error) is ValueError and not re.search(name, text):
+        raise Finding(f"message: does not name {name if name != NAMES else 'it'}: {text[:150]}")
+    if isinstance(error, nh.IntegrationError):
+        if repr(error.method) not in text or error.trajectory is None:
+            raise Finding(f"message: no method or trajectory: {text[:150]}")
+        part = error.trajectory
+        if part.steps != error.step // part.every * part.every:
+            raise Finding(f"part: {part.steps} steps kept of {error.step}")
+        check_run(part)
+
+
+def check_run(sol):
+    """Finite data, and times that increase."""
+    rows = sol.rows.array if len(sol) > 1 else sol.method.layout(sol.system).given(sol.rows.array)
+    if not np.isfinite(rows).all():
+        k = int(np.argmin(np.isfinite(rows).all(1)))
+        raise Finding(f"not finite: row {k} by {kind(sol.method)}")
+    if not np.isfinite(sol.t).all() or not (np.diff(sol.t) > 0).all():
+        raise Finding(f"time: does not increase, {kind(sol.method)}")
+    group = getattr(sol.system, "group", None)
+    if group is not None and group.name == "SO3":
+        off = np.abs(np.linalg.norm(sol.q[:, sol.system.k :], axis=1) - 1).max()
+        if off > 1e-9:
+            raise Finding(f"quaternion: norm off by {off:.0e}, {kind(sol.method)}")
+
+
+def kind(method):
+    return type(method).__name__
+
+
+def finite_energy(sol):
+    with np.errstate(all="ignore"):
+        return np.isfinite(sol.energy()).all()
+
+
+# ---------------------------------------------------------------------------- the calls
+
+
+class Case:
+    """Call number ``index`` of a seed: its system and method, and random numbers of its own."""
+
+    def __init__(self, seed, index):
+        self.rng = random.Random(f"{seed} {index}")
+        self.subject, self.formulas, methods, self.compiled = subject(seed, index // BATCH)
+        self.text, self.method = "", self.rng.choice(methods)
+
+    def run(self):
+        """The name of the outcome, or a Finding."""
+        if self.method is None:
+            return "left out, derivation too long"
+        self.method = self.method(self.rng)
+        kinds = [runs, ensembles, files, damaged, wrong, wrong_system, readings]
+        return self.rng.choices(kinds, [40, 25, 6, 8, 14, 2, 5])[0](self)
+
+    def call(self, f, name=NAMES, **options):
+        """``outcome`` of a call whose text is kept for the report."""
+        self.text = f"{f.__name__}({', '.join(f'{k}={short(x)}' for k, x in options.items())})"
+        return outcome(f, name=name, **options)
+
+    def start(self, ensemble=False):
+        """Keywords of a run: states, h, steps, every, t0."""
+        rng, s, m = self.rng, self.subject, self.method
+        t0 = rng.choice([0.0] * 6 + [rng.uniform(-5, 5), 1e3, 1e6, 1e16])
+        q0, v0 = draw.start(rng, s, t0)
+        h, every = draw.step_size(rng), rng.choice([1, 1, 1, 2, 5])
+        steps = rng.choice([0, 1, 2, 3, 5, 10, 50]) // every * every
+        h = min(h, 1.0) if isinstance(m, nh.Reference) else h  # which takes as long as it takes
+        if rng.random() < 0.05:
+            v0 = v0 + 10 ** rng.uniform(-13, 1) * np.array([rng.gauss(0, 1) for _ in v0])
+        given = {"q0": q0, "v0": v0, "h": h, "steps": steps, "every": every, "t0": t0}
+        given["progress"] = False
+        if m.discrete and rng.random() < 0.2:
+            with watched():
+                given["q1"], given["v0"] = draw.second(rng, s, m, q0, v0, h, t0), None
+        return given
+
+
+def short(x):
+    return (
+        np.array2string(x, separator=", ", precision=17) if isinstance(x, np.ndarray) else repr(x)
+    )
+
+
+@lru_cache(2)
+def subject(seed, batch):
+    """(system, its printed formulas, functions that draw methods, whether to compile)."""
+    rng = random.Random(f"{seed} batch {batch}")
+    system = None
+    while system is None:  # some are refused
+        system, _ = outcome(draw.system, rng)
+    kinds = [f if derived(system, f(rng)) else None for f in draw.kinds_of_method(rng, system)]
+    return system, printed.Formulas(system.full or system), kinds, rng.random() < 0.04
+
+
+def derived(system, method):
+    """False if it takes too long, which is the reader's choice: a bar says so, Ctrl-C stops it."""
+    try:
+        outcome(nh.source, system, method)
+    except Finding as found:
+        return not str(found).startswith("slow")  # the calls will find the others again
+    return True
+
+
+def runs(case):
+    """One run, judged by the printed equations."""
+    s, m, given = case.subject, case.method, case.start()
+    sol, error = case.call(nh.integrate, system=s, method=m, **given)
+    if type(error) is ValueError:
+        return "ValueError"
+    done = sol if error is None else error.trajectory
+    if error is None:
+        check_run(sol)
+        if sol.steps != given["steps"]:
+            raise Finding(f"steps: {sol.steps} instead of {given['steps']}")
+    judge_steps(case, done)
+    return "run" if error is None else "IntegrationError"
+
+
+def judge_steps(case, sol):
+    if case.subject.full is not None:
+        if not isinstance(sol.method, (nh.RDLA, nh.REDLA)) or sol.every != 1:
+            return
+        sol, _ = outcome(case.subject.reconstruct, sol)
+        if sol is None or not np.isfinite(sol.rows.array).all():
+            return
+    if isinstance(sol.method, nh.Reference):
+        return check_energy(sol)
+    for name, step, residual, allowed in printed.broken(
+        case.formulas, sol, case.subject.full is not None
+    ):
+        off = f"{residual:.1e} where {allowed:.1e} is allowed"
+        raise Finding(f"equations: {name} of {kind(sol.method)}: step {step}, {off}")
+
+
+def check_energy(sol):
+    """The reference keeps the energy; T and V tell what to measure it by."""
+    s = sol.system
+    if not s.is_autonomous or s.full is not None:
+        return
+    with np.errstate(all="ignore"):
+        E, V = s.energy(sol.q, sol.v), s.V(sol.q)
+        size = np.abs(V).max() + np.abs(E - V).max()
+        if not np.abs(E - E[0]).max() <= 1e4 * sol.method.rtol * size * (1 + len(sol)):
+            raise Finding(f"equations: energy of Reference: {np.ptp(E):.1e} of {size:.1e}")
+
+
+def ensembles(case):
+    """Some runs at once, and one of them alone: the same steps and values."""
+    rng, s, m = case.rng, case.subject, case.method
+    given, count = case.start(), rng.choice([1, 2, 3, 5])
+    many = dict(given)
+    which = "q1" if "q1" in given else "v0"
+    if rng.random() < 0.7:
+        draws = [(given["q0"], given[which])]
+        draws += [draw.start(rng, s, given["t0"]) for _ in range(count - 1)]
+        if which == "q1":
+            draws[1:] = [(q, s.move(q, v, given["h"])) for q, v in draws[1:]]
+        many["q0"], many[which] = (np.array(x) for x in zip(*draws, strict=True))
+    if rng.random() < 0.5 or many["q0"].ndim == 1:
+        many["h"] = np.array([given["h"]] + [draw.step_size(rng) for _ in range(count - 1)])
+    if s.parameters and rng.random() < 0.4:
+        name = rng.choice([*s.parameters])
+        values = [s.parameters[name]] + [rng.uniform(0.1, 3) for _ in range(count - 1)]
+        many["parameters"] = {name.name: np.array(values)}
+    many["backend"] = rng.choice(["python", "numpy", "numpy", "numpy", None])
+    if case.compiled:
+        many["backend"] = "numba"
+    many["summary"] = rng.choice([None, None, None, "last", "energy", ["last", "energy"]])
+    found, error = case.call(nh.ensemble, system=s, method=m, **many)
+    if error is not None:
+        return type(error).__name__
+    check_ensemble(found)
+    k = rng.randrange(len(found))
+    one = {x: y for x, y in given.items() if x not in ("q0", which)}
+    one |= {"q0": found.start.q0[k], which: getattr(found.start, which)[k], "h": found.h[k]}
+    alone = s.set(**{x: y[k] for x, y in found.parameters.items()})
+    compare(case, alone, m, one, found, k)
+    return "ensemble"
+
+
+def check_ensemble(found):
+    if set(found.errors) != set(np.flatnonzero(~found.ok)):
+        raise Finding("ensemble: errors and ok differ")
+    if found.rows is None:
+        return
+    for k in range(len(found)):
+        check_run(found[k])
+        if not np.isnan(found.rows[k, len(found[k]) :]).all():
+            raise Finding("ensemble: rows after the end of a run")
+
+
+def compare(case, system, method, given, found, k):
+    """Member k of an ensemble with the run alone; chaos is told apart by starts that differ."""
+
+    def alone(q0):
+        sol, error = outcome(nh.integrate, system, method, **given | {"q0": q0}, backend="python")
+        sol = sol if error is None else getattr(error, "trajectory", None)
+        return sol, getattr(error, "step", given["steps"])
+
+    sol, done = alone(given["q0"])
+    if sol is None:
+        raise Finding(f"backends: alone it is refused, {kind(method)}")
+    mine = None if found.rows is None else found.rows[k][: len(found[k])]
+    gap = distance(sol, done, mine, found.steps_done[k])
+    if gap <= 1e-9:
+        return
+    rng = np.random.default_rng(7)
+    for _ in range(6):
+        change = 1e-12 * rng.uniform(-1, 1, len(given["q0"]))
+        q0 = given["q0"] * (1 + change) + change * np.abs(given["q0"]).max()
+        other, steps = alone(q0 / np.linalg.norm(q0) if on_sphere(system) else q0)
+        if other is None or 10 * distance(sol, done, other.rows.array, steps) > gap:
+            return  # round-off grows as much
+    backend = "?" if "backend" not in case.text else re.search(r"backend=(\S+),", case.text)[1]
+    what = f"{found.steps_done[k]} steps against {done}" if gap == np.inf else f"{gap:.0e}"
+    raise Finding(f"backends: {backend} and python differ, {kind(method)}: {what}")
+
+
+def on_sphere(system):
+    return getattr(system, "group", None) is nh.groups.SO3 and not system.k
+
+
+def distance(sol, done, rows, steps):
+    """How far two runs lie apart, each part measured by its size."""
+    if done != steps:
+        return np.inf
+    if rows is None:
+        return 0.0
+    worst, other = 0.0, nh.Trajectory(sol.system, sol.method, rows, t0=sol.t0, h=sol.h0)
+    with np.errstate(all="ignore"):
+        for part in ("q", "p", "v", "t", "h"):
+            if hasattr(sol.rows, part):
+                a, b = getattr(sol.rows, part), getattr(other.rows, part)
+                worst = max(worst, np.abs(a - b).max() / (np.abs(a).max() + 1e-300))
+    return worst
+
+
+# ---------------------------------------------------------------------------- files
+
+
+def some_run(case):
+    sol, error = case.call(nh.integrate, system=case.subject, method=case.method, **case.start())
+    return sol if error is None else getattr(error, "trajectory", None)
+
+
+def saved(sol):
+    file = io.BytesIO()
+    _, error = outcome(sol.save, file, name="cannot be saved")
+    return None if error is not None else file.getvalue()
+
+
+def files(case):
+    """Saved and loaded, a run is the same."""
+    sol = some_run(case)
+    data = None if sol is None else saved(sol)
+    if data is None:
+        return "ValueError"
+    back, error = outcome(nh.load, io.BytesIO(data))
+    if error is not None:
+        raise Finding(f"file: what was saved is not read: {error}"[:150])
+    same = (
+        np.array_equal(back.rows.array, sol.rows.array, equal_nan=True)
+        and back.method == sol.method
+    )
+    if not same or back.system != sol.system or not np.array_equal(back.t, sol.t):
+        raise Finding("file: another run came back")
+    return "file"
+
+
+def damaged(case):
+    """A file with something wrong in it is read or refused."""
+    rng, sol = case.rng, some_run(case)
+    data = None if sol is None else saved(sol)
+    if data is None:
+        return "ValueError"
+    if rng.random() < 0.3:
+        at = rng.randrange(len(data))
+        cut = rng.random() < 0.5
+        data = data[:at] if cut else data[:at] + bytes([rng.randrange(256)]) + data[at + 1 :]
+        case.text += f" file damaged at byte {at}"
+    else:
+        data = with_other_contents(case, data)
+    back, error = outcome(nh.load, io.BytesIO(data))
+    if error is not None:
+        return "damaged file refused"
+    check_loaded(back)
+    return "damaged file read"
+
+
+def check_loaded(back):
+    for read in (repr, lambda sol: sol.t, lambda sol: sol.h, lambda sol: sol.steps):
+        outcome(read, back)
+    if not (back.h0 > 0 and back.every >= 1 and np.isfinite(back.t).all()):
+        raise Finding(f"file: accepted with h = {back.h0}, every = {back.every}, t0 = {back.t0}")
+
+
+def with_other_contents(case, data):
+    """One entry of the JSON, or the rows, replaced by something else."""
+    rng = case.rng
+    with np.load(io.BytesIO(data)) as file:
+        about, rows = json.loads(str(file["about"])), file["rows"]
+    if rng.random() < 0.15:
+        others = [rows[:, :1], rows[:0], rows[0], rows.astype(complex), rows * np.nan, rows.T]
+        rows = rng.choice(others)
+    else:
+        node, path = about, []
+        while isinstance(node, (dict, list)) and node and (not path or rng.random() < 0.85):
+            key = rng.choice(sorted(node)) if isinstance(node, dict) else rng.randrange(len(node))
+            path.append((node, key))
+            node = node[key]
+        node, key = path[-1]
+        values = [
+            None,
+            -1,
+            0,
+            1.5,
+            1e308,
+            10**9,
+            10**40,
+            "x",
+            "",
+            [],
+            {},
+            True,
+            ["Symbol", "x", {}],
+        ]
+        values += [["Pow", ["Rational", "9", "1"], ["Rational", "9" * 9, "1"]], ["sin"], "nan"]
+        values += [["Float", [0, "1", 0, 1], 10**9], ["Rational", "1", "0"], [[]], "__class__"]
+        if rng.random() < 0.1 and isinstance(node, dict):
+            del node[key]
+        else:
+            node[key] = rng.choice(values)
+        case.text += f" file with {[k for _, k in path]} replaced: {str(node)[:100]}"
+    file = io.BytesIO()
+    np.savez_compressed(file, about=np.array(json.dumps(about)), rows=rows)
+    return file.getvalue()
+
+
+# ---------------------------------------------------------------------------- wrong arguments
+
+
+def wrong(case):
+    """One argument of a good call replaced by junk: refused by its name, or taken for good."""
+    rng, many = case.rng, case.rng.random() < 0.4
+    f, given = (nh.ensemble, nh.integrate)[not many], case.start() | {"backend": None}
+    if many:
+        given |= {"parameters": None, "summary": None, "chunk": None}
+        given["h"] = np.array([given["h"], 0.1])
+    args = {"system": case.subject, "method": case.method} | given
+    if type(case.call(f, **args)[1]) is ValueError:
+        return "left out"
+    name, value = rng.choice([*args]), draw.junk(rng)
+    if name == "progress" or (name == "steps" and forever(value)):
+        return "left out"
+    named = {"q0": "q0|v0|q1|q", "v0": "v0|q0", "q1": "q1|q0", "h": "h|q1", "t0": "t0|v0"}.get(
+        name, name
+    )
+    result, error = case.call(f, **args | {name: value}, name=rf"\b({named})\b")
+    if isinstance(result, nh.Trajectory):
+        check_run(result)
+    elif result is not None:
+        check_ensemble(result)
+    return "accepted" if error is None else f"junk: {type(error).__name__}"
+
+
+def forever(steps):
+    return isinstance(steps, (int, float)) and 1000 < steps < 1e13
+
+
+def wrong_system(case):
+    """A system, a method or a change of parameters from junk."""
+    rng, s = case.rng, case.subject
+    value, parts = draw.junk(rng), {"q": s.q, "v": s.v, "L": s.L, "constraints": s.constraints}
+    parts |= {"parameters": {k.name: x for k, x in s.parameters.items()}, "t": s.t, "metric": None}
+    parts |= {"holonomic": s.holonomic}
+    name = rng.choice([*parts, "alpha", "symmetric", "order", "rtol", "set"])
+    case.text = f"{name} = {value!r}"
+    if name == "alpha":
+        f = rng.choice([nh.DLA, nh.EDLA, nh.Projector, nh.Variational, nh.RDLA])
+        options = {"alpha": value}
+    elif name == "symmetric":
+        f, options = nh.DLA, {"symmetric": value}
+    elif name == "order":
+        f, options = nh.Composition, {"order": value}
+    elif name == "rtol":
+        f, options = nh.Reference, {"rtol": value}
+    elif name == "set":
+        if not s.parameters:
+            return "left out"
+        f, options = s.set, {next(iter(s.parameters)).name: value}
+    else:
+        f, options = nh.System, parts | {name: value}
+    _, error = outcome(f, **options)
+    return "accepted" if error is None else "refused"
+
+
+def readings(case):
+    """What can be read from a run: numbers, without warnings."""
+    sol, rng = some_run(case), case.rng
+    if sol is None:
+        return "ValueError"
+    at = rng.choice(["nodes", "midpoints", "projected", "average", "x", None, 3])
+    f = rng.choice([sol.energy, sol.constraint])
+    case.text += f".{f.__name__}({at!r})"
+    outcome(f, at)
+    for name in ("v", "p", "lam", "v_projected", "p_projected", "to_dataframe"):
+        outcome(lambda x=name: getattr(sol, x)() if x == "to_dataframe" else getattr(sol, x))
+    return "reading"
+
+
+# ---------------------------------------------------------------------------- many
+
+
+def fuzz(seed, indices):
+    """(Counter of outcomes, {kind of finding: [(index, finding, call)]})."""
+    outcomes, findings = Counter(), defaultdict(list)
+    for index in indices:
+        case = None
+        try:
+            case = Case(seed, index)
+            outcomes[case.run()] += 1
+        except Exception as error:
+            found = error if isinstance(error, Finding) else f"the fuzzer itself: {error!r}"
+            outcomes["FINDING"] += 1
+            text = case.text if case else "a system"
+            findings[re.sub(r"[-+]?\d[\d.e+-]*", "#", str(found))[:70]].append((index, found, text))
+    return outcomes, findings
+
+
+def report(seed, outcomes, findings):
+    lines = [f"{n:8} {what}" for what, n in outcomes.most_common()]
+    for name, group in sorted(findings.items(), key=lambda x: -len(x[1])):
+        index, found, text = min(group, key=lambda x: len(x[2]))
+        lines.append(f"\n{len(group)} x {name}\n  tests/fuzz.py {seed} {index}..{index + 1}")
+        lines += [f"  {found}", f"  {text[:600]}"]
+    return "\n".join(lines)
+
+
+def main(args):
+    if len(args) != 2:
+        print(__doc__)
+        return 2
+    seed, (first, last) = args[0], (args[1].split("..") if ".." in args[1] else ("0", args[1]))
+    begun = time.process_time()
+    outcomes, findings = fuzz(seed, range(int(first), int(last)))
+    print(report(seed, outcomes, findings))
+    print(f"\n{sum(outcomes.values())} calls, {time.process_time() - begun:.0f} s of CPU")
+    return int(bool(findings))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
