@@ -104,3 +104,10 @@ def test_coefficients_are_expressions_and_not_text():
     x, y, phi = symbols("x y phi")
     assert check("06.2", [y, -x, 1]).right
     assert "not text" in check("06.2", ["cos(phi)", "sin(phi)", 0]).text
+
+
+def test_three_digits_are_enough_to_park_the_robot():
+    assert check("07.1", (0.122, -0.479)).right
+    assert "other way round" in check("07.1", (-0.122, 0.479)).text
+    assert "approximation" in check("07.1", (0, -0.5)).text
+    assert not check("07.1", (0.12, -0.48)).right
