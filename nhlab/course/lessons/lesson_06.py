@@ -269,13 +269,12 @@ def draw_kept(runs, momentum):
 
 
 X, Y = symbols("x y")
-PLANE = {"e1": {"x": 1}, "e2": {"y": 1}}  # the shifts of the plane; with a turn they are SE(2)
 PAIRS = "robot theta, rolling_disk phi, sleigh theta, particle y, snakeboard phi, snakeboard x"
 
 
 def plane(heading):
-    """The moves of the plane, for a body with a ``heading``: two shifts and the turn."""
-    return {**PLANE, "e3": {"x": -Y, "y": X, heading: 1}}
+    """SE(2) for a body with a ``heading``: two shifts of the plane and its turn about 0."""
+    return {"e1": {"x": 1}, "e2": {"y": 1}, "e3": {"x": -Y, "y": X, heading: 1}}
 
 
 @asks(
@@ -300,12 +299,8 @@ def prediction_1():
         (False, False, True): "The angular momentum only: the wheels turn the velocity",
         (False, False, False): "None of them",
     }[tuple(np.ptp(J, axis=0) < 1e-3)]
-    numbers = {
-        "low": J[:, 0].min(),
-        "high": J[:, 0].max(),
-        "least": J[:, 2].min(),
-        "most": J[:, 2].max(),
-    }
+    (low, _, least), (high, _, most) = J.min(0), J.max(0)
+    numbers = {"low": low, "high": high, "least": least, "most": most}
     return truth, {**numbers, "first": speed[0], "last": speed[-1], "energy": np.ptp(sol.energy())}
 
 
