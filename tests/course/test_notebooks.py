@@ -61,36 +61,26 @@ def test_no_plumbing_in_lessons(notebook):
         assert "ipywidgets" not in cell.source and ".observe(" not in cell.source
 
 
-def test_every_exercise_is_open_and_its_solution_is_right(notebook):
-    cells = code_cells(notebook)
-    asked, solved = {}, {}
-    for cell in cells:
-        found = re.search(r'nh\.check\("([\d.]+)"', cell.source)
+def test_every_exercise_is_open_and_nothing_gives_it_away(notebook):
+    asked = {}
+    for cell in code_cells(notebook):
+        assert "solution" not in cell.metadata.get("tags", [])
+        found = re.search(r'nh\.check\("([\w.]+)"', cell.source)
         if found:
-            solution = "solution" in cell.metadata.get("tags", [])
-            (solved if solution else asked)[found[1]] = cell
-    assert asked.keys() == solved.keys()
+            asked[found[1]] = cell
     for name, cell in asked.items():
         exercises.exercise(name)
         assert "Not answered yet" in text(cell), name
-    for name, cell in solved.items():
-        assert cell.metadata.jupyter.source_hidden, name
-        assert "Right." in text(cell), name
+    assert not any("Right." in text(cell) for cell in code_cells(notebook))
+
+
+def test_markers_of_the_tests_are_tags(notebook):
+    assert not any("NBVAL" in cell.source for cell in notebook.cells)
 
 
 def text(cell):
     said = (o.get("data", {}).get("text/plain", "") + o.get("text", "") for o in cell.outputs)
     return " ".join(said)
-
-
-def test_exercises_do_not_accept_anything():
-    for module in (ROOT / "nhlab/course/lessons").glob("lesson_*.py"):
-        for number in re.findall(r"^def exercise_(\d+)\(", module.read_text(), re.MULTILINE):
-            name = f"{module.stem.removeprefix('lesson_')}.{number}"
-            for nonsense in (-12345.678, "nonsense", None, [1, 2, 3]):
-                verdict = exercises.check(name, nonsense)
-                assert verdict.state == "wrong" and len(verdict.text) > 10, (name, nonsense)
-                assert "\n" not in verdict.text
 
 
 # Run in the kernel of a lesson after its last cell; tells what is wrong with its panels.
@@ -176,9 +166,3 @@ def test_links_resolve(notebook, request):
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", cell.source):
             if not target.startswith(("http", "attachment:", "data:")):
                 assert (ROOT / "notebooks" / target).exists(), target
-
-
-def test_the_check_answers_in_three_ways():
-    assert exercises.check("01.1").state == "open"
-    with pytest.raises(ValueError, match=r"there is no exercise '01\.99'"):
-        exercises.check("01.99", 1)
