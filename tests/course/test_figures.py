@@ -187,7 +187,7 @@ def test_the_sliders_are_those_that_matter(name):
         return np.nanmax(np.abs(new - old)) / np.nanmax(np.abs(old))
 
     before = pictures(setting.defaults | away)
-    for key in (*setting.ranges, "rule"):
+    for key in (*setting.ranges, *["rule"] * given.rule):
         low, high, _ = setting.ranges.get(key, (0, 0, 0))
         moved = RULES[1] if key == "rule" else low + 0.7 * (high - low)
         after = pictures(setting.defaults | away | {key: moved})
