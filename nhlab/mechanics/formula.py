@@ -22,7 +22,7 @@ def sympified(e, name):
     """e as a SymPy object; text is refused, since SymPy would execute it."""
     try:
         return sp.sympify(e, strict=True)
-    except sp.SympifyError:
+    except (sp.SympifyError, TypeError):  # TypeError: of types and the like, by SymPy's converters
         raise ValueError(
             f"{name} = {e!r} is not a SymPy expression; write it in symbols, from nh.symbols"
         ) from None

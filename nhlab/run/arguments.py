@@ -79,7 +79,7 @@ def array(x, name, wanted="is not an array of numbers"):
 
 def positive(h, many):
     """h as a number or, of many runs, as an array."""
-    if not (many and np.ndim(h)):
+    if not (many and (np.ndim(h) if isinstance(h, np.ndarray) else hasattr(h, "__len__"))):
         if finite(h, "h") <= 0:
             raise ValueError(f"h = {h!r} must be positive; to go back in time, reverse v0")
         return float(h)

@@ -14,6 +14,7 @@ from ..mechanics import groups
 from ..mechanics.formula import is_moderate_power
 from ..mechanics.groupsystem import GroupSystem
 from ..mechanics.system import System
+from ..methods.layout import Rows
 from .arguments import finite, positive, whole
 
 FORMAT = "nhlab trajectory 1"
@@ -56,9 +57,12 @@ def load(cls, path):
         if about["format"] != FORMAT:
             raise KeyError("format")
         system, method = system_from_json(about["system"]), method_from_json(about["method"])
-        width = method.layout(system).width
-        if rows.dtype != float or rows.ndim != 2 or rows.shape[1] != width or not len(rows):
+        layout = method.layout(system)
+        if rows.dtype != float or rows.ndim != 2 or rows.shape[1] != layout.width or not len(rows):
             raise ValueError(f"rows of shape {rows.shape} and type {rows.dtype}")
+        parts = Rows(layout, rows)
+        if not all(np.isfinite(x).all() for x in (parts.q, parts.v, *parts.clock(0.0, 1.0))):
+            raise ValueError("rows that are not finite")
         return cls(system, method, rows, **_about(about))
     except OSError:
         raise  # there is no such file, or it may not be read

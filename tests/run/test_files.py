@@ -177,3 +177,14 @@ def test_expressions_are_written_as_ever(name):
     assert files.to_json(e) == data == json.loads(json.dumps(files.to_json(e)))
     back = files.from_json(data)
     assert back == e and sp.srepr(back) == sp.srepr(e)
+
+
+@pytest.mark.parametrize("method", [nh.DLA(), nh.EDLA(), nh.RK4()], ids=repr)
+def test_rows_that_are_not_finite_are_refused(method):
+    sol = run(PARTICLE, method)
+    sol.rows.array[3] = np.nan
+    file = io.BytesIO()
+    sol.save(file)
+    file.seek(0)
+    with pytest.raises(ValueError, match="not finite"):
+        nh.load(file)

@@ -123,6 +123,7 @@ SYSTEMS = {
     "singular metric": (
         lambda: nh.System((x, y), (vx, vy), vx**2 + vy**2, [vx - x * vy], metric=[[1, 1], [1, 1]]),
         "metric", "invertible"),
+    "type as L": (lambda: nh.System((x,), (vx,), int), "L = <class 'int'>"),
     "set unknown": (lambda: nh.systems.sleigh().set(b=1), "'b' is unknown", "a"),
     "set without parameters": (lambda: PARTICLE.set(b=1), "'b' is unknown", "none"),
     "set NaN": (lambda: nh.systems.sleigh().set(a=np.nan), "parameter a = nan"),
@@ -146,6 +147,11 @@ def test_backends_have_names(backend):
     for run in nh.integrate, nh.ensemble:
         given = {"h": [0.1] if run is nh.ensemble else 0.1, "steps": 1, "backend": backend}
         refused(lambda run=run, given=given: run(PARTICLE, nh.DLA(), **given), "backend = ")
+
+
+@pytest.mark.parametrize("h", [[0.1, [0.2]], {}, "abc", {0.1}], ids=repr)
+def test_step_sizes_of_many_runs_are_numbers(h):
+    refused(lambda: nh.ensemble(PARTICLE, nh.DLA(), h=h, steps=1), "h = ", "K numbers")
 
 
 def test_no_ensemble_of_references():
