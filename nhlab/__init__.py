@@ -31,6 +31,7 @@ _HOME = {
     "geometry.symmetry": ("Symmetry",),
     "view.widgets": ("explore", "animate", "motion_panel", "panel", "Picture"),
     "course.exercises": ("check", "hint", "solution"),
+    "course.figures": ("paper_figure",),
     "course.predict": ("covers", "predict", "predictions"),
 }
 _MODULES = {

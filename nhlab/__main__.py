@@ -144,10 +144,10 @@ def environment():
 
 
 def prepare_lab():
-    """Give JupyterLab what panels want, as defaults: the user's own settings come before them.
+    """Give JupyterLab what panels want; where the user has chosen otherwise, that remains.
 
-    The files there let a saved notebook keep its panels, and the server pass messages on at once;
-    without the echo a slider hears of its own moves only once.
+    The files there let a saved notebook keep its panels, unless Lab's settings say no, and the
+    server pass messages on at once; without the echo a slider is not told of its own moves.
     """
     paths = [str(ROOT / "nhlab/course/jupyter"), os.environ.get("JUPYTER_CONFIG_PATH", "")]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(path for path in paths if path)

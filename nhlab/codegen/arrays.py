@@ -29,7 +29,7 @@ def _held(lines):
     """The lines with ``hold_`` in the loops that end with ``ok = ...; if all_(ok): break``."""
     found, known = [], set()
     for line in lines:
-        if not (isinstance(line, ast.For) and _calls(line.body[-1], "all_")):
+        if not (isinstance(line, ast.For) and "all_(" in ast.unparse(line.body[-1])):
             found.append(line)
             known |= _assigned([line])
             continue
@@ -45,12 +45,6 @@ def hold(ok, now, kept, values):
     if ok is None:
         return now, values
     return ok | now, tuple(np.where(ok, a, b) for a, b in zip(kept, values, strict=True))
-
-
-def _calls(line, name):
-    return (
-        isinstance(line, ast.If) and isinstance(line.test, ast.Call) and line.test.func.id == name
-    )
 
 
 def _assigned(lines):

@@ -419,7 +419,7 @@ class Mixed(Horizontal):
     .. math:: D = H\oplus S, \quad V = S\oplus U, \qquad w_d(q_0,q_1) = 0, \quad
               \frac{\partial L_d}{\partial s_1} = \mu \text{ for } s \in S
 
-    With an empty S this is ``Chaplygin``, with an empty U and no constraints ``Horizontal``.
+    ``Chaplygin`` is the case of an empty S, ``Horizontal`` that of an empty U.
 
     Parameters
     ----------

@@ -65,6 +65,7 @@ def _listed(source, name=None):
                 return GroupSystem(**parts, rule=numbers["rule"])
             return System(v=symbols([f"v{s}" for s in parts["q"]]), **parts)
 
+        make.title = about["name"]
         (on_groups if "rule" in signature(state).parameters else catalogue)[title] = make
         return make
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..mechanics.checks import rank
 from ..mechanics.system import System
 from ..methods.method import Method
+from ..methods.projector import Projector
 
 # ---------------------------------------------------------------------------- one by one
 
@@ -218,8 +219,8 @@ def check_states(start):
     for k in _first(rank(A)[:, None] < A.shape[1]):
         place = f"q0{at(k)} = {_short(q[k])} (rank {rank(A[k])} of {len(A[k])})"
         raise ValueError(f"the constraints are dependent at {place}; start elsewhere")
-    if v is None:
-        return _check_second(start, at)
+    if v is None:  # Projector does not discretise the constraints: any q1 will do
+        return None if isinstance(start.method, Projector) else _check_second(start, at)
     residual = np.einsum("kai,ki->ka", A, v)
     for k in _first(np.abs(residual) > 1e-9 * _size(A, v) + 1e-15):
         near, how = _nearest(s, A[k], residual[k], q[k], v[k], t)

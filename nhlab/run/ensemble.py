@@ -347,10 +347,7 @@ def _alone(one, rows, backend, errors, k):
 
 
 def _as_arrays(part, rows, ends, errors):
-    """All states advance together; one that fails is tried alone and, failing again, left out.
-
-    Newton goes on until all have converged, which may lead one away that had; alone it stops.
-    """
+    """All states advance together; one that fails is tried alone and, failing again, left out."""
     rows[:, 0] = part.row
     begun = np.isfinite(part.state).all(-1)
     for k in np.flatnonzero(~begun).tolist():  # their first step fails

@@ -105,11 +105,12 @@ class Kepler(Body):
 
 def kepler_ellipse(q, v, mu):
     """The true orbit through q with velocity v, (k, 2); no points if it is not bounded."""
-    r, a = np.hypot(*q), 1 / (2 / np.hypot(*q) - v @ v / mu)
-    e = ((v @ v - mu / r) * q - (q @ v) * v) / mu  # from the sun to the perihelion
-    size = np.hypot(*e)
-    if not 0 < a < np.inf:
+    r, speed2 = np.hypot(*q), v @ v
+    if speed2 >= 2 * mu / r:
         return np.full((1, 2), np.nan)
+    a = 1 / (2 / r - speed2 / mu)
+    e = ((speed2 - mu / r) * q - (q @ v) * v) / mu  # from the sun to the perihelion
+    size = np.hypot(*e)
     ellipse = a * circle(181) * [1, np.sqrt(1 - size**2)] - [a * size, 0]
     return place(ellipse, np.arctan2(e[1], e[0]), (0, 0))
 

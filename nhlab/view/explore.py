@@ -1,19 +1,18 @@
 """``explore``: the panel of most lessons, from a system and some methods."""
 
 import inspect
-import re
 from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 
-from ..mechanics.catalogue import catalogue, on_groups
 from ..mechanics.checks import sequence
-from ..mechanics.velocities import complete_velocity, free_velocities, start_of
+from ..mechanics.system import System
+from ..methods.method import Method
 from ..run.errors import IntegrationError
-from ..run.loop import integrate
 from . import plot
-from .panel import Panel, choice, slider
+from .panel import Panel, choice
 from .picture import Picture
+from .setting import Setting, named
 
 
 def explore(system, methods, view="energy", **options):
@@ -23,11 +22,14 @@ def explore(system, methods, view="energy", **options):
     methods : integrators, one curve each;  view : a reading of nhlab.plot, or two coordinates, or
         a list of views to choose from
     h : (low, high, value) of the step slider;  alpha : (low, high, value), else no slider
-    steps or T : the length of the runs, fixed steps or fixed time
+    rule : True to choose between the alpha rule and the symmetric rule
+    steps or T : the length of the runs, fixed steps or fixed time; T=(low, high, value) a slider
     q0, v0 : the start, else the system's own
     start : names of coordinates and velocities that get sliders, each "x" or ("x", low, high)
     parameters : likewise for parameters of the system
     extra : labels -> functions of a trajectory, added to the read-out of each method
+
+    The keys of ``panel.controls`` are h, alpha, rule, T, q0.x, v0.vx, par.a.
     """
     e = Explorer(system, methods, view, **options)
     return Panel(e.picture, e.update, e.controls, caption=e.caption, code=e.code)
@@ -43,8 +45,9 @@ class Explorer:
     _: KW_ONLY
     h: tuple = (0.01, 0.5, 0.2)
     alpha: tuple | None = None
+    rule: bool = False
     steps: int | None = None
-    T: float | None = None
+    T: object = None
     q0: tuple | None = None
     v0: tuple | None = None
     start: tuple = ()
@@ -55,33 +58,40 @@ class Explorer:
 
     def __post_init__(self):
         given = (self.system, self.methods, self.view)
-        self.systems, self.methods, self.views = map(sequence, given)
+        self.systems, methods, self.views = map(sequence, given)
+        _all_are(System, "system", self.systems, "nh.systems.particle()")
+        _all_are(Method, "methods", methods, "nh.DLA()")
         for view in self.views:
             plot.reading(view, self.systems[0])
         if not self.steps and not self.T:
             self.steps = 1250
-        self.start, self.parameters = (
-            {name: ends for name, *ends in map(sequence, given)}
-            for given in (self.start, self.parameters)
-        )
-        self.starts = [self._start(s) for s in self.systems]
-        self.controls = self._choices() | {"h": slider("step size h", *self.h)}
-        if self.alpha is not None:
-            self.controls["alpha"] = slider("alpha", *self.alpha)
-        self.controls |= self._sliders()
+        runs = {k: getattr(self, k) for k in ("h", "alpha", "rule", "steps", "T", "q0", "v0")}
+        self.setting = Setting(self.systems, named(methods), **runs, sliders=self._asked())
+        self.controls = self._choices() | self.setting.controls()
+        self._defaults = self.setting.defaults
         self._prepare(Picture(self.size))
 
-    def _start(self, s):
-        """q0, v0 as given, or else the system's own, and the velocities that are free there."""
-        q0, v0 = start_of(s, self.q0, self.v0)
-        asked = [k for k, v in enumerate(s.v) if str(v) in self.start]
-        return q0, v0, free_velocities(s, q0, asked)
+    def _asked(self):
+        """The keys of the sliders for the start and the parameters, with their ends."""
+        s, asked = self.systems[0], {}
+        keys = {str(x): f"q0.{x}" for x in s.q} | {str(x): f"v0.{x}" for x in s.v}
+        for name, ends in _names("start", self.start):
+            if name not in keys:
+                raise ValueError(f"start: {name!r} is neither a coordinate nor a velocity of {s!r}")
+            asked[keys[name]] = ends
+        known = [symbol.name for symbol in s.parameters]
+        for name, ends in _names("parameters", self.parameters):
+            if name not in known:
+                raise ValueError(f"parameters: {name!r} is none of {s!r}; it has {known}")
+            asked[f"par.{name}"] = ends
+        return asked
 
     def _choices(self):
         """Drop-down lists of what there are several of."""
+        methods = [plot.label(m) for m in self.setting.methods.values()]
         options = {
             "system": [(s.name or f"system {k}", k) for k, s in enumerate(self.systems)],
-            "method": [(plot.label(m), k) for k, m in enumerate(self.methods)],
+            "method": [(text, k) for k, text in enumerate(methods)],
             "view": self.views,
         }
         several = {name: given for name, given in options.items() if len(given) > 1}
@@ -89,28 +99,15 @@ class Explorer:
             several["method"].insert(0, ("all", -1))
         return {name: choice(name, given) for name, given in several.items()}
 
-    def _sliders(self):
-        """Sliders for the start and the parameters, between the ends given or near the value."""
-        s, (q0, v0, _), made = self.systems[0], self.starts[0], {}
-        state = dict(zip(map(str, (*s.q, *s.v)), (*q0, *v0), strict=True))
-        for name, ends in self.start.items():
-            if name not in state:
-                raise ValueError(f"start: {name!r} is neither a coordinate nor a velocity of {s!r}")
-            x = state[name]
-            made[name] = slider(f"{name}(0)", *(ends or (x - 1, x + 1)), x)
-        known = {symbol.name: x for symbol, x in s.parameters.items()}
-        for name, ends in self.parameters.items():
-            if name not in known:
-                raise ValueError(f"parameters: {name!r} is none of {s!r}; it has {list(known)}")
-            x = known[name]
-            near = sorted((x / 2, 2 * x)) if x else (-1, 1)
-            made[name] = slider(name, *(ends or near), x)
-        return made
-
     def _prepare(self, picture):
         """The artists: a curve for each method, and a mark where it stopped."""
         self.picture, self._shown = picture, None
-        looks = [{"label": plot.label(m), **plot.look(m)} for m in self.methods]
+        methods = self.setting.methods.values()
+        looks = [{"label": plot.label(m), **plot.look(m)} for m in methods]
+        kinds = [type(m).__name__ for m in methods]
+        self._titles = [
+            k if kinds.count(k) == 1 else repr(m) for k, m in zip(kinds, methods, strict=True)
+        ]
         mark = {"marker": "X", "markersize": 11, "linestyle": "none"}
         self.lines = [picture.line(**look) for look in looks]
         self.stops = [picture.line(**{**mark, "color": look["color"]}) for look in looks]
@@ -118,73 +115,91 @@ class Explorer:
             above = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "frameon": False}
             picture.ax.legend(handles=self.lines, ncols=min(4, len(looks)), **above)
 
-    def runs(self, values):
-        """System, q0, v0, methods by number and count of steps that the controls ask for."""
-        k, pick = values.get("system", 0), values.get("method", -1)
-        s, (q0, v0, free) = self.systems[k], self.starts[k]
-        if self.parameters:
-            s = s.set(**{name: values[name] for name in self.parameters})
-        moved = {name: values[name] for name in self.start}
-        q0, v0 = (
-            np.array([moved.get(str(x), y) for x, y in zip(symbols, given, strict=True)])
-            for symbols, given in ((s.q, q0), (s.v, v0))
-        )
-        methods = {k: m for k, m in enumerate(self.methods) if pick in (-1, k)}
-        if "alpha" in values:
-            alpha = round(values["alpha"], 6)
-            with_alpha = {k: m for k, m in methods.items() if hasattr(m, "alpha")}
-            methods |= {k: replace(m, alpha=alpha) for k, m in with_alpha.items()}
-        steps = self.steps or max(1, round(self.T / values["h"]))
-        return s, q0, complete_velocity(s, q0, v0, free), methods, steps
+    def _view(self, values):
+        return values.get("view", self.views[0])
+
+    def _picked(self, values):
+        """Names of the runs to be shown, with their places."""
+        pick = values.get("method", -1)
+        return {k: n for k, n in enumerate(self.setting.methods) if pick in (-1, k)}
 
     def update(self, picture, values, quick):
-        s, q0, v0, methods, steps = self.runs(values)
-        length = {"h": values["h"], "steps": min(steps, 400) if quick else steps}
-        view = values.get("view", self.views[0])
-        xlabel, ylabel, read = plot.reading(view, s)
-        stays = self._shown == (view, s.name)
-        if not stays:
-            picture.ax.set(xlabel=xlabel, ylabel=ylabel)
+        view, system = self._view(values), self.setting.own(values)
+        shown = view, system.name
+        if self._shown != shown:
+            r, first = plot.reading(view, system), self._shown is None
+            self._shown = shown
             picture.forget()
+            picture.changed()
+            picture.ax.set(xlabel=r.xlabel, ylabel=r.ylabel)
+            picture.ax.set_aspect("equal" if plot.is_path(view) else "auto")
+            if not first:  # the setting that a change is seen against
+                kept = {k: values[k] for k in ("system", "method", "view") if k in values}
+                self._draw(picture, self._defaults | kept, False)
+                picture.remember()
+        return self._draw(picture, values, quick)
+
+    def _draw(self, picture, values, quick):
+        call, view = self.setting.call(values), self._view(values)
+        r = plot.reading(view, call.system)
         for artist in (*self.lines, *self.stops):
             artist.set_data([], [])
-        text, curves = {}, []
-        for k, m in methods.items():
+        text, curves = {}, [([], [])]
+        for k, name in self._picked(values).items():
             try:
-                sol, stopped = integrate(s, m, q0, v0, **length, progress=False), False
+                sol, stopped = call.run(name, 400 if quick else None), False
             except IntegrationError as error:
                 sol, stopped = error.trajectory, True
                 text["error"] = str(error)
-            x, y = read(sol)
+            title = self._titles[k]
+            if r.discrete and not sol.method.discrete:
+                text[f"{title}:"] = f"has no {view}"
+                continue
+            x, y = r.read(sol)
             self.lines[k].set_data(x, y)
             if stopped:
                 self.stops[k].set_data(x[-1:], y[-1:])
             curves.append((x, y))
-            text |= self._numbers(sol)
-        picture.fit(picture.ax, *np.hstack(curves))
-        self._shown = (view, s.name)
+            text |= self._numbers(title, view, r, x, y)
+            text |= {f"{title}: {label}": f"{f(sol):.4g}" for label, f in dict(self.extra).items()}
+        x, y = np.hstack(curves)
+        until(picture, picture.ax, x, y, call.T if r.xlabel == plot.TIME else None)
         return text
 
-    def _numbers(self, sol):
-        name = type(sol.method).__name__
-        E = sol.energy("midpoints") if name == "EDLA" else sol.energy()
-        numbers = {f"{name}: energy spread": f"{np.ptp(E):.2e}" if len(E) else "-"}
-        return numbers | {f"{name}: {x}": f"{f(sol):.4g}" for x, f in dict(self.extra).items()}
+    def _numbers(self, title, view, r, x, y):
+        """The number of the curve that is drawn."""
+        what = "ends at" if r.number == "end" else f"{view} {r.number}"
+        return {f"{title}: {what}": plot.NUMBERS[r.number](x, y) if len(y) else "-"}
 
     def code(self, values):
-        """The calls that reproduce what is shown."""
-        s, q0, v0, methods, steps = self.runs(values)
-        numbers = ", ".join(f"{k.name}={x!r}" for k, x in s.parameters.items())
-        name = s.name.replace(" ", "_")
-        make = f"system = system.set({numbers})" if numbers else "# system: your own"
-        if name in catalogue or name in on_groups:
-            make = f"system = nh.systems.{name}({numbers})"
-        lines = ["import nhlab as nh", "", make]
-        run = f"q0={q0.tolist()}, v0={v0.tolist()}, h={values['h']:g}, steps={steps}"
-        for m in methods.values():
-            method = re.sub(r"\w+\(", r"nh.\g<0>", repr(m))  # and those it is composed of
-            lines.append(f"{type(m).__name__.lower()} = nh.integrate(system, {method}, {run})")
-        return "\n".join(lines)
+        """The calls that reproduce what is shown, and the plot."""
+        call, picked = self.setting.call(values), [*self._picked(values).values()]
+        call = replace(call, methods={name: call.methods[name] for name in picked})
+        plotted = f'ax = nh.plot.draw([{", ".join(picked)}], "{self._view(values)}")'
+        return call.code(self.setting.own(values), plotted)
+
+
+def until(picture, ax, x, y, end):
+    """Fit the axes to the data; if ``end`` is given, the horizontal one is [0, end]."""
+    picture.fit(ax, x if end is None else np.append(x[x < end], [0, end]), y)
+    if end is not None and ax.get_xlim() != (0, end):
+        ax.set_xlim(0, end)
+        picture.changed()
+
+
+def _all_are(kind, name, given, example):
+    for x in given:
+        if not isinstance(x, kind):
+            raise ValueError(f"{name}: {x!r} is no {kind.__name__}; give one, as {example}")
+
+
+def _names(option, given):
+    """Pairs of a name and the ends of its slider, () if none are given."""
+    for x in sequence(given):
+        name, *ends = sequence(x)
+        if not isinstance(name, str) or len(ends) not in (0, 2):
+            raise ValueError(f"{option}: {x!r} must be a name or (name, low, high)")
+        yield name, tuple(ends)
 
 
 explore.__signature__ = inspect.signature(Explorer).replace(return_annotation=Panel)

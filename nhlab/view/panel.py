@@ -223,8 +223,13 @@ class Panel(w.VBox):
         return PICTURE.format(alt=escape(self.alt), data=data, **size)
 
     def _list(self):
-        if self._code is not None:
-            self.listing.value = LISTING.format(escape(self._code(self.values)))
+        if self._code is None:
+            return
+        try:
+            code = self._code(self.values)
+        except (ValueError, ArithmeticError, RuntimeError) as error:  # there is no such run
+            code = f"# {error}"
+        self.listing.value = LISTING.format(escape(code))
 
     # ---- without a kernel
 

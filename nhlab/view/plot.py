@@ -6,6 +6,8 @@ one line style, so that a figure still reads in grey.
 
 import base64
 import io
+from collections.abc import Callable
+from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -71,30 +73,71 @@ def _worst(residual):
     return padded[np.arange(len(padded)), np.abs(padded).argmax(1)]
 
 
-def _discrete_energy(sol):
-    return sol.t[1:], sol.energy("midpoints") if sol.method.discrete else sol.energy()[1:]
+class Reading(NamedTuple):
+    """What can be drawn of a trajectory, and the number that sums up such a curve."""
+
+    xlabel: str
+    ylabel: str
+    read: Callable  # trajectory -> x, y
+    number: str = "spread"  # a key of NUMBERS
+    discrete: bool = False  # only methods with a discrete Lagrangian have it
 
 
-# What can be drawn of a trajectory: name -> (x label, y label, function giving x and y).
+TIME = "time $t$"
+NUMBERS = {
+    "spread": lambda x, y: f"{np.ptp(y):.2e}",
+    "largest": lambda x, y: f"{np.abs(y).max():.2e}",
+    "end": lambda x, y: f"({x[-1]:.4g}, {y[-1]:.4g})",
+    "from .. to": lambda x, y: f"{y.min():.4g} .. {y.max():.4g}",
+}
 READINGS = {
-    name: ("time $t$", ylabel, f)
-    for name, ylabel, f in [
-        ("energy", "energy $E$", lambda s: (s.t, s.energy())),
-        ("midpoint energy", "discrete energy $E_d$", _discrete_energy),
-        ("energy error", "$E - E_0$", lambda s: (s.t, s.energy() - s.energy()[0])),
-        ("projected energy", "energy of $P v$", lambda s: (s.t, s.energy("projected"))),
-        ("constraint", "constraint residual", own_constraint),
-        ("node constraint", r"$A(q_k)\, v_k$", lambda s: (s.t, _worst(s.constraint()))),
-        ("step", "step size $h$", lambda s: (s.t[1:], s.h)),
+    name: Reading(TIME, *parts)
+    for name, *parts in [
+        ("energy", "energy $E$ at the nodes", lambda s: (s.t, s.energy())),
+        ("energy error", "energy error $E - E_0$", lambda s: (s.t, s.energy() - s.energy()[0])),
+        ("projected energy", "projected energy, of $P v$", lambda s: (s.t, s.energy("projected"))),
+        (
+            "midpoint energy",
+            "midpoint energy $E_d$ of a step",
+            lambda s: (s.t[1:], s.energy("midpoints")),
+            "spread",
+            True,
+        ),
+        ("step", "step size $h$", lambda s: (s.t[1:], s.h), "from .. to"),
     ]
 }
+CONSTRAINTS = {  # name -> where it is read, label, only for discrete methods
+    "node constraint": ("nodes", r"node constraint $A(q_k)\,v_k$", False),
+    "discrete constraint": ("midpoints", "discrete constraint $w_d$ of a step", True),
+    "average constraint": ("average", "average constraint, $A v$ of the mean $p$", True),
+}
+TIMES = {"nodes": slice(None), "midpoints": slice(1, None), "average": slice(1, -1)}
+
+
+def _constraint(name, part=None):
+    """The reading of one constraint, counted from 1, or of the one that is missed most."""
+    at, label, discrete = CONSTRAINTS[name]
+
+    def read(sol):
+        residual = sol.constraint(at)
+        return sol.t[TIMES[at]], _worst(residual) if part is None else residual[:, part - 1]
+
+    which = "" if part is None else f", {part}"
+    return Reading(TIME, label + which, read, "largest", discrete)
+
+
+READINGS |= {name: _constraint(name) for name in CONSTRAINTS}
 
 
 def reading(name, system):
-    """(x label, y label, function) for a reading or for two coordinates, "x y" or "t x"."""
+    """The Reading of a name: of READINGS, of one constraint as "node constraint 2", or of two
+    coordinates, "x y" or "t x"."""
     if name in READINGS:
         return READINGS[name]
-    columns = {"t": ("time $t$", lambda sol: sol.t)}
+    kind, _, part = name.rpartition(" ")
+    if kind in CONSTRAINTS and part in map(str, range(1, len(system.constraints) + 1)):
+        return _constraint(kind, int(part))
+    columns = {"t": (TIME, lambda sol: sol.t)}
     for k, s in enumerate(system.q):
         columns.setdefault(str(s), (f"${sp.latex(s)}$", lambda sol, k=k: sol.q[:, k]))
     parts = name.split()
@@ -104,7 +147,12 @@ def reading(name, system):
             f"as in 't {system.q[0]}'"
         )
     (xlabel, x), (ylabel, y) = (columns[p] for p in parts)
-    return xlabel, ylabel, lambda sol: (x(sol), y(sol))
+    return Reading(xlabel, ylabel, lambda sol: (x(sol), y(sol)), "end")
+
+
+def is_path(name):
+    """Is the view a path in space, to be drawn to scale?"""
+    return {*name.split()} <= {"x", "y", "z"}
 
 
 def new(rows=1, columns=1, size=None):
@@ -119,11 +167,16 @@ def draw(sols, name, ax=None, **options):
     if not sols:
         raise ValueError("there is nothing to draw: give one or more trajectories")
     ax = new()[1] if ax is None else ax
-    x, y, f = reading(name, sols[0].system)
-    for sol in sols:
-        ax.plot(*f(sol), **{"label": label(sol.method), **look(sol.method), **options})
-    ax.set(xlabel=x, ylabel=y)
-    if len(sols) > 1:
+    r = reading(name, sols[0].system)
+    having = [sol for sol in sols if sol.method.discrete or not r.discrete]
+    if not having:
+        raise ValueError(f"{name!r} is a reading of discrete methods; {sols[0].method!r} is none")
+    for sol in having:
+        ax.plot(*r.read(sol), **{"label": label(sol.method), **look(sol.method), **options})
+    ax.set(xlabel=r.xlabel, ylabel=r.ylabel)
+    if is_path(name):
+        ax.set_aspect("equal", adjustable="datalim")
+    if len(ax.lines) > 1:
         ax.legend(loc="best", frameon=False)
     return ax
 
@@ -131,14 +184,20 @@ def draw(sols, name, ax=None, **options):
 def energy(sols, ax=None, at="nodes", **options):
     """Energy over time; ``at`` as in Trajectory.energy ("nodes", "midpoints", "projected")."""
     names = {"nodes": "energy", "midpoints": "midpoint energy", "projected": "projected energy"}
+    return draw(sols, _at(names, at), ax, **options)
+
+
+def constraint(sols, ax=None, at="nodes", **options):
+    """The residual of the constraints, of several the largest; ``at`` as in
+    Trajectory.constraint ("nodes", "midpoints", "average")."""
+    names = {where: name for name, (where, *_) in CONSTRAINTS.items()}
+    return draw(sols, _at(names, at), ax, **options)
+
+
+def _at(names, at):
     if at not in names:
         raise ValueError(f"at = {at!r} is unknown; choose one of {list(names)}")
-    return draw(sols, names[at], ax, **options)
-
-
-def constraint(sols, ax=None, at=None, **options):
-    """The residual of the constraint each method imposes; with at="nodes", of A v at the nodes."""
-    return draw(sols, "constraint" if at is None else "node constraint", ax, **options)
+    return names[at]
 
 
 def path(sols, x, y, ax=None, **options):

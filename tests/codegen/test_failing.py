@@ -1,6 +1,7 @@
 """A step that fails leaves the state as it was, wherever it fails and whoever runs it."""
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import sympy as sp
 import nhlab as nh
 from nhlab.codegen.careful import careful_step
 from nhlab.codegen.printing import NUMPY
-from nhlab.codegen.program import Program
+from nhlab.codegen.program import Program, at_work
 from nhlab.codegen.statement import Stage, Statement, dummy
 from nhlab.codegen.writing import generate
 
@@ -173,6 +174,15 @@ def test_runs_through_places_where_m_is_not_definite(backend):
         program = method.program(system)
         careful = careful_step(program.statement, 0.01 * k, 0.01, careful.tolist(), []).carry
         np.testing.assert_allclose(many.rows[0, k + 1], careful, rtol=1e-12, atol=1e-14)
+
+
+def test_a_long_derivation_says_so(capsys):
+    with at_work("deriving the equations", after=0.05):
+        time.sleep(0.8)
+    assert "deriving the equations (00:0" in capsys.readouterr().err
+    with at_work("deriving the equations", after=5):
+        pass
+    assert capsys.readouterr().err == ""
 
 
 def test_a_derivation_can_be_stopped_and_leaves_nothing_behind():

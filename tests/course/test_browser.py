@@ -226,7 +226,6 @@ FAULTS = """() => {
     const scrolls = e => getComputedStyle(e).overflowX === 'auto'
         && !e.querySelector('img, .nhlab-panel')
         && (innerWidth < 1000 || e.querySelector('mjx-container'));
-    if (wider(document.querySelector('.jp-WindowedPanel-outer'))) found.push('the notebook');
     document.querySelectorAll('.jp-Notebook .jp-Cell').forEach((cell, number) => {
         const say = text => found.push(`cell ${number}: ${text}`);
         for (const e of cell.querySelectorAll('.jp-OutputArea-output'))

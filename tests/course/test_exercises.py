@@ -6,6 +6,7 @@ import pytest
 
 from nhlab.course import exercises
 from nhlab.course.exercises import SOLUTIONS, check, hint, solution
+from nhlab.mechanics.system import symbols
 
 LESSONS = SOLUTIONS.parent / "lessons"
 NAMES = [
@@ -97,3 +98,16 @@ def test_what_is_stored_gives_nothing_away():
     stored = check("02.1")._repr_mimebundle_()
     _, code = exercises.written("02.1")
     assert "Not answered yet" in stored["text/html"] and code not in str(stored)
+
+
+def test_coefficients_are_expressions_and_not_text():
+    x, y, phi = symbols("x y phi")
+    assert check("06.2", [y, -x, 1]).right
+    assert "not text" in check("06.2", ["cos(phi)", "sin(phi)", 0]).text
+
+
+def test_three_digits_are_enough_to_park_the_robot():
+    assert check("07.1", (0.122, -0.479)).right
+    assert "other way round" in check("07.1", (-0.122, 0.479)).text
+    assert "approximation" in check("07.1", (0, -0.5)).text
+    assert not check("07.1", (0.12, -0.48)).right

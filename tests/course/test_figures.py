@@ -1,11 +1,18 @@
-"""figures/ is what the library computes now."""
+"""figures/ is what the library computes now, and the panels show the same and more."""
+
+import dataclasses
+import itertools
+import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 
-from nhlab.course import figures
+import nhlab as nh
+from nhlab.course import figures, live
+from nhlab.course.statements import Curves, Errors, Made, Momenta
+from nhlab.view.setting import RULES, Setting
 
 
 def stored(name):
@@ -36,3 +43,246 @@ def test_the_papers_claims_in_numbers():
     assert np.ptp(two["Projector"]) < 1e-13 < 1e-4 < np.ptp(two["DLA"])
     projector, dla, left = five.iloc[-1, 1:]
     assert projector < dla < left / 50
+
+
+# ---------------------------------------------------------------------------- the panels
+
+CURVES = [name for name, s in figures.STATEMENTS.items() if isinstance(s, Curves)]
+COMPUTED = [*CURVES, "fim08_fig1"]
+
+
+def drawn(picture, row=0):
+    """The moving curves with points on one of the axes, by label."""
+    lines = [x for x in picture.moving if hasattr(x, "get_xdata") and len(x.get_xdata())]
+    return {x.get_label(): x.get_data() for x in lines if x.axes is picture.axes[row]}
+
+
+def run_lines(text, leave_out=()):
+    """What the lines of a code compute, as far as each run comes; the plot is left to another."""
+    space = {}
+    for line in text.split("\n"):
+        name, is_run, call = line.partition(" = nh.integrate")
+        if line.startswith(("fig", "ax", "nh.plot")):
+            break
+        if not is_run:
+            exec(line, space)
+        elif name not in leave_out:
+            try:
+                space[name] = eval(f"nh.integrate{call}", space)
+            except nh.IntegrationError as stop:
+                space[name] = stop.trajectory
+    return space
+
+
+def agree(sheet, values, leave_out=()):
+    """The picture shows what the calls of the code return."""
+    s, view = sheet.statement, sheet.view(values)
+    call = s.setting.call(values)
+    sols = run_lines(s.code(call, view), leave_out)
+    made = Made(call, {name: sols[name] for name in call.methods if name in sols}, {})
+    for shape in s.shapes(made, view):
+        x, y = sheet.lines[shape.name, shape.row].get_data()
+        np.testing.assert_array_equal(x, shape.x)
+        np.testing.assert_array_equal(y, shape.y)
+
+
+def somewhere(setting, rng):
+    """A random place in the ranges of the sliders."""
+    values = {k: float(rng.uniform(low, high)) for k, (low, high, _) in setting.ranges.items()}
+    return values | ({"rule": str(rng.choice(RULES))} if setting.rule else {})
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_an_untouched_panel_shows_the_stored_data(name):
+    """Exactly: the twelve digits of the file are those of the curves."""
+    p, s, table = nh.paper_figure(name), figures.STATEMENTS[name], stored(name)
+    view = next(iter(s.views))
+    shown = s.views[view][0] if isinstance(s, Errors) else s.columns
+    parts = [row.part for row in s.views[view]] if not isinstance(s, Errors) else [""]
+    for row, part in enumerate(parts):
+        found = drawn(p.picture, row)
+        assert len(found) == len(shown)
+        for run in shown:
+            column, legend = s.columns[run]
+            ((x, y),) = [xy for label, xy in found.items() if label.startswith(legend)]
+            np.testing.assert_allclose(x, table.iloc[:, 0], rtol=1e-11)
+            np.testing.assert_allclose(y, table[column + part], rtol=1e-6, atol=1e-9)
+    plate = figures.PLATES[name]()
+    assert all(np.isfinite(c).all() for c in plate.data.values())
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_a_panel_shows_what_its_code_computes_at_random_settings(name):
+    p, rng = nh.paper_figure(name), np.random.default_rng(2001)
+    s = figures.STATEMENTS[name]
+    sheet = live.Sheet(s)
+    for _ in range(3):
+        values = somewhere(s.setting, rng)
+        values |= {"view": str(rng.choice(list(s.views)))} if "view" in p.controls else {}
+        p.set(**values)
+        text = p._code(p.values)
+        assert text == s.code(s.setting.call(values), sheet.view(values))
+        sheet.show(values)
+        agree(sheet, values)
+        for mine, other in zip(sheet.picture.axes, p.picture.axes, strict=True):
+            a, b = (
+                drawn(x.picture, [*x.picture.axes].index(ax))
+                for x, ax in ((sheet, mine), (p, other))
+            )
+            assert a.keys() == b.keys()
+            for label in a:
+                np.testing.assert_array_equal(a[label], b[label])
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_a_panel_shows_what_its_code_computes_at_the_corners(name):
+    """All of them, or 96 of those with many sliders; the reference has its own test above."""
+    s = figures.STATEMENTS[name]
+    sheet, ends = live.Sheet(s), [x[:2] for x in s.setting.ranges.values()]
+    corners = [*itertools.product(*ends, RULES if s.setting.rule else [RULES[0]])]
+    if len(corners) > 128:
+        corners = [corners[k] for k in np.random.default_rng(1).permutation(len(corners))[:96]]
+    leave_out = () if isinstance(s, Errors) else ("reference",)
+    for corner in corners:
+        values = dict(zip((*s.setting.ranges, "rule"), corner, strict=True))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # that an energy grows
+            sheet.show(values, quick=True)
+            agree(sheet, values, leave_out)
+
+
+@pytest.mark.parametrize("name", figures.STATEMENTS)
+def test_the_code_of_a_panel_draws_too(name):
+    p, space = nh.paper_figure(name), {}
+    exec(p._code(p.values), space)
+    assert space["ax"].lines or space["ax"].collections
+    plt.close("all")
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_the_sliders_are_those_that_matter(name):
+    """Each changes the picture, together with alpha where it belongs to that; no coordinate,
+    free velocity or parameter without a slider does."""
+    s = figures.STATEMENTS[name]
+    given = s.setting
+    (system,), (start,) = given.systems, given.starts
+    free = [str(system.v[k]) for k in start[2]]
+    assert {"h", "T"} < {*given.ranges}
+    assert given.rule == ("alpha" in given.ranges) == (name != "fim08_fig1")  # M constant, V = 0
+    assert {k[3:] for k in given.ranges if k.startswith("v0.")} == {*free}
+    every = [f"q0.{x}" for x in system.q] + [f"par.{x}" for x in system.parameters]
+    setting = dataclasses.replace(given, sliders=given.sliders | dict.fromkeys(every, ()))
+    away = given.defaults | {"alpha": 0.3, "T": given.ranges["T"][0]}
+
+    def pictures(values):
+        made = s.made(setting.call(values))
+        return [np.concatenate([x.y for x in s.shapes(made, view)]) for view in s.views]
+
+    def change(old, new):
+        """Relative to the size of the picture."""
+        if len(old) != len(new):
+            return np.inf
+        return np.nanmax(np.abs(new - old)) / np.nanmax(np.abs(old))
+
+    before = pictures(setting.defaults | away)
+    for key in (*setting.ranges, *["rule"] * given.rule):
+        low, high, _ = setting.ranges.get(key, (0, 0, 0))
+        moved = RULES[1] if key == "rule" else low + 0.7 * (high - low)
+        after = pictures(setting.defaults | away | {key: moved})
+        most = max(map(change, before, after))
+        if key in (*given.ranges, "rule"):
+            assert most > 1e-4, key
+        elif not (isinstance(s, Momenta) and key in ("q0.x", "q0.y", "par.a")):
+            assert most < 1e-7, key  # x and y only shift a path, and a skate has a = 0
+
+
+@pytest.mark.parametrize("name", figures.STATEMENTS)
+def test_the_steps_of_the_sliders_lead_to_the_values_of_the_figure(name):
+    """A browser moves a value that lies between two steps, and the figure would be another."""
+    for key, c in nh.paper_figure(name).controls.items():
+        if hasattr(c, "step"):
+            steps = (c.value - c.min) / c.step
+            assert steps == pytest.approx(round(steps), abs=1e-6), key
+
+
+def test_dependent_velocities_follow_from_the_constraints():
+    s = figures.STATEMENTS["cm01_fig4"]
+    for theta in (-1.2, 0.3, 1.4):
+        call = s.setting.call(s.setting.defaults | {"q0.theta": theta, "par.R": 1.7})
+        np.testing.assert_allclose(call.system.A(call.q0) @ call.v0, 0, atol=1e-11)
+        assert call.v0[2:] == (1.0, 2.0)
+
+
+# ---------------------------------------------------------------------------- the claims
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_the_claim_holds_where_the_paper_makes_it(name):
+    assert "Borne out: " in figures.PLATES[name]().verdict
+    assert "The claim holds here: " in nh.paper_figure(name).readout.value
+
+
+WITNESSES = {
+    "cm01_fig1": {"alpha": 0.3},
+    "cm01_fig2": {"view": figures.NODES},
+    "cm01_fig3": {"alpha": 0.7},
+    "cm01_fig4": {"view": figures.NODES},
+    "fim08_fig2": {"view": "projected energy"},
+    "fim08_fig2_preprint": {"view": "projected energy"},
+    "fim08_fig5": {"alpha": 0.1},
+}
+
+
+@pytest.mark.parametrize("name", WITNESSES)
+def test_the_claim_is_judged_anew(name):
+    p = nh.paper_figure(name)
+    p.set(**WITNESSES[name])
+    assert "The claim does not hold here: " in p.readout.value
+    p.reset()
+    assert "The claim holds here: " in p.readout.value
+
+
+def test_a_run_that_stops_is_said_and_marked():
+    fast = {"q0": (0, 0, 0, np.pi / 2), "v0": (6, 0, 1, 6)}
+    runs = {"h": (0.05, 0.2, 0.1), "T": (5, 20, 10)}
+    setting = Setting([nh.systems.robot()], {"edla": nh.EDLA()}, **runs, **fast)
+    like = figures.STATEMENTS["cm01_fig3"]
+    columns = {"edla": ("EDLA", "EDLA")}
+    p = live.panel(dataclasses.replace(like, setting=setting, columns=columns))
+    assert "no positive step exists" in p.message.value
+    assert "The claim does not hold here: " in p.readout.value
+    assert "EDLA stops after " in p.readout.value
+    assert sorted(len(x) for x, _ in drawn(p.picture).values())[0] == 1  # the mark
+
+
+def test_a_band_that_widens_is_no_band():
+    t = np.linspace(0, 100, 2001)
+    assert figures.steady(np.sin(t)) and not figures.steady((1 + t / 100) * np.sin(t))
+    assert not figures.steady(np.sin(t) - t / 50)
+
+
+def test_where_the_energy_errors_change_order_is_computed():
+    text = figures.PLATES["cm01_fig1"]().verdict
+    h = float(text.split("below h = ")[1].split(",")[0])
+    for factor, dla_is_worse in ((0.95, True), (1.05, False)):
+        dla, rk4 = figures.worst_energies(250, factor * h)
+        assert (dla > rk4) == dla_is_worse
+    assert f"below h = {h:.2f}" in (figures.FOLDER / "README.md").read_text()
+
+
+def test_drawings_turn_with_their_sliders():
+    for name, key in (("fim08_fig3", "q0.phi"), ("fim08_fig4", "q0.theta")):
+        p = nh.paper_figure(name)
+        s = figures.STATEMENTS[name]
+        p.set(**{key: -1.0})
+        call = s.setting.call(p.values)
+        parts = nh.bodies.body(call.system).parts(np.array(call.q0))
+        lines = [x.get_xydata() for x in p.picture.moving if hasattr(x, "get_xydata")]
+        for part in parts:
+            assert any(part.shape == x.shape and np.allclose(part, x) for x in lines)
+        assert [*p.controls] == [*s.setting.ranges] and p.message.value == ""
+
+
+def test_an_unknown_figure_is_named():
+    with pytest.raises(ValueError, match=r"name = 'cm01' is no figure; choose one of .*cm01_fig1"):
+        nh.paper_figure("cm01")

@@ -61,21 +61,21 @@ def test_no_plumbing_in_lessons(notebook):
         assert "ipywidgets" not in cell.source and ".observe(" not in cell.source
 
 
-def test_every_exercise_is_open_and_its_solution_is_right(notebook):
-    cells = code_cells(notebook)
-    asked, solved = {}, {}
-    for cell in cells:
-        found = re.search(r'nh\.check\("([\d.]+)"', cell.source)
+def test_every_exercise_is_open_and_nothing_gives_it_away(notebook):
+    asked = {}
+    for cell in code_cells(notebook):
+        assert "solution" not in cell.metadata.get("tags", [])
+        found = re.search(r'nh\.check\("([\w.]+)"', cell.source)
         if found:
-            solution = "solution" in cell.metadata.get("tags", [])
-            (solved if solution else asked)[found[1]] = cell
-    assert asked.keys() == solved.keys()
+            asked[found[1]] = cell
     for name, cell in asked.items():
         exercises.exercise(name)
         assert "Not answered yet" in text(cell), name
-    for name, cell in solved.items():
-        assert cell.metadata.jupyter.source_hidden, name
-        assert "Right." in text(cell), name
+    assert not any("Right." in text(cell) for cell in code_cells(notebook))
+
+
+def test_markers_of_the_tests_are_tags(notebook):
+    assert not any("NBVAL" in cell.source for cell in notebook.cells)
 
 
 def text(cell):
@@ -83,19 +83,9 @@ def text(cell):
     return " ".join(said)
 
 
-def test_exercises_do_not_accept_anything():
-    for module in (ROOT / "nhlab/course/lessons").glob("lesson_*.py"):
-        for number in re.findall(r"^def exercise_(\d+)\(", module.read_text(), re.MULTILINE):
-            name = f"{module.stem.removeprefix('lesson_')}.{number}"
-            for nonsense in (-12345.678, "nonsense", None, [1, 2, 3]):
-                verdict = exercises.check(name, nonsense)
-                assert verdict.state == "wrong" and len(verdict.text) > 10, (name, nonsense)
-                assert "\n" not in verdict.text
-
-
 # Run in the kernel of a lesson after its last cell; tells what is wrong with its panels.
 PANELS = """
-import itertools, json
+import itertools, json, random
 import ipywidgets.widgets.widget as _w
 from nhlab.view.widgets import Panel as _Panel
 
@@ -106,8 +96,17 @@ def _sliders(p):
     moved = {n: c for n, c in p.controls.items() if hasattr(c, "max")}
     return {n: (c.min, (c.min + c.max) / 2, c.max) for n, c in moved.items()}
 
+def _overprinted(p):
+    for ax in p.picture.figure.axes:
+        for k, axis in enumerate((ax.xaxis, ax.yaxis)):
+            low, high = sorted(axis.get_view_interval())
+            labels = [t.label1 for t in axis.get_major_ticks() if low <= t.get_loc() <= high]
+            boxes = [x.get_window_extent() for x in labels if x.get_visible() and x.get_text()]
+            ends = sorted([b.x0, b.x1] if k == 0 else [b.y0, b.y1] for b in boxes)
+            yield from (f"{ax.get_xlabel()} {e}" for (_, b), (e, _) in zip(ends, ends[1:]) if e < b)
+
 _panels = [x for x in list(_w._instances.values()) if isinstance(x, _Panel)]
-_found = {"changed": [], "code": [], "idle": [], "said": {}}
+_found = {"changed": [], "code": [], "overprinted": [], "idle": [], "said": {}}
 for _k, _p in enumerate(_panels):
     _first = _shown(_p)
     _p.picture.changed()
@@ -126,25 +125,27 @@ for _k, _p in enumerate(_panels):
         for _x in _ends:
             _p.set(**{_n: _x})
             _seen.append(_shown(_p))
+            _found["overprinted"] += [f"panel {_k}: {_n} {x}" for x in _overprinted(_p)]
         if _seen[0] == _seen[1] or _seen[1] == _seen[2]:
             _found["idle"].append(f"panel {_k}: {_n}")
         _p.set(**_start)
     _names = list(_sliders(_p))
-    for _point in itertools.product(*([x[0], x[2]] for x in _sliders(_p).values())):
+    _points = list(itertools.product(*([x[0], x[2]] for x in _sliders(_p).values())))
+    for _point in random.Random(1).sample(_points, min(24, len(_points))):
         _p.set(**dict(zip(_names, _point)))
         if _p.message.value:
             _found["said"][f"panel {_k} {_point}"] = _p.message.value
         assert len(_p.image.value) > 1000
 print(json.dumps(_found))
 """
-# Lesson 05 shows where EDLA has no step, so that its panels may say so.
-MAY_STOP = {"05_edla_energy"}
+# Where EDLA has no step (05), and with alpha = 1 in FIM08 Figure 5: these panels may say so.
+MAY_STOP = {"05_edla_energy", "03_projector_method", "10_paper_figures"}
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_panels_after_run_all(path):
-    """Later cells have changed no panel, its code gives what it shows, every slider does something,
-    and at the corners of the ranges there is a picture and no error."""
+    """Later cells have changed no panel, its code gives what it shows, labels at ticks stand apart,
+    every slider does something, at the corners of the ranges there are pictures and no errors."""
     from nbclient import NotebookClient
 
     notebook = nbformat.read(path, as_version=4)
@@ -152,7 +153,7 @@ def test_panels_after_run_all(path):
     here = {"metadata": {"path": path.parent}}
     NotebookClient(notebook, timeout=300, kernel_name="python3", resources=here).execute()
     found = json.loads(notebook.cells[-1].outputs[-1].text)
-    assert not found["changed"] and not found["code"] and not found["idle"]
+    assert [found[k] for k in ("changed", "code", "overprinted", "idle")] == [[]] * 4
     for where, sentence in found["said"].items():
         assert "Traceback" not in sentence, (where, sentence)
         assert path.stem in MAY_STOP and "stopped after" in sentence, (where, sentence)
@@ -165,9 +166,3 @@ def test_links_resolve(notebook, request):
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", cell.source):
             if not target.startswith(("http", "attachment:", "data:")):
                 assert (ROOT / "notebooks" / target).exists(), target
-
-
-def test_the_check_answers_in_three_ways():
-    assert exercises.check("01.1").state == "open"
-    with pytest.raises(ValueError, match=r"there is no exercise '01\.99'"):
-        exercises.check("01.99", 1)

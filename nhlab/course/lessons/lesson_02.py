@@ -1,5 +1,5 @@
-"""Lesson 02: the figures of CM01 with sliders, the orders of the two rules, the determinant of
-CM01 (7) along a run, and the energy that drifts."""
+"""Lesson 02: the orders of the two rules, the determinant of CM01 (7) along a run, and the energy
+that drifts."""
 
 import warnings
 
@@ -8,12 +8,13 @@ import numpy as np
 from ...geometry.diagnostics import drift, order
 from ...mechanics import catalogue as systems
 from ...mechanics.system import System
-from ...methods import DLA, RK4, Projector, Reference
+from ...methods import DLA, Projector, Reference
 from ...run.errors import IntegrationError
 from ...run.loop import integrate
 from ..colours import DARK, MIDDLE
 from ..exercises import near
-from ..kit import Board, frame, new_board, slope, step_sizes
+from ..figures import crossing
+from ..kit import frame, new_board, slope, step_sizes
 
 EXACT = {"color": "#000000", "linestyle": (0, (1, 1)), "linewidth": 1.2, "label": "exact"}
 
@@ -22,45 +23,6 @@ def _exact(ax, value):
     """A line at the exact value, with limits so close that the first curve sets new ones."""
     ax.axhline(value, zorder=0, **EXACT)
     ax.set_ylim(value - 1e-9, value + 1e-9)
-
-
-def figure_panel(system, T, energy=("nodes", "midpoints"), h=(0.05, 0.5, 0.2, 0.01)):
-    """CM01 Figs. 1 and 2 for the particle, 3 and 4 for the robot: energy, then the constraints."""
-    rows = 1 + len(system.constraints)
-    exact = [float(system.energy(system.q0, system.v0)), *[0.0] * (rows - 1)]
-    margins = (0.13, 0.26 / rows, 0.97, 0.9, None, 0.2)
-    board = Board((7.6, 1.8 * rows + 1.2), rows, margins=margins, sharex=True)
-    names = [r"$\omega$"] if rows == 2 else [rf"$\omega_{a}$" for a in range(1, rows)]
-    for ax, name, value in zip(board.axes, ["energy $E$", *names], exact, strict=True):
-        ax.set_ylabel(name)
-        _exact(ax, value)
-        ax.ticklabel_format(axis="y", scilimits=(-2, 3), useOffset=False)
-        board.legend(ax, order=("RK4", "DLA", "exact") if ax is board.ax else ())
-    board.axes[-1].set_xlabel("time $t$")
-
-    def update(h, energy, constraint):
-        """Energy and constraints of the {name} by DLA and RK4 over time.
-
-        The two drop-down lists choose where DLA is read: its energy from the momenta at the nodes
-        or from each step, its constraint from each step or from the momenta at the nodes. RK4 is
-        read at the nodes.
-        """
-        steps = round(T / h)
-        for m in (RK4(), DLA()):
-            sol = integrate(system, m, h=h, steps=min(steps, 400) if board.quick else steps)
-            E = sol.energy(energy if m.discrete else "nodes")
-            each_step = m.discrete and constraint == "each step"
-            r = sol.constraint("midpoints" if each_step else "nodes")
-            for ax, y in zip(board.axes, [E, *r.T], strict=True):
-                board.run(m, sol.t[-len(y) :], y, ax)
-            board.say(f"{type(m).__name__}: energy in", f"[{E.min():.4f}, {E.max():.4f}]")
-            board.say(f"{type(m).__name__}: constraint", f"{np.abs(r).max():.1e}")
-        same = not board.news((energy, constraint))
-        for ax, value in zip(board.axes, exact, strict=True):
-            board.hold(ax, [0, T], [value], same)
-
-    text, at = update.__doc__.format(name=system.name), ["each step", "nodes"]
-    return board.panel(update, text, h=h, energy=list(energy), constraint=at)
 
 
 def order_panel(system, T=2.0, hs=(0.2, 0.1, 0.05, 0.025), h=0.1, long=50.0):
@@ -156,17 +118,6 @@ def drift_panel(system, h=(0.1, 0.4, 0.2, 0.01), eps=(0.0, 0.3, 0.2, 0.01), T=40
         board.hold(ax, [0, T], [-1e-3, 1e-3])
 
     return board.panel(update, update.__doc__.format(window=window), h=h, eps=eps)
-
-
-def crossing(T, *hs):
-    """The h at which the worst energy errors of DLA and RK4 on the particle agree."""
-    gaps = []
-    for h in hs:
-        runs = {"h": h, "steps": round(T / h), "progress": False}
-        E = [integrate(systems.particle(), m, **runs).energy() for m in (DLA(), RK4())]
-        dla, rk4 = (np.abs(e - e[0]).max() for e in E)
-        gaps.append(np.log(rk4 / dla))
-    return np.exp(np.interp(0, gaps, np.log(hs)))
 
 
 def exercise_1(answer):

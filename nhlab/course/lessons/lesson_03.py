@@ -9,6 +9,7 @@ from ...methods import DLA, Projector, Reference
 from ...run.loop import integrate
 from ..colours import BLUE, DARK, GREEN, GREY, ORANGE
 from ..exercises import near, sized, some_of, takes
+from ..figures import PRINTED_START
 from ..kit import RIGHT, ahead, circle, frame, joined, new_board
 
 
@@ -86,9 +87,6 @@ def jump_panel(nodes=(4, 12, 4), turn=(0.2, 1.5, 0.9), T=3.2):
         board.say("A v of the average", f"{np.abs(sol.constraint('average')).max():.0e}")
 
     return board.panel(update, update.__doc__.format(T=T), nodes=nodes, turn=turn)
-
-
-PRINTED_START = (-0.2399785, 0.0, 0.05755261)  # reaches FIM08's printed q1 at t = 1
 
 
 def error_panel(c=(0.0, 1.0, 0.5), h=(1.0, 0.5, 0.25), T=60):

@@ -147,7 +147,7 @@ def step_panel(robot, steps=40):
         sign.set_data(np.sign(robot_excess(*plane, omega)))
         start = starts(psi, rate, omega)
         run = ensemble(robot, EDLA(), *start, h=h, steps=steps, backend="python")[0]
-        k = min(node, run.steps)
+        k = max(1, round(node * run.steps))  # a share of the run, however long it is
         last = run.h[k - 1]
         gap = energy_of_step(robot, run.q[k], run.p[k], ratio * last) - run.energy("midpoints")[0]
         root = _first_root(ratio[80:], gap[80:])
@@ -165,7 +165,7 @@ def step_panel(robot, steps=40):
         board.say("steps done", f"{run.steps} of {steps}")
 
     starting = {"psi": (-3.0, 3.0, -1.5), "rate": (0.5, 5.5, 4.0), "omega": (0.0, 5.0, 1.0)}
-    return board.panel(update, **starting, h=(0.02, 0.15, 0.05), node=(1, steps, steps))
+    return board.panel(update, **starting, h=(0.02, 0.15, 0.05), node=(0.0, 1.0, 1.0, 0.02))
 
 
 def _first_root(x, y):

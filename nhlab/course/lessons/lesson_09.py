@@ -1,5 +1,5 @@
-"""Lesson 09: sketches and bodies of three vehicles, played by ``motion_panel``, the
-growth of a distribution, and error messages collected without stopping the notebook."""
+"""Lesson 09: sketches and bodies of three vehicles, the growth of a distribution, and error
+messages collected without stopping the notebook."""
 
 import textwrap
 import warnings

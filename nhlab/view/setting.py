@@ -1,0 +1,218 @@
+"""What sliders say of runs: the calls of ``nh.integrate`` they stand for, and these as code.
+
+The keys of the controls are ``h``, ``alpha``, ``rule``, ``T``, ``q0.<name>``, ``v0.<name>`` and
+``par.<name>``: the prefixes keep apart a coordinate called alpha, a parameter called h and the
+sliders of the method.
+"""
+
+import re
+from dataclasses import dataclass, fields, replace
+from numbers import Real
+
+import numpy as np
+
+from ..mechanics.catalogue import catalogue, on_groups
+from ..mechanics.velocities import complete_velocity, free_velocities, start_of
+from ..run.loop import integrate
+from .panel import choice, slider
+
+RULES = ["alpha rule", "symmetric rule"]
+LABELS = {"h": "step size h", "alpha": "alpha", "T": "end time T"}
+
+
+def clean(x):
+    """A number as one would write it: 0.15, not 0.15000000000000002."""
+    return float(f"{x:.12g}") + 0.0
+
+
+def triple(name, given, or_else=""):
+    """(low, high, value), perhaps with a step, checked."""
+    good = isinstance(given, (tuple, list)) and len(given) in (3, 4)
+    good = good and all(isinstance(x, Real) for x in given)
+    if not (good and given[0] < given[1] and given[0] <= given[2] <= given[1]):
+        raise ValueError(
+            f"{name} = {given!r} must be {or_else}(low, high, value) of a slider, with "
+            "low <= value <= high"
+        )
+    return tuple(map(float, given))
+
+
+@dataclass(frozen=True)
+class Call:
+    """The arguments of ``nh.integrate`` for runs from one start; the methods by name of the run."""
+
+    system: object
+    methods: dict
+    q0: tuple
+    v0: tuple
+    h: float
+    steps: int
+    T: float | None  # where time axes end, if not with the run
+
+    def run(self, name, most=None, **start):
+        """One of the runs; ``most`` cuts it short, ``start`` may give q1 instead of v0."""
+        steps = min(self.steps, most or self.steps)
+        start = start or {"v0": self.v0}
+        m = self.methods[name]
+        return integrate(self.system, m, self.q0, **start, h=self.h, steps=steps, progress=False)
+
+    def code(self, own, *after, q1_of=None):
+        """The text of these calls; ``own`` is the system before its parameters were moved.
+
+        With ``q1_of``, the name of a run, the others start from its second point.
+        """
+        lines = ["import nhlab as nh", "", *written(self.system, own)]
+        lines.append(f"q0, v0 = {[*self.q0]}, {[*self.v0]}")
+        for name, m in self.methods.items():
+            start = "q0, v0" if name == q1_of or not q1_of else f"q0, q1={q1_of}.q[1]"
+            run = f"{start}, h={self.h!r}, steps={self.steps}"
+            lines.append(f"{name} = nh.integrate(system, {as_call(m)}, {run})")
+        return "\n".join([*lines, *after])
+
+
+def as_call(method):
+    """A method as the reader would write it, with those it is composed of."""
+    return re.sub(r"\w+\(", r"nh.\g<0>", repr(method))
+
+
+def written(system, own):
+    """Lines that make a system: a call of the catalogue, or ``set`` on one the reader has."""
+    for title, make in (catalogue | on_groups).items():
+        if make.title == own.name:
+            rule = {"rule": own.rule} if title in on_groups else {}
+            plain = make(**rule)
+            if plain.key == own.key:
+                changed = _changed(system, plain)
+                changed += [f"rule={own.rule!r}"] if rule and own.rule != make().rule else []
+                return [f"system = nh.systems.{title}({', '.join(changed)})"]
+    changed = _changed(system, own)
+    lines = [f"# system is your own{f', {own.name!r}' * bool(own.name)}: give it this name first"]
+    return lines + [f"system = system.set({', '.join(changed)})"] * bool(changed)
+
+
+def _changed(system, plain):
+    pairs = system.parameters.items()
+    return [f"{s.name}={x!r}" for s, x in pairs if x != plain.parameters[s]]
+
+
+def named(methods):
+    """The methods by a name for their run: dla, rk4, dla_2."""
+    found = {}
+    for m in methods:
+        name = own = type(m).__name__.lower()
+        while name in found:
+            name = f"{own}_{int(name.rpartition('_')[2]) + 1 if name != own else 2}"
+        found[name] = m
+    return found
+
+
+@dataclass(eq=False)
+class Setting:
+    """Systems, methods and the ranges of sliders; ``call`` reads the values of the controls.
+
+    h, alpha : (low, high, value);  alpha and ``rule`` act on every method that has them
+    steps or T : the length of the runs; T may be (low, high, value)
+    sliders : keys "q0.x", "v0.vx", "par.a" -> (low, high), or () for a range near the value
+    """
+
+    systems: list
+    methods: dict
+    h: tuple = ()
+    alpha: tuple | None = None
+    rule: bool = False
+    steps: int | None = None
+    T: object = None
+    q0: tuple | None = None
+    v0: tuple | None = None
+    sliders: dict | tuple = ()
+
+    def __post_init__(self):
+        self.sliders = dict(self.sliders)
+        velocities = {key[3:] for key in self.sliders if key.startswith("v0.")}
+        self.starts = []
+        for s in self.systems:
+            q0, v0 = start_of(s, self.q0, self.v0)
+            free = free_velocities(s, q0, [k for k, v in enumerate(s.v) if str(v) in velocities])
+            self.starts.append((q0, v0, free))
+        self.ranges = {"h": triple("h", self.h)} if self.methods else {}  # a drawing has no steps
+        if self.alpha is not None:
+            self.ranges["alpha"] = triple("alpha", self.alpha)
+        if not (self.steps or (isinstance(self.T, Real) and self.T > 0)):
+            self.ranges["T"] = triple("T", self.T, "a positive number or ")
+        self.ranges |= self._start_and_parameters()
+
+    def _start_and_parameters(self):
+        """The ranges of the other sliders, between the ends given or near the value."""
+        s, (q0, v0, _), known = self.systems[0], self.starts[0], {}
+        for prefix, names, numbers in (
+            ("q0", s.q, q0),
+            ("v0", s.v, v0),
+            ("par", s.parameters, s.parameters.values()),
+        ):
+            known |= {f"{prefix}.{x}": float(y) for x, y in zip(names, numbers, strict=True)}
+        for key in self.sliders:
+            if key not in known:
+                raise ValueError(f"{key!r} is unknown for {s!r}; it has {list(known)}")
+        made = {}
+        for key, x in known.items():
+            if key not in self.sliders:
+                continue
+            ends = self.sliders[key]
+            near = sorted((x / 2, 2 * x)) if key.startswith("par.") and x else (x - 1, x + 1)
+            made[key] = triple(key, (*(ends or near), x))
+        return made
+
+    @property
+    def defaults(self):
+        """The values of the controls before one is moved."""
+        values = {key: ends[2] for key, ends in self.ranges.items()}
+        if not self.rule:
+            return values
+        of = (m.symmetric for m in self.methods.values() if hasattr(m, "symmetric"))
+        rule = {"rule": RULES[next(of, False)]}
+        method = {key: values[key] for key in ("h", "alpha") if key in values}
+        return method | rule | values
+
+    def controls(self):
+        """The sliders, and a choice between the rules."""
+        made = {}
+        for key, value in self.defaults.items():
+            prefix, _, name = key.rpartition(".")
+            label = f"{name}(0)" if prefix in ("q0", "v0") else LABELS.get(key, name)
+            ends = self.ranges.get(key)
+            made[key] = slider(label, *ends) if ends else choice(label, RULES, value)
+        return made
+
+    def call(self, values):
+        """What the controls ask for."""
+        values = {k: clean(x) if isinstance(x, float) else x for k, x in values.items()}
+        k = values.get("system", 0)
+        s, (q0, v0, free) = self.systems[k], self.starts[k]
+        moved = {key[4:]: x for key, x in values.items() if key.startswith("par.")}
+        s = s.set(**moved) if moved else s
+        q0, given = (
+            [values.get(f"{prefix}.{x}", y) for x, y in zip(names, numbers, strict=True)]
+            for prefix, names, numbers in (("q0", s.q, q0.tolist()), ("v0", s.v, v0.tolist()))
+        )
+        v0 = complete_velocity(s, np.array(q0), given, free)
+        same = np.isclose(v0, given, rtol=1e-11, atol=1e-11)  # keep the digits that were given
+        v0 = [x if kept else clean(y) for x, y, kept in zip(given, v0, same, strict=True)]
+        h, T = values.get("h", 1.0), values.get("T", self.T)
+        steps = self.steps or max(1, round(T / h))
+        T = None if self.steps else T
+        return Call(s, self._methods(values), tuple(q0), tuple(v0), h, steps, T)
+
+    def _methods(self, values):
+        asked = {"alpha": values["alpha"]} if "alpha" in values else {}
+        if "rule" in values:
+            asked["symmetric"] = values["rule"] == RULES[1]
+
+        def changed(m):
+            own = {f.name for f in fields(m)}
+            return replace(m, **{k: x for k, x in asked.items() if k in own})
+
+        return {name: changed(m) for name, m in self.methods.items()}
+
+    def own(self, values):
+        """The system chosen, with the parameters it was given."""
+        return self.systems[values.get("system", 0)]
