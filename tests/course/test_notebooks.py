@@ -131,7 +131,7 @@ for _k, _p in enumerate(_panels):
         _p.set(**_start)
     _names = list(_sliders(_p))
     _points = list(itertools.product(*([x[0], x[2]] for x in _sliders(_p).values())))
-    for _point in random.Random(1).sample(_points, min(24, len(_points))):
+    for _point in random.Random(1).sample(_points, min(12, len(_points))):
         _p.set(**dict(zip(_names, _point)))
         if _p.message.value:
             _found["said"][f"panel {_k} {_point}"] = _p.message.value
