@@ -260,8 +260,8 @@ def prediction_4():
 
 
 @asks(
-    """With h = 1, DLA's constraint is taken at c = 0.45 in place of c = 0.5. How many times larger
-    is its error at t = 60?""",
+    "With h = 1, DLA's constraint is taken at c = 0.45 in place of c = 0.5. How many times larger "
+    "is its error at t = 60?",
     number="times",
 )
 def prediction_5():
@@ -284,8 +284,8 @@ def _error(method, true, h):
 
 
 @asks(
-    """Before the energy is read, the forbidden part of each velocity is removed. What does the
-    energy of the run look like now?""",
+    "Before the energy is read, the forbidden part of each velocity is removed. What does the "
+    "energy of the run look like now?",
     "As constant as before: it is the same run",
     "Constant, at a slightly smaller value",
     "It varies, by much more than rounding",
@@ -305,8 +305,8 @@ def prediction_6():
 
 
 @asks(
-    """By t = 50 the true sleigh glides straight ahead, for ever. What does the computed one do by
-    t = 150?""",
+    "By t = 50 the true sleigh glides straight ahead, for ever. What does the computed one do by "
+    "t = 150?",
     "It glides straight ahead, too",
     "It slows down and stays at rest",
     "It stops and goes back along its line, still heading the same way",
@@ -319,8 +319,8 @@ def prediction_7():
     but only after $t\approx$ <round:.0f>.
 
     The energy gives no warning: from $t=50$ to $150$ it is constant within <spread:.0e>. It only
-    moves. While the sleigh stands still, the forbidden part of its velocity is <normal:.2f>, as large as
-    the forward speed was: all the energy is in the zigzag.
+    moves. While the sleigh stands still, the forbidden part of its velocity is <normal:.2f>, about
+    as large as the forward speed was: all the energy is in the zigzag.
     """
     sol = sleigh_run(Projector())
     u, theta = forward_speed(sol), sol.q[:, 2]
