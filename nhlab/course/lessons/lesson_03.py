@@ -142,6 +142,20 @@ def beside(step, h=0.4, steps=12):
     )
 
 
+def two_readings(sol):
+    """Energy and constraint of one run, from its momenta as they evolved and from P^T p."""
+    fig, (left, right) = plot.new(1, 2)
+    for at, name, style in (("nodes", "evolved", "-"), ("projected", "projected", "--")):
+        look = {"color": plot.look(sol.method)["color"], "linestyle": style, "label": name}
+        left.plot(sol.t, sol.energy(at), **look)
+        right.plot(sol.t, sol.constraint(at)[:, 0], **look)
+    left.set(xlabel="time $t$", ylabel="energy $E$")
+    right.set(xlabel="time $t$", ylabel=r"constraint $\dot z - y\dot x$")
+    left.legend(frameon=False)
+    alt = "Evolved: energy flat, constraint missed. Projected: the other way round."
+    return plot.show(fig, alt)
+
+
 # ---------------------------------------------------------------------------- predictions
 
 
