@@ -156,6 +156,21 @@ def two_readings(sol):
     return plot.show(fig, alt)
 
 
+def growth(sols):
+    """Errors of runs of the sleigh, and the forbidden part of their velocities, over time."""
+    fig, (left, right) = plot.new(1, 2)
+    for sol in sols:
+        look, t = plot.look(sol.method), sol.t[10::10]
+        error = np.linalg.norm((sol.q[10::10] - sol.system.exact(t))[:, :2], axis=1)
+        left.semilogy(t, error, label=plot.label(sol.method), **look)
+        right.semilogy(sol.t, np.abs(sol.constraint()[:, 0]), **look)
+    left.set(xlabel="time $t$", ylabel="error of the contact point")
+    left.legend(frameon=False)
+    right.set(xlabel="time $t$", ylabel="normal part $|Av|$ at the nodes")
+    alt = "Left: errors of the sleigh's contact point. Right: the normal part of its velocity."
+    return plot.show(fig, alt)
+
+
 # ---------------------------------------------------------------------------- predictions
 
 
