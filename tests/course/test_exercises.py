@@ -6,6 +6,7 @@ import pytest
 
 from nhlab.course import exercises
 from nhlab.course.exercises import SOLUTIONS, check, hint, solution
+from nhlab.mechanics import catalogue as systems
 from nhlab.mechanics.system import symbols
 
 LESSONS = SOLUTIONS.parent / "lessons"
@@ -111,3 +112,20 @@ def test_three_digits_are_enough_to_park_the_robot():
     assert "other way round" in check("07.1", (-0.122, 0.479)).text
     assert "approximation" in check("07.1", (0, -0.5)).text
     assert not check("07.1", (0.12, -0.48)).right
+
+
+@pytest.mark.parametrize(
+    "wrong, said",
+    [
+        (lambda s, a, b, d: b + s.P(b) @ d, "You project: the normal part is dropped"),
+        (lambda s, a, b, d: b + (s.P(a) - s.Q(a)) @ d, "you reflect at q0"),
+        (lambda s, a, b, d: b + s.P(a) @ d, "You project, and at q0"),
+        (lambda s, a, b, d: b + (s.Q(b) - s.P(b)) @ d, "wrong way round"),
+        (lambda s, a, b, d: b + d, "a free flight"),
+        (lambda s, a, b, d: (s.P(b) - s.Q(b)) @ d, "Add q1"),
+        (lambda s, a, b, d: ..., "gaps left"),
+    ],
+)
+def test_a_step_of_the_projector_method_is_diagnosed(wrong, said):
+    s = systems.free_particle()
+    assert said in check("03.2", lambda a, b: wrong(s, a, b, b - a)).text
