@@ -4,13 +4,14 @@ import numpy as np
 
 from ...geometry.diagnostics import action
 from ...mechanics import catalogue as systems
-from ...methods import Reference, Variational
+from ...methods import RK4, Reference, Variational
 from ...run.ensemble import ensemble
 from ...run.loop import integrate
 from ...view import plot
 from ..colours import BLUE, DARK, GREY, MIDDLE
 from ..exercises import near, sized, takes
 from ..kit import circle, frame, new_board
+from ..predict import asks
 
 
 def draw_pendulum(ax, theta=1.0):
@@ -88,9 +89,14 @@ def area(x, y):
     return abs(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))) / 2
 
 
+def disk():
+    """The rim of a disk of starts of the pendulum, q0 and v0 of shape (240, 1) each."""
+    return np.split([1.2, 0] + 0.4 * circle(241)[:-1], 2, axis=1)
+
+
 def blob_panel(pendulum, methods, h=(0.2, 1.2, 1.0), steps=(0, 30, 14)):
     """A blob of initial conditions carried by each method; the read-out compares areas."""
-    q0, v0 = np.split([1.2, 0] + 0.4 * circle(241)[:-1], 2, axis=1)  # (240, 1) each
+    q0, v0 = disk()
     p0 = pendulum.momentum(q0, v0)
     board, ax = new_board((6.8, 5.2))
     phase_plane(ax, pendulum)
@@ -114,6 +120,180 @@ def blob_panel(pendulum, methods, h=(0.2, 1.2, 1.0), steps=(0, 30, 14)):
             board.say(f"{plot.label(m)}: area kept", f"{area(q, p) / area(q0, p0):.3f}")
 
     return board.panel(update, h=h, steps=steps)
+
+
+def swings(method, h=1.0):
+    """The pendulum of the lesson, let go at rest, for about fourteen swings."""
+    return integrate(systems.pendulum(), method, h=h, steps=round(120 / h), progress=False)
+
+
+def chosen(choices, first, second):
+    """Of the choices both, only the first, only the second, neither: the one that is true."""
+    return choices[2 * (not first) + (not second)]
+
+
+HIGH = "Both", "Only the left one, of order 2", "Only the right one, of order 4", "Neither"
+KEPT = (
+    "Both methods bend it, and both keep its area",
+    "Both bend it, but only the variational one keeps its area",
+    "Both bend it, but only RK4, which is more accurate, keeps its area",
+    "Both bend it, and neither keeps its area",
+)
+
+
+@asks("Which pendulum swings as high in the end as in the beginning?", *HIGH)
+def prediction_1():
+    """The left one still reaches <left:.2f> in its last two swings, the right one no more than
+    <right:.2f>: it loses height at every swing, as if there were friction. Nobody put friction in.
+    On single steps the right one is the more careful of the two; yet this mistake always
+    has the same sign.
+    """
+    kept = [np.abs(swings(m).q[-17:]).max() for m in (Variational(), RK4())]
+    return chosen(HIGH, *(x > 1.9 for x in kept)), {"left": kept[0], "right": kept[1]}
+
+
+@asks(
+    "The path in the panel is straight at first. How must it change for the bars to vanish?",
+    "Not at all: the straight path is the stationary one",
+    "Its middle must go up, to larger angles",
+    "Its middle must go down, to smaller angles",
+)
+def prediction_2():
+    """Drag the three nodes until the bars vanish. Moving one node changes its neighbours' bars too,
+    so you have to go round a few times: you are solving a nonlinear system by hand.
+
+    Gravity makes the path rise and fall, like a stone thrown upwards. At the end $S$ no longer
+    reacts to small changes of any node, and the path is that of `nh.integrate`: <a:.2f>, <b:.2f>,
+    <c:.2f>.
+    """
+    q = integrate(systems.pendulum(), Variational(), [1.0], [1.0], h=0.5, steps=4).q[:, 0]
+    bend = (q - np.linspace(q[0], q[-1], 5))[1:-1]
+    truth = "Its middle must go down, to smaller angles"
+    if np.all(np.abs(bend) < 1e-9):
+        truth = "Not at all: the straight path is the stationary one"
+    elif np.all(bend > 0):
+        truth = "Its middle must go up, to larger angles"
+    return truth, dict(zip("abc", q[1:-1], strict=True))
+
+
+@asks(
+    "Now a small step, h = 0.1, until t = 300. Which method has the smaller energy error?",
+    "The variational one, as with the large step",
+    "RK4",
+    "The same for both, as the step is small",
+)
+def prediction_3():
+    """With h = 0.1 the error of RK4 is <rk4:.5f>, that of the variational method <variational:.5f>.
+    Now drag h to 0.8: it is <rk4_large:.2f> against <variational_large:.2f>, the other way round.
+
+    The energy of the variational method goes up and down with every swing and never leaves its
+    band. RK4 loses a little at each swing, always in the same direction; at a small h so little
+    that it cannot be seen.
+    """
+    errors = {}
+    for m, name in ((Variational(), "variational"), (RK4(), "rk4")):
+        for h, size in ((0.1, ""), (0.8, "_large")):
+            E = integrate(systems.pendulum(), m, h=h, steps=round(300 / h), progress=False).energy()
+            errors[name + size] = np.abs(E - E[0]).max()
+    ratio = errors["variational"] / errors["rk4"]
+    truth = "RK4" if ratio > 1 else "The variational one, as with the large step"
+    if 0.8 < ratio < 1.25:
+        truth = "The same for both, as the step is small"
+    return truth, errors
+
+
+@asks("A disk of starts is carried along for 14 steps of h = 1. What becomes of its area?", *KEPT)
+def prediction_4():
+    r"""Large swings take longer, so the disk is sheared into a comma, then into a spiral. The
+    variational image has <variational:.3f> of the area, and so it is for every step size and number
+    of steps. The image of RK4 has lost <lost:.0%>.
+
+    Keeping area is not the same as being accurate. The true motion of the centre is by now at
+    $\theta=<theta:.2f>$, $p=<p:.2f>$; RK4 puts it at $p=<rk4:.2f>$, the variational method at
+    $p=<late:.2f>$: it has the right shape of motion, at the wrong time.
+    """
+    pendulum, (q0, v0) = systems.pendulum(), disk()
+    kept, centre = [], {}
+    for m in (Variational(), RK4()):
+        run = ensemble(pendulum, m, q0, v0, h=1.0, steps=14)
+        kept.append(area(run.q[:, -1, 0], run.p[:, -1, 0]) / area(q0, v0))
+        centre[m] = integrate(pendulum, m, [1.2], [0.0], h=1.0, steps=14).p[-1, 0]
+    true = integrate(pendulum, Reference(), [1.2], [0.0], h=14.0, steps=1)
+    truth = chosen(KEPT, *(abs(x - 1) < 1e-3 for x in kept))
+    late, rk4 = centre.values()
+    numbers = {"variational": kept[0], "lost": 1 - kept[1], "late": late, "rk4": rk4}
+    return truth, {**numbers, "theta": true.q[-1, 0], "p": true.p[-1, 0]}
+
+
+def apocentres(sol):
+    """The distance and the direction of the nodes where an orbit is farthest out."""
+    r = np.hypot(*sol.q.T)
+    far = np.flatnonzero((r[1:-1] > r[:-2]) & (r[1:-1] > r[2:])) + 1
+    return r[far], np.unwrap(np.arctan2(sol.q[far, 1], sol.q[far, 0]))
+
+
+def turns(sol):
+    """How often an orbit has gone round the origin."""
+    return np.ptp(np.unwrap(np.arctan2(sol.q[:, 1], sol.q[:, 0]))) / (2 * np.pi)
+
+
+@asks(
+    "The true orbit is one ellipse that stands still. What does the variational one do?",
+    "It is the true ellipse, run through again and again",
+    "It keeps its size, but its long axis turns",
+    "It shrinks, and its long axis stands still",
+)
+def prediction_5():
+    """The variational orbit comes as near as <near:.2f> and goes as far out as <far:.2f> in the
+    first turn and in the last, but its axis turns: a rosette. And this constant size is not the
+    right one: the true orbit goes out to <true:.2f>. A smaller orbit takes less time, so it goes
+    round <turns:.0f> times while the true one does so <true_turns:.0f> times. RK4 begins with
+    nearly the right size, <first:.2f>, almost holds the axis, and shrinks to <last:.2f>. Drag h to 0.05:
+    now both are near the ellipse, RK4 nearer.
+
+    That the ellipse stands still belongs to a hidden symmetry of the true $1/r$ problem, whose
+    constant is called the Runge-Lenz vector, and $L_d$ does not have it. A method keeps the
+    symmetries you gave to its $L_d$, not all those of the problem.
+    """
+    kepler = systems.kepler(e=0.6)
+    orbit, shrinking = (
+        integrate(kepler, m, h=0.15, steps=667, progress=False) for m in (Variational(), RK4())
+    )
+    (r, angle), (other, _) = apocentres(orbit), apocentres(shrinking)
+    start, energy = np.hypot(*orbit.q[0]), kepler.energy(kepler.q0, kepler.v0)
+    true, axis = 1 / abs(energy) - start, 0.5 / abs(energy)  # r + r' = 2 a, E = -1 / (2 a)
+    truth = "It shrinks, and its long axis stands still"
+    if abs(r[-3:].max() / r[:3].max() - 1) < 0.02:
+        stands = abs(angle[-1] - angle[0]) < 0.1 and abs(r.max() / true - 1) < 0.02
+        truth = "It is the true ellipse, run through again and again"
+        truth = truth if stands else "It keeps its size, but its long axis turns"
+    sizes = {"near": np.hypot(*orbit.q.T).min(), "far": r.max(), "true": true}
+    rk4 = {"first": other[0], "last": other[-3:].max()}
+    round_ = {"turns": turns(orbit), "true_turns": orbit.t[-1] / (2 * np.pi * axis**1.5)}
+    return truth, {**sizes, **rk4, **round_}
+
+
+def band(alpha, h=0.4):
+    """The width of the energy band of the alpha rule on the pendulum, until t = 60."""
+    run = integrate(systems.pendulum(), Variational(alpha=alpha), h=h, steps=round(60 / h))
+    return np.ptp(run.energy())
+
+
+@asks(
+    "At h = 0.4 every energy stays in a band. Sketch how its width depends on the point alpha.",
+    sketch=("point $\\alpha$ of evaluation", "width of the energy band", (0, 1), (0, 0.5)),
+)
+def prediction_6():
+    r"""Two straight lines that meet at $\alpha=\tfrac12$, where the band is narrowest: <middle:.3f>. At
+    the ends it is <end:.2f>. Away from the middle the width is about
+    $<slope:.1f>\,|\alpha-\tfrac12|\,h$.
+
+    Going from $\alpha$ to $1-\alpha$ leaves the width as it is; what one method gains at first the
+    other loses, because reversing time exchanges the two methods.
+    """
+    alpha = np.linspace(0, 1, 21)
+    width = np.array([band(x) for x in alpha])
+    return (alpha, width), {"middle": width[10], "end": width[0], "slope": width[0] / (0.5 * 0.4)}
 
 
 @takes(sized(), "The answer is one whole number, how many eigenvalues are negative.")
