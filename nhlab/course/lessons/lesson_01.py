@@ -1,6 +1,7 @@
 """Lesson 01: the pendulum and its phase plane, a path to drag, a blob that is carried along."""
 
 import numpy as np
+from scipy.optimize import newton
 
 from ...geometry.diagnostics import action
 from ...mechanics import catalogue as systems
@@ -12,6 +13,8 @@ from ..colours import BLUE, DARK, GREY, MIDDLE
 from ..exercises import near, sized, takes
 from ..kit import circle, frame, new_board
 from ..predict import asks
+
+STEP = 0.5  # of the run that the reader's own step repeats
 
 
 def draw_pendulum(ax, theta=1.0):
@@ -122,6 +125,43 @@ def blob_panel(pendulum, methods, h=(0.2, 1.2, 1.0), steps=(0, 30, 14)):
     return board.panel(update, h=h, steps=steps)
 
 
+def solved(arriving, leaving, guess):
+    """The node q2 for which ``leaving(q2)`` is the momentum that arrives; dots for dots."""
+    if arriving is ... or leaving(guess) is ...:
+        return ...
+    return newton(lambda q2: leaving(q2) - arriving, guess, tol=1e-13, disp=False)
+
+
+def filled(step):
+    """The reader's step, or dots while there are gaps in it."""
+    return ... if step(1.0, 1.1, STEP) is ... else step
+
+
+def library_run():
+    """The run of the library that the reader's step is compared with."""
+    return integrate(systems.pendulum(), Variational(), [2.0], [0.0], h=STEP, steps=60)
+
+
+def by_hand(step, run):
+    """The nodes that ``step`` makes of the first two nodes of a run."""
+    q = [*run.q[:2, 0]]
+    while len(q) < len(run.q):
+        q.append(float(step(q[-2], q[-1], STEP)))
+    return np.array(q)
+
+
+def step_picture(step):
+    """The run of the library, and beside it the one of the reader's step, if it is written."""
+    run = library_run()
+    fig, ax = plot.new(size=(7.6, 3.4))
+    ax.plot(run.t, run.q[:, 0], color=GREY, linewidth=5, label="nh.integrate")
+    if step is not ...:
+        ax.plot(run.t, by_hand(step, run), "o-", color=BLUE, markersize=4, label="your step")
+    frame(ax, "time $t$", r"angle $\theta_k$ (rad)", (0, run.t[-1]), (-4, 4))
+    ax.legend(loc="upper right")
+    return plot.show(fig, "Angles of the pendulum by the library, and by your step once written.")
+
+
 def swings(method, h=1.0):
     """The pendulum of the lesson, let go at rest, for about fourteen swings."""
     return integrate(systems.pendulum(), method, h=h, steps=round(120 / h), progress=False)
@@ -206,7 +246,7 @@ def prediction_3():
 def prediction_4():
     r"""Large swings take longer, so the disk is sheared into a comma, then into a spiral. The
     variational image has <variational:.3f> of the area, and so it is for every step size and number
-    of steps. The image of RK4 has lost <lost:.0%>.
+    of steps, but for the corners with which the rim is drawn. The image of RK4 has lost <lost:.0%>.
 
     Keeping area is not the same as being accurate. The true motion of the centre is by now at
     $\theta=<theta:.2f>$, $p=<p:.2f>$; RK4 puts it at $p=<rk4:.2f>$, the variational method at
@@ -218,7 +258,7 @@ def prediction_4():
         run = ensemble(pendulum, m, q0, v0, h=1.0, steps=14)
         kept.append(area(run.q[:, -1, 0], run.p[:, -1, 0]) / area(q0, v0))
         centre[m] = integrate(pendulum, m, [1.2], [0.0], h=1.0, steps=14).p[-1, 0]
-    true = integrate(pendulum, Reference(), [1.2], [0.0], h=14.0, steps=1)
+    true = integrate(pendulum, RK4(), [1.2], [0.0], h=0.01, steps=1400)  # to nine digits
     truth = chosen(KEPT, *(abs(x - 1) < 1e-3 for x in kept))
     late, rk4 = centre.values()
     numbers = {"variational": kept[0], "lost": 1 - kept[1], "late": late, "rk4": rk4}
@@ -248,8 +288,8 @@ def prediction_5():
     first turn and in the last, but its axis turns: a rosette. And this constant size is not the
     right one: the true orbit goes out to <true:.2f>. A smaller orbit takes less time, so it goes
     round <turns:.0f> times while the true one does so <true_turns:.0f> times. RK4 begins with
-    nearly the right size, <first:.2f>, almost holds the axis, and shrinks to <last:.2f>. Drag h to 0.05:
-    now both are near the ellipse, RK4 nearer.
+    nearly the right size, <first:.2f>, almost holds the axis, and shrinks to <last:.2f>.
+    Drag h to 0.05: now both are near the ellipse, RK4 nearer.
 
     That the ellipse stands still belongs to a hidden symmetry of the true $1/r$ problem, whose
     constant is called the Runge-Lenz vector, and $L_d$ does not have it. A method keeps the
@@ -284,8 +324,8 @@ def band(alpha, h=0.4):
     sketch=("point $\\alpha$ of evaluation", "width of the energy band", (0, 1), (0, 0.5)),
 )
 def prediction_6():
-    r"""Two straight lines that meet at $\alpha=\tfrac12$, where the band is narrowest: <middle:.3f>. At
-    the ends it is <end:.2f>. Away from the middle the width is about
+    r"""Two straight lines that meet at $\alpha=\tfrac12$, where the band is narrowest:
+    <middle:.3f>. At the ends it is <end:.2f>. Away from the middle the width is about
     $<slope:.1f>\,|\alpha-\tfrac12|\,h$.
 
     Going from $\alpha$ to $1-\alpha$ leaves the width as it is; what one method gains at first the
@@ -355,3 +395,62 @@ def exercise_4(answer):
     if not np.ptp(values) < 1e-10 * max(1, np.abs(values).max()):
         return f"""Along a run of SHAKE this function spreads by {np.ptp(values):.1e}. Take the
             symmetry: rotations about the vertical, xi_Q(q) = (-y, x, 0)."""
+
+
+def pushes(step, h=0.3):
+    """The numbers (c, a, b) that describe a step of the pendulum, and how badly they do.
+
+    From (q0, q1) it goes to q2 with the velocity v' = c v - h (a sin(m) + b sin(m')), where m and
+    m' are the middles of the two steps.
+    """
+    q0, v = (x.ravel() for x in np.meshgrid([0.4, 1.0, 1.9, -0.7], [-0.8, 0.3, 1.1]))
+    q1 = q0 + h * v
+    q2 = np.array([float(step(a, b, h)) for a, b in zip(q0, q1, strict=True)])
+    if not np.isfinite(q2).all():
+        raise ValueError("the next node is no finite number")
+    after = (q2 - q1) / h
+    columns = np.column_stack([v, *(-h * np.sin((a + b) / 2) for a, b in ((q0, q1), (q1, q2)))])
+    found, *_ = np.linalg.lstsq(columns, after)
+    at_node = np.abs(after - v + h * np.sin(q1)).max()  # the force at q1 instead
+    return found, np.abs(columns @ found - after).max(), at_node
+
+
+def push_hint(size, name, sign, h=0.3):
+    """What is wrong with the push of gravity in a momentum, whose size should be 1/2."""
+    if near(size, 0.5):
+        return None
+    if near(size, 0):
+        return f"{name} has no gravity in it: differentiate h cos((q0 + q1)/2) too."
+    if size < 0:
+        return f"The sign of the gravity in {name} is wrong: {sign}"
+    if near(size, 1):
+        return f"""In {name} a half is missing: when one end of a step moves, its middle
+            (q0 + q1)/2 moves half as much."""
+    if near(size, 0.5 / h) or near(size, 1 / h):
+        return f"In {name} the factor h of Ld = h L is missing in front of the sine."
+    return f"The gravity in {name} is {size:.3g} h sin, and should be the derivative of h cos."
+
+
+@takes(callable, "Give a function of (q0, q1, h) that returns the next node q2.")
+def exercise_5(answer):
+    """Your step and the library's run agree to rounding: the principle was all you needed, and the
+    equation of motion was never used."""
+    (c, a, b), miss, at_node = pushes(answer)
+    if miss > 1e-6 and at_node < 1e-6:
+        return """That is Verlet's step, with gravity taken at the node q1. Also a good method, but
+            the midpoint rule takes it in the middle of each step."""
+    if miss > 1e-6:
+        return "Take both sines in the middle of a step: (q0 + q1)/2 arriving, (q1 + q2)/2 leaving."
+    if near(c, -1):
+        return """The pendulum goes back where it came from: the momentum that leaves is minus
+            D1Ld, and one of your velocities has the wrong sign."""
+    if not near(c, 1):
+        return "Without gravity q2 - q1 must be q1 - q0: look at the two velocities, (q1 - q0)/h."
+    plus = "the derivative of cos is -sin, and p+ = +D2Ld."
+    minus = "D1Ld has -sin as well, and p- is minus D1Ld."
+    for size, name, sign in ((a, "p+, which arrives,", plus), (b, "p-, which leaves,", minus)):
+        if hint := push_hint(size, name, sign):
+            return hint
+    run = library_run()
+    if not near(by_hand(answer, run), run.q[:, 0], 1e-6):
+        return f"Right for h = 0.3, but not for h = {STEP}: use the h that is given."
