@@ -125,6 +125,60 @@ def blob_panel(pendulum, methods, h=(0.2, 1.2, 1.0), steps=(0, 30, 14)):
     return board.panel(update, h=h, steps=steps)
 
 
+def order_picture(measured, cases, hs):
+    """Errors against the step size for the pendulum and the bead, one line for each case."""
+    fig, axes = plot.new(1, 2, size=(9.6, 4.4))
+    titles = {"pendulum": "$M$ constant", "bead": "$M$ depends on $q$"}
+    for ax, (name, M) in zip(axes, titles.items(), strict=True):
+        for (m, start), style in zip(cases, ("o-", "s--", "^:", "v-."), strict=True):
+            r, given = measured[name, m, start], {"q1": "$q_1$", "v0": "$(q_0,p_0)$"}[start]
+            rule = rf"$\alpha={m.alpha}${' symmetric' * m.symmetric}"
+            look = {"color": plot.look(m)["color"], "mec": DARK}
+            ax.loglog(hs, r.error, style, **look, label=f"{rule}, from {given}: {r.slope:.2f}")
+        ax.set(title=f"{name}, {M}", xlabel="step size $h$", ylabel="error at $t=2$")
+        ax.set_ylim(2e-6, 3)
+        ax.set_xticks(hs, hs)
+        ax.minorticks_off()
+        ax.legend(fontsize=10, loc="upper left", frameon=False, title="slope")
+    return plot.show(
+        fig,
+        "Errors against h: slope 1 for alpha 0.3 from (q0, p0), for the bead also from q1, else 2.",
+    )
+
+
+def off_sphere_picture(runs):
+    """How far each of three runs is from the sphere, over time."""
+    fig, ax = plot.new(size=(7.2, 3.6))
+    for r, style in zip(runs, ("-", "--", ":"), strict=True):
+        off = np.abs(np.linalg.norm(r.q, axis=1) - 1)
+        look = plot.look(r.method) | {"linestyle": style, "label": plot.label(r.method)}
+        ax.semilogy(r.t, np.maximum(off, 1e-17), **look)
+    ax.set(xlabel="time $t$", ylabel="distance from the sphere", ylim=(1e-18, 10))
+    ax.legend(loc="center right", frameon=False)
+    return plot.show(
+        fig,
+        "Distance from the sphere: rounding for midpoint DLA, 0.8 for alpha 0.3, 0.007 for RK4.",
+    )
+
+
+def portraits(hs):
+    """Where Verlet's method takes many starts of the pendulum, for two step sizes."""
+    fig, axes = plot.new(1, 2, size=(9.2, 4.0))
+    start = np.linspace(-3.1, 3.1, 25)[:, None]
+    q0, v0 = np.vstack([start, 0 * start]), np.vstack([0 * start, start])
+    for ax, h in zip(axes, hs, strict=True):
+        verlet = Variational(0, symmetric=True)
+        runs = ensemble(systems.pendulum(), verlet, q0, v0, h=h, steps=400)
+        q, p = runs.q.ravel(), runs.p.ravel()
+        ax.plot((q + np.pi) % (2 * np.pi) - np.pi, p, ",", color=BLUE)
+        ax.set(title=f"Verlet, $h={h}$: largest $|p|$ is {np.abs(p).max():.1f}", ylim=(-4.2, 4.2))
+        ax.set(xlabel=r"angle $\theta$ (rad)", ylabel="momentum $p$")
+    return plot.show(
+        fig,
+        "Phase portraits of Verlet's map: smooth curves for h = 0.7, a chaotic sea for h = 1.3.",
+    )
+
+
 def solved(arriving, leaving, guess):
     """The node q2 for which ``leaving(q2)`` is the momentum that arrives; dots for dots."""
     if arriving is ... or leaving(guess) is ...:
