@@ -1,4 +1,6 @@
-"""Lesson 01: the pendulum and its phase plane, a path to drag, a blob that is carried along."""
+"""Lesson 01: the pendulum, a path to drag, a step to write, a blob that is carried along."""
+
+import warnings
 
 import numpy as np
 from scipy.optimize import newton
@@ -168,7 +170,9 @@ def portraits(hs):
     q0, v0 = np.vstack([start, 0 * start]), np.vstack([0 * start, start])
     for ax, h in zip(axes, hs, strict=True):
         verlet = Variational(0, symmetric=True)
-        runs = ensemble(systems.pendulum(), verlet, q0, v0, h=h, steps=400)
+        with warnings.catch_warnings():  # that the larger step is too large is what is shown
+            warnings.simplefilter("ignore", RuntimeWarning)
+            runs = ensemble(systems.pendulum(), verlet, q0, v0, h=h, steps=400)
         q, p = runs.q.ravel(), runs.p.ravel()
         ax.plot((q + np.pi) % (2 * np.pi) - np.pi, p, ",", color=BLUE)
         ax.set(title=f"Verlet, $h={h}$: largest $|p|$ is {np.abs(p).max():.1f}", ylim=(-4.2, 4.2))
