@@ -252,8 +252,8 @@ def prediction_1():
 
 @asks(
     "The path in the panel is straight at first. How must it change for the bars to vanish?",
-    "Not at all: the straight path is the stationary one",
     "Its middle must go up, to larger angles",
+    "Not at all: the straight path is the stationary one",
     "Its middle must go down, to smaller angles",
 )
 def prediction_2():
@@ -277,16 +277,16 @@ def prediction_2():
 @asks(
     "Now a small step, h = 0.1, until t = 300. Which method has the smaller energy error?",
     "The variational one, as with the large step",
-    "RK4",
     "The same for both, as the step is small",
+    "RK4",
 )
 def prediction_3():
     """With h = 0.1 the error of RK4 is <rk4:.5f>, that of the variational method <variational:.5f>.
     Now drag h to 0.8: it is <rk4_large:.2f> against <variational_large:.2f>, the other way round.
 
     The energy of the variational method goes up and down with every swing and never leaves its
-    band. RK4 loses a little at each swing, always in the same direction; at a small h so little
-    that it cannot be seen.
+    band. RK4 loses a little at each swing, always in the same direction: so little at a small h
+    that here its whole loss is a small part of that band.
     """
     errors = {}
     for m, name in ((Variational(), "variational"), (RK4(), "rk4")):
@@ -338,8 +338,8 @@ def turns(sol):
 @asks(
     "The true orbit is one ellipse that stands still. What does the variational one do?",
     "It is the true ellipse, run through again and again",
-    "It keeps its size, but its long axis turns",
     "It shrinks, and its long axis stands still",
+    "It keeps its size, but its long axis turns",
 )
 def prediction_5():
     """The variational orbit comes as near as <near:.2f> and goes as far out as <far:.2f> in the
