@@ -2,10 +2,12 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from nhlab.course import exercises
 from nhlab.course.exercises import SOLUTIONS, check, hint, solution
+from nhlab.course.lessons import lesson_01
 from nhlab.mechanics import catalogue as systems
 from nhlab.mechanics.system import symbols
 
@@ -105,6 +107,49 @@ def test_coefficients_are_expressions_and_not_text():
     x, y, phi = symbols("x y phi")
     assert check("06.2", [y, -x, 1]).right
     assert "not text" in check("06.2", ["cos(phi)", "sin(phi)", 0]).text
+
+
+def midpoint(arriving, leaving, at=None, back=1):
+    """A step of the pendulum with these pushes of gravity, taken in the middle of the steps."""
+
+    def step(q0, q1, h):
+        def momentum(push, a, b):
+            return (b - a) / h + push * h * np.sin(at(a, b) if at else (a + b) / 2)
+
+        p = momentum(arriving, q0, q1)
+        return lesson_01.solved(p, lambda q2: back * momentum(leaving, q1, q2), 2 * q1 - q0)
+
+    return step
+
+
+@pytest.mark.parametrize(
+    "step, said",
+    [
+        (midpoint(0.5, 0.5), "sign of the gravity in p+"),
+        (midpoint(-0.5, -0.5), "sign of the gravity in p-"),
+        (midpoint(-1, 0.5), "In p+, which arrives, a half is missing"),
+        (midpoint(-0.5, 1), "In p-, which leaves, a half is missing"),
+        (midpoint(-0.5, 0), "p-, which leaves, has no gravity"),
+        (midpoint(-0.5, 0.5, back=-1), "goes back where it came from"),
+        (midpoint(-0.5, 0.5 / 0.3), "the factor h"),
+        (midpoint(-0.5, 0.5, at=lambda a, b: b), "in the middle of a step"),
+        (lambda q0, q1, h: 2 * q1 - q0 - h**2 * np.sin(q1), "Verlet"),
+        (lambda q0, q1, h: q1, "Without gravity"),
+        (lambda q0, q1, h: midpoint(-0.5, 0.5)(q0, q1, 0.3), "use the h that is given"),
+        (lambda q0, q1, h: np.nan, "no finite number"),
+    ],
+)
+def test_the_usual_mistakes_in_a_step_of_the_pendulum_are_named(step, said):
+    assert said in check("01.5", step).text
+
+
+def test_a_step_with_gaps_is_open_and_its_picture_shows_the_library_alone():
+    gaps = [lambda q0, q1, h: lesson_01.solved(..., lambda q2: ..., q1)]
+    gaps.append(lambda q0, q1, h: lesson_01.solved(1.0, lambda q2: ..., q1))
+    for step in gaps:
+        assert check("01.5", lesson_01.filled(step)).state == "open"
+        lesson_01.step_picture(lesson_01.filled(step))
+    assert check("01.5", lesson_01.filled(midpoint(-0.5, 0.5))).right
 
 
 def test_three_digits_are_enough_to_park_the_robot():

@@ -1,16 +1,22 @@
-"""Lesson 01: the pendulum and its phase plane, a path to drag, a blob that is carried along."""
+"""Lesson 01: the pendulum, a path to drag, a step to write, a blob that is carried along."""
+
+import warnings
 
 import numpy as np
+from scipy.optimize import newton
 
 from ...geometry.diagnostics import action
 from ...mechanics import catalogue as systems
-from ...methods import Reference, Variational
+from ...methods import RK4, Reference, Variational
 from ...run.ensemble import ensemble
 from ...run.loop import integrate
 from ...view import plot
 from ..colours import BLUE, DARK, GREY, MIDDLE
 from ..exercises import near, sized, takes
 from ..kit import circle, frame, new_board
+from ..predict import asks
+
+STEP = 0.5  # of the run that the reader's own step repeats
 
 
 def draw_pendulum(ax, theta=1.0):
@@ -88,9 +94,14 @@ def area(x, y):
     return abs(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))) / 2
 
 
+def disk():
+    """The rim of a disk of starts of the pendulum, q0 and v0 of shape (240, 1) each."""
+    return np.split([1.2, 0] + 0.4 * circle(241)[:-1], 2, axis=1)
+
+
 def blob_panel(pendulum, methods, h=(0.2, 1.2, 1.0), steps=(0, 30, 14)):
     """A blob of initial conditions carried by each method; the read-out compares areas."""
-    q0, v0 = np.split([1.2, 0] + 0.4 * circle(241)[:-1], 2, axis=1)  # (240, 1) each
+    q0, v0 = disk()
     p0 = pendulum.momentum(q0, v0)
     board, ax = new_board((6.8, 5.2))
     phase_plane(ax, pendulum)
@@ -114,6 +125,273 @@ def blob_panel(pendulum, methods, h=(0.2, 1.2, 1.0), steps=(0, 30, 14)):
             board.say(f"{plot.label(m)}: area kept", f"{area(q, p) / area(q0, p0):.3f}")
 
     return board.panel(update, h=h, steps=steps)
+
+
+def order_picture(measured, cases, hs):
+    """Errors against the step size for the pendulum and the bead, one line for each case."""
+    fig, axes = plot.new(1, 2, size=(9.6, 4.4))
+    titles = {"pendulum": "$M$ constant", "bead": "$M$ depends on $q$"}
+    for ax, (name, M) in zip(axes, titles.items(), strict=True):
+        for (m, start), style in zip(cases, ("o-", "s--", "^:", "v-."), strict=True):
+            r, given = measured[name, m, start], {"q1": "$q_1$", "v0": "$(q_0,p_0)$"}[start]
+            rule = rf"$\alpha={m.alpha}${' symmetric' * m.symmetric}"
+            look = {"color": plot.look(m)["color"], "mec": DARK}
+            ax.loglog(hs, r.error, style, **look, label=f"{rule}, from {given}: {r.slope:.2f}")
+        ax.set(title=f"{name}, {M}", xlabel="step size $h$", ylabel="error at $t=2$")
+        ax.set_ylim(2e-6, 3)
+        ax.set_xticks(hs, hs)
+        ax.minorticks_off()
+        ax.legend(fontsize=10, loc="upper left", frameon=False, title="slope")
+    return plot.show(
+        fig,
+        "Errors against h: slope 1 for alpha 0.3 from (q0, p0), for the bead also from q1, else 2.",
+    )
+
+
+def off_sphere_picture(runs):
+    """How far each of three runs is from the sphere, over time."""
+    fig, ax = plot.new(size=(7.2, 3.6))
+    for r, style in zip(runs, ("-", "--", ":"), strict=True):
+        off = np.abs(np.linalg.norm(r.q, axis=1) - 1)
+        look = plot.look(r.method) | {"linestyle": style, "label": plot.label(r.method)}
+        ax.semilogy(r.t, np.maximum(off, 1e-17), **look)
+    ax.set(xlabel="time $t$", ylabel="distance from the sphere", ylim=(1e-18, 10))
+    ax.legend(loc="center right", frameon=False)
+    return plot.show(
+        fig,
+        "Distance from the sphere: rounding for midpoint DLA, 0.8 for alpha 0.3, 0.007 for RK4.",
+    )
+
+
+def portraits(hs):
+    """Where Verlet's method takes many starts of the pendulum, for two step sizes."""
+    fig, axes = plot.new(1, 2, size=(9.2, 4.0))
+    start = np.linspace(-3.1, 3.1, 25)[:, None]
+    q0, v0 = np.vstack([start, 0 * start]), np.vstack([0 * start, start])
+    for ax, h in zip(axes, hs, strict=True):
+        verlet = Variational(0, symmetric=True)
+        with warnings.catch_warnings():  # that the larger step is too large is what is shown
+            warnings.simplefilter("ignore", RuntimeWarning)
+            runs = ensemble(systems.pendulum(), verlet, q0, v0, h=h, steps=400)
+        q, p = runs.q.ravel(), runs.p.ravel()
+        ax.plot((q + np.pi) % (2 * np.pi) - np.pi, p, ",", color=BLUE)
+        ax.set(title=f"Verlet, $h={h}$: largest $|p|$ is {np.abs(p).max():.1f}", ylim=(-4.2, 4.2))
+        ax.set(xlabel=r"angle $\theta$ (rad)", ylabel="momentum $p$")
+    return plot.show(
+        fig,
+        "Phase portraits of Verlet's map: smooth curves for h = 0.7, a chaotic sea for h = 1.3.",
+    )
+
+
+def solved(arriving, leaving, guess):
+    """The node q2 for which ``leaving(q2)`` is the momentum that arrives; dots for dots."""
+    if arriving is ... or leaving(guess) is ...:
+        return ...
+    return newton(lambda q2: leaving(q2) - arriving, guess, tol=1e-13, disp=False)
+
+
+def filled(step):
+    """The reader's step, or dots while there are gaps in it."""
+    return ... if step(1.0, 1.1, STEP) is ... else step
+
+
+def library_run():
+    """The run of the library that the reader's step is compared with."""
+    return integrate(systems.pendulum(), Variational(), [2.0], [0.0], h=STEP, steps=60)
+
+
+def by_hand(step, run):
+    """The nodes that ``step`` makes of the first two nodes of a run."""
+    q = [*run.q[:2, 0]]
+    while len(q) < len(run.q):
+        q.append(float(step(q[-2], q[-1], STEP)))
+    return np.array(q)
+
+
+def step_picture(step):
+    """The run of the library, and beside it the one of the reader's step, if it is written."""
+    run = library_run()
+    fig, ax = plot.new(size=(7.6, 3.4))
+    ax.plot(run.t, run.q[:, 0], color=GREY, linewidth=5, label="nh.integrate")
+    if step is not ...:
+        ax.plot(run.t, by_hand(step, run), "o-", color=BLUE, markersize=4, label="your step")
+    frame(ax, "time $t$", r"angle $\theta_k$ (rad)", (0, run.t[-1]), (-4, 4))
+    ax.legend(loc="upper right")
+    return plot.show(fig, "Angles of the pendulum by the library, and by your step once written.")
+
+
+def swings(method, h=1.0):
+    """The pendulum of the lesson, let go at rest, for about fourteen swings."""
+    return integrate(systems.pendulum(), method, h=h, steps=round(120 / h), progress=False)
+
+
+def chosen(choices, first, second):
+    """Of the choices both, only the first, only the second, neither: the one that is true."""
+    return choices[2 * (not first) + (not second)]
+
+
+HIGH = "Both", "Only the left one, of order 2", "Only the right one, of order 4", "Neither"
+KEPT = (
+    "Both methods bend it, and both keep its area",
+    "Both bend it, but only the variational one keeps its area",
+    "Both bend it, but only RK4, which is more accurate, keeps its area",
+    "Both bend it, and neither keeps its area",
+)
+
+
+@asks("Which pendulum swings as high in the end as in the beginning?", *HIGH)
+def prediction_1():
+    """The left one still reaches <left:.2f> in its last two swings, the right one no more than
+    <right:.2f>: it loses height at every swing, as if there were friction. Nobody put friction in.
+    On single steps the right one is the more careful of the two; yet this mistake always
+    has the same sign.
+    """
+    kept = [np.abs(swings(m).q[-17:]).max() for m in (Variational(), RK4())]
+    return chosen(HIGH, *(x > 1.9 for x in kept)), {"left": kept[0], "right": kept[1]}
+
+
+@asks(
+    "The path in the panel is straight at first. How must it change for the bars to vanish?",
+    "Its middle must go up, to larger angles",
+    "Not at all: the straight path is the stationary one",
+    "Its middle must go down, to smaller angles",
+)
+def prediction_2():
+    """Drag the three nodes until the bars vanish. Moving one node changes its neighbours' bars too,
+    so you have to go round a few times: you are solving a nonlinear system by hand.
+
+    Gravity makes the path rise and fall, like a stone thrown upwards. At the end $S$ no longer
+    reacts to small changes of any node, and the path is that of `nh.integrate`: <a:.2f>, <b:.2f>,
+    <c:.2f>.
+    """
+    q = integrate(systems.pendulum(), Variational(), [1.0], [1.0], h=0.5, steps=4).q[:, 0]
+    bend = (q - np.linspace(q[0], q[-1], 5))[1:-1]
+    truth = "Its middle must go down, to smaller angles"
+    if np.all(np.abs(bend) < 1e-9):
+        truth = "Not at all: the straight path is the stationary one"
+    elif np.all(bend > 0):
+        truth = "Its middle must go up, to larger angles"
+    return truth, dict(zip("abc", q[1:-1], strict=True))
+
+
+@asks(
+    "Now a small step, h = 0.1, until t = 300. Which method has the smaller energy error?",
+    "The variational one, as with the large step",
+    "The same for both, as the step is small",
+    "RK4",
+)
+def prediction_3():
+    """With h = 0.1 the error of RK4 is <rk4:.5f>, that of the variational method <variational:.5f>.
+    Now drag h to 0.8: it is <rk4_large:.2f> against <variational_large:.2f>, the other way round.
+
+    The energy of the variational method goes up and down with every swing and never leaves its
+    band. RK4 loses a little at each swing, always in the same direction: so little at a small h
+    that here its whole loss is a small part of that band.
+    """
+    errors = {}
+    for m, name in ((Variational(), "variational"), (RK4(), "rk4")):
+        for h, size in ((0.1, ""), (0.8, "_large")):
+            E = integrate(systems.pendulum(), m, h=h, steps=round(300 / h), progress=False).energy()
+            errors[name + size] = np.abs(E - E[0]).max()
+    ratio = errors["variational"] / errors["rk4"]
+    truth = "RK4" if ratio > 1 else "The variational one, as with the large step"
+    if 0.8 < ratio < 1.25:
+        truth = "The same for both, as the step is small"
+    return truth, errors
+
+
+@asks("A disk of starts is carried along for 14 steps of h = 1. What becomes of its area?", *KEPT)
+def prediction_4():
+    r"""Large swings take longer, so the disk is sheared into a comma, then into a spiral. The
+    variational image has <variational:.3f> of the area, and so it is for every step size and number
+    of steps, but for the corners with which the rim is drawn. The image of RK4 has lost <lost:.0%>.
+
+    Keeping area is not the same as being accurate. The true motion of the centre is by now at
+    $\theta=<theta:.2f>$, $p=<p:.2f>$; RK4 puts it at $p=<rk4:.2f>$, the variational method at
+    $p=<late:.2f>$: it has the right shape of motion, at the wrong time.
+    """
+    pendulum, (q0, v0) = systems.pendulum(), disk()
+    kept, centre = [], {}
+    for m in (Variational(), RK4()):
+        run = ensemble(pendulum, m, q0, v0, h=1.0, steps=14)
+        kept.append(area(run.q[:, -1, 0], run.p[:, -1, 0]) / area(q0, v0))
+        centre[m] = integrate(pendulum, m, [1.2], [0.0], h=1.0, steps=14).p[-1, 0]
+    true = integrate(pendulum, RK4(), [1.2], [0.0], h=0.01, steps=1400)  # to nine digits
+    truth = chosen(KEPT, *(abs(x - 1) < 1e-3 for x in kept))
+    late, rk4 = centre.values()
+    numbers = {"variational": kept[0], "lost": 1 - kept[1], "late": late, "rk4": rk4}
+    return truth, {**numbers, "theta": true.q[-1, 0], "p": true.p[-1, 0]}
+
+
+def apocentres(sol):
+    """The distance and the direction of the nodes where an orbit is farthest out."""
+    r = np.hypot(*sol.q.T)
+    far = np.flatnonzero((r[1:-1] > r[:-2]) & (r[1:-1] > r[2:])) + 1
+    return r[far], np.unwrap(np.arctan2(sol.q[far, 1], sol.q[far, 0]))
+
+
+def turns(sol):
+    """How often an orbit has gone round the origin."""
+    return np.ptp(np.unwrap(np.arctan2(sol.q[:, 1], sol.q[:, 0]))) / (2 * np.pi)
+
+
+@asks(
+    "The true orbit is one ellipse that stands still. What does the variational one do?",
+    "It is the true ellipse, run through again and again",
+    "It shrinks, and its long axis stands still",
+    "It keeps its size, but its long axis turns",
+)
+def prediction_5():
+    """The variational orbit comes as near as <near:.2f> and goes as far out as <far:.2f> in the
+    first turn and in the last, but its axis turns: a rosette. And this constant size is not the
+    right one: the true orbit goes out to <true:.2f>. A smaller orbit takes less time, so it goes
+    round <turns:.0f> times while the true one does so <true_turns:.0f> times. RK4 begins with
+    nearly the right size, <first:.2f>, almost holds the axis, and shrinks to <last:.2f>.
+    Drag h to 0.05: now both are near the ellipse, RK4 nearer.
+
+    That the ellipse stands still belongs to a hidden symmetry of the true $1/r$ problem, whose
+    constant is called the Runge-Lenz vector, and $L_d$ does not have it. A method keeps the
+    symmetries you gave to its $L_d$, not all those of the problem.
+    """
+    kepler = systems.kepler(e=0.6)
+    orbit, shrinking = (
+        integrate(kepler, m, h=0.15, steps=667, progress=False) for m in (Variational(), RK4())
+    )
+    (r, angle), (other, _) = apocentres(orbit), apocentres(shrinking)
+    start, energy = np.hypot(*orbit.q[0]), kepler.energy(kepler.q0, kepler.v0)
+    true, axis = 1 / abs(energy) - start, 0.5 / abs(energy)  # r + r' = 2 a, E = -1 / (2 a)
+    truth = "It shrinks, and its long axis stands still"
+    if abs(r[-3:].max() / r[:3].max() - 1) < 0.02:
+        stands = abs(angle[-1] - angle[0]) < 0.1 and abs(r.max() / true - 1) < 0.02
+        truth = "It is the true ellipse, run through again and again"
+        truth = truth if stands else "It keeps its size, but its long axis turns"
+    sizes = {"near": np.hypot(*orbit.q.T).min(), "far": r.max(), "true": true}
+    rk4 = {"first": other[0], "last": other[-3:].max()}
+    round_ = {"turns": turns(orbit), "true_turns": orbit.t[-1] / (2 * np.pi * axis**1.5)}
+    return truth, {**sizes, **rk4, **round_}
+
+
+def band(alpha, h=0.4):
+    """The width of the energy band of the alpha rule on the pendulum, until t = 60."""
+    run = integrate(systems.pendulum(), Variational(alpha=alpha), h=h, steps=round(60 / h))
+    return np.ptp(run.energy())
+
+
+@asks(
+    "At h = 0.4 every energy stays in a band. Sketch how its width depends on the point alpha.",
+    sketch=("point $\\alpha$ of evaluation", "width of the energy band", (0, 1), (0, 0.5)),
+)
+def prediction_6():
+    r"""Two straight lines that meet at $\alpha=\tfrac12$, where the band is narrowest:
+    <middle:.3f>. At the ends it is <end:.2f>. Away from the middle the width is about
+    $<slope:.1f>\,|\alpha-\tfrac12|\,h$.
+
+    Going from $\alpha$ to $1-\alpha$ leaves the width as it is; what one method gains at first the
+    other loses, because reversing time exchanges the two methods.
+    """
+    alpha = np.linspace(0, 1, 21)
+    width = np.array([band(x) for x in alpha])
+    return (alpha, width), {"middle": width[10], "end": width[0], "slope": width[0] / (0.5 * 0.4)}
 
 
 @takes(sized(), "The answer is one whole number, how many eigenvalues are negative.")
@@ -175,3 +453,62 @@ def exercise_4(answer):
     if not np.ptp(values) < 1e-10 * max(1, np.abs(values).max()):
         return f"""Along a run of SHAKE this function spreads by {np.ptp(values):.1e}. Take the
             symmetry: rotations about the vertical, xi_Q(q) = (-y, x, 0)."""
+
+
+def pushes(step, h=0.3):
+    """The numbers (c, a, b) that describe a step of the pendulum, and how badly they do.
+
+    From (q0, q1) it goes to q2 with the velocity v' = c v - h (a sin(m) + b sin(m')), where m and
+    m' are the middles of the two steps.
+    """
+    q0, v = (x.ravel() for x in np.meshgrid([0.4, 1.0, 1.9, -0.7], [-0.8, 0.3, 1.1]))
+    q1 = q0 + h * v
+    q2 = np.array([float(step(a, b, h)) for a, b in zip(q0, q1, strict=True)])
+    if not np.isfinite(q2).all():
+        raise ValueError("the next node is no finite number")
+    after = (q2 - q1) / h
+    columns = np.column_stack([v, *(-h * np.sin((a + b) / 2) for a, b in ((q0, q1), (q1, q2)))])
+    found, *_ = np.linalg.lstsq(columns, after)
+    at_node = np.abs(after - v + h * np.sin(q1)).max()  # the force at q1 instead
+    return found, np.abs(columns @ found - after).max(), at_node
+
+
+def push_hint(size, name, sign, h=0.3):
+    """What is wrong with the push of gravity in a momentum, whose size should be 1/2."""
+    if near(size, 0.5):
+        return None
+    if near(size, 0):
+        return f"{name} has no gravity in it: differentiate h cos((q0 + q1)/2) too."
+    if size < 0:
+        return f"The sign of the gravity in {name} is wrong: {sign}"
+    if near(size, 1):
+        return f"""In {name} a half is missing: when one end of a step moves, its middle
+            (q0 + q1)/2 moves half as much."""
+    if near(size, 0.5 / h) or near(size, 1 / h):
+        return f"In {name} the factor h of Ld = h L is missing in front of the sine."
+    return f"The gravity in {name} is {size:.3g} h sin, and should be the derivative of h cos."
+
+
+@takes(callable, "Give a function of (q0, q1, h) that returns the next node q2.")
+def exercise_5(answer):
+    """Your step and the library's run agree to rounding: the principle was all you needed, and the
+    equation of motion was never used."""
+    (c, a, b), miss, at_node = pushes(answer)
+    if miss > 1e-6 and at_node < 1e-6:
+        return """That is Verlet's step, with gravity taken at the node q1. Also a good method, but
+            the midpoint rule takes it in the middle of each step."""
+    if miss > 1e-6:
+        return "Take both sines in the middle of a step: (q0 + q1)/2 arriving, (q1 + q2)/2 leaving."
+    if near(c, -1):
+        return """The pendulum goes back where it came from: the momentum that leaves is minus
+            D1Ld, and one of your velocities has the wrong sign."""
+    if not near(c, 1):
+        return "Without gravity q2 - q1 must be q1 - q0: look at the two velocities, (q1 - q0)/h."
+    plus = "the derivative of cos is -sin, and p+ = +D2Ld."
+    minus = "D1Ld has -sin as well, and p- is minus D1Ld."
+    for size, name, sign in ((a, "p+, which arrives,", plus), (b, "p-, which leaves,", minus)):
+        if hint := push_hint(size, name, sign):
+            return hint
+    run = library_run()
+    if not near(by_hand(answer, run), run.q[:, 0], 1e-6):
+        return f"Right for h = 0.3, but not for h = {STEP}: use the h that is given."
