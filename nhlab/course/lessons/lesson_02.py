@@ -11,8 +11,9 @@ from ...mechanics.system import System
 from ...methods import DLA, RK4, Projector, Reference
 from ...run.errors import IntegrationError
 from ...run.loop import integrate
+from ...view import plot
 from ..colours import DARK, MIDDLE, ORANGE
-from ..exercises import near
+from ..exercises import near, unfinished
 from ..figures import crossing, steady, worst_energies
 from ..kit import frame, new_board, slope, step_sizes
 from ..predict import asks
@@ -24,6 +25,62 @@ def _exact(ax, value):
     """A line at the exact value, with limits so close that the first curve sets new ones."""
     ax.axhline(value, zorder=0, **EXACT)
     ax.set_ylim(value - 1e-9, value + 1e-9)
+
+
+def left_sides(q0, q1, q2, h, alpha):
+    """The left sides of CM01 (6) for the particle, its Ld written out and differentiated by complex
+    steps."""
+
+    def Ld(q0, q1):
+        q, v = (1 - alpha) * q0 + alpha * q1, (q1 - q0) / h
+        return h * ((v**2).sum(-1) / 2 - q[..., 0] ** 2 - q[..., 1] ** 2)
+
+    i = 1e-30j * np.eye(3)[:, None]
+    D1Ld, D2Ld = (x.imag.T / 1e-30 for x in (Ld(q1 + i, q2), Ld(q0, q1 + i)))
+    y, v = (1 - alpha) * q1[:, 1] + alpha * q2[:, 1], (q2 - q1) / h
+    return D1Ld + D2Ld, v[:, 2] - y * v[:, 0]
+
+
+def residuals(sol):
+    """By how much a run of the particle misses the two equations of CM01 (6), at most."""
+    m, nodes = sol.method, (sol.q[:-2], sol.q[1:-1], sol.q[2:])
+    alphas = (m.alpha, 1 - m.alpha)[: 1 + m.symmetric]
+    both = [left_sides(*nodes, sol.h[0], alpha) for alpha in alphas]
+    sums, wd = (np.mean(part, axis=0) for part in zip(*both, strict=True))
+    kick = sol.system.A(nodes[1])[:, 0] * sol.lam[1:]
+    return np.abs(sums - kick).max(), np.abs(wd).max()
+
+
+def walked(step, q, p, h, steps):
+    """Rows (q, p) that a reader's step makes, as far as it goes."""
+    rows = [np.concatenate([q, p])]
+    try:
+        for _ in range(steps):
+            q, p = (np.asarray(x, float).reshape(3) for x in step(q, p, h))
+            rows.append(np.concatenate([q, p]))
+    except Exception:  # the check beside the picture says what is wrong
+        pass
+    return np.array(rows)
+
+
+def beside(step, h=0.2, steps=100):
+    """The height and the energy that a reader's step gives, beside those of the library."""
+    sol = integrate(systems.particle(), DLA(), h=h, steps=steps)
+    fig, axes = plot.new(1, 2, size=(9, 3.4))
+    gaps = unfinished(step)
+    with np.errstate(all="ignore"):
+        own = walked(step, sol.q[0], sol.p[0], h, 0 if gaps else steps)
+        E = (own[:, 3:] ** 2).sum(1) / 2 + own[:, 0] ** 2 + own[:, 1] ** 2
+    for ax, name, library, yours in zip(
+        axes, ("height $z$", "energy $E$"), (sol.q[:, 2], sol.energy()), (own[:, 2], E), strict=True
+    ):
+        ax.plot(sol.t, library, **{**plot.look(DLA()), "linewidth": 4, "alpha": 0.4}, label="nhlab")
+        limits = ax.get_ylim()
+        ax.plot(sol.t[: len(yours)], yours, color=ORANGE, linestyle="--", label="yours")
+        ax.set(xlabel="time $t$", ylabel=name, ylim=limits)
+    axes[0].legend(loc="best")
+    state = "has gaps still" if gaps else f"goes on for {len(own) - 1} steps"
+    return plot.show(fig, f"Height and energy of the particle by nhlab; your step {state}")
 
 
 def order_panel(system, T=2.0, hs=(0.2, 0.1, 0.05, 0.025), h=0.1, long=50.0):
@@ -133,6 +190,19 @@ def regularity_panel(particle, h=(0.1, 0.5, 0.2, 0.01), y=(1.0, 8.0, 1.2, 0.1), 
         board.say("energy grows by", f"{(E / E[0]).max():.3g}")
 
     return board.panel(update, h=h, y=y)
+
+
+def error_picture(T, hs=(0.1, 0.125, 0.15, 0.175, 0.2, 0.25)):
+    """The largest energy errors of DLA and RK4 on the particle up to T, against h."""
+    fig, ax = plot.new(size=(6.4, 3.8))
+    errors = np.array([worst_energies(T, h) for h in hs]).T
+    for m, error in zip((DLA(), RK4()), errors, strict=True):
+        ax.loglog(hs, error, marker="o", label=plot.label(m), **plot.look(m))
+    ax.set(xlabel="step size $h$", ylabel=f"largest $|E-E_0|$ up to $t={T:g}$")
+    ax.set_xticks(hs, [f"{h:g}" for h in hs], rotation=45)
+    ax.minorticks_off()
+    ax.legend()
+    return plot.show(fig, "Largest energy errors of DLA and RK4 against h; the two lines cross")
 
 
 def drift_panel(system, h=(0.1, 0.4, 0.2, 0.01), eps=(0.0, 0.3, 0.2, 0.01), T=400.0, window=20.0):
@@ -248,7 +318,7 @@ def prediction_3():
 def prediction_4():
     r"""The dots are at the grey line: the energy of a step is lowest, <low:.2f>, where the wheels
     roll fastest, and nearest to the true <true:.1f>, though still below it, at the turning points.
-    A good half of it is the reading: the true motion, read by steps too, dips there to
+    About half of it is the reading: the true motion, read by steps too, dips there to
     <exact:.2f>. The velocity of a step is an average, and misses the peak of a speed.
     """
     _, _, speed, E = swing(DLA())
@@ -381,7 +451,7 @@ def exercise_1(answer):
         return None
     if near(answer, crossing(1000, 0.125, 0.145, 0.16), 0.03):
         return "That is where they cross for T = 1000. RK4's error grows with T, that of DLA not."
-    return "Write RK4's error as a T h^5, DLA's as b h^2; the table gives a and b; set them equal."
+    return "Write RK4's error as a T h^5, DLA's as b h^2; read a and b off the picture."
 
 
 def exercise_2(answer):
@@ -420,3 +490,82 @@ def exercise_4(answer):
     for m, said in zip(methods, answer, strict=True):
         if said != round(order(systems.robot(), m, T=1, hs=[0.1, 0.05, 0.025]).slope):
             return f"Look again at {m!r}; nh.diagnostics.order measures it."
+
+
+def told(found, truth, mistakes, otherwise):
+    """None if what was found is true, else the sentence for the mistake that gives it."""
+    if near(found, truth, 1e-8):
+        return None
+    return next((text for wrong, text in mistakes if near(found, wrong, 1e-8)), otherwise)
+
+
+def velocity_mistake(q, p, h, v):
+    """What is wrong with the velocity of a midpoint step of the particle, in words."""
+    (x, y, _), (px, py, pz), k = q, p, 1 + h**2 / 2
+    vy = (py - h * y) / k
+    half, whole = y + h / 2 * vy, y + h * vy
+    signs = [
+        ((py + h * y) / k, "vy has a wrong sign: h y goes to the other side as -h y."),
+        (py - h * y, "vy is not divided by k = 1 + h²/2."),
+    ]
+    where = [
+        (y, "The constraint is read at the node. Half a step is missing: ym = y + h/2 vy."),
+        (whole, "ym is y at the end of the step. The midpoint is half a step away."),
+        (y - h / 2 * vy, "ym has a wrong sign: the midpoint lies ahead of the node."),
+    ]
+    kicks = [
+        ((px - y * pz - h * x) / (k + y * half), "The kick on x has a wrong sign: it is + y lam."),
+        ((px - y * pz - h * x) / (k - y * half), "The kick on x has a wrong sign: it is + y lam."),
+        ((px + y * pz + h * x) / (k + y * half), "In vx the spring has a wrong sign: -h x."),
+        ((px + y * pz - h * x) / (k - y * half), "y ym vx comes to the left side with a plus."),
+        ((px - h * x) / k, "vx has had no kick: add y lam, with lam = pz - ym vx."),
+    ]
+    return (
+        told(v[1], vy, signs, "vy differs: solve the second equation for it.")
+        or told(v[2] / v[0], half, where, "vz / vx, the ym of your step, is not the midpoint's y.")
+        or told(
+            v[0],
+            (px + y * pz - h * x) / (k + y * half),
+            kicks,
+            "vx differs: put lam = pz - ym vx into the first equation and collect vx.",
+        )
+    )
+
+
+def momentum_mistake(q, h, v, p):
+    """What is wrong with the momentum that arrives at the end of the step, in words."""
+    qm, pull = q + h / 2 * v, np.array([1, 1, 0])
+    mistakes = [
+        (
+            v + h * qm * pull,
+            "That is the momentum that leaves; D2Ld is v - h (xm, ym, 0).",
+        ),
+        (
+            v,
+            "Half a step is missing: after the midpoint, where v holds, springs still pull.",
+        ),
+        (v - h * q * pull, "The springs are read at the old node, not at the midpoint."),
+        (
+            v - h * (q + h * v) * pull,
+            "The springs are read at the new node, not at the midpoint.",
+        ),
+        (v - h * qm, "No spring pulls on z: the third component is v_z alone."),
+        (v - h / 2 * qm * pull, "The force of x² is -2x: half a step of it gives -h xm."),
+    ]
+    otherwise = "q2 is right, the momentum is not: differentiate Ld with respect to its second end."
+    return told(p, v - h * qm * pull, mistakes, otherwise)
+
+
+def exercise_5(answer):
+    """Your step and nhlab's agree. That it is a formula is luck: y moves on its own, and the
+    constraint is linear in vx once ym is known."""
+    h = 0.3
+    sol = integrate(systems.particle(), DLA(), [0.3, 1, 0.2], [1, 0.7, 1], h=h, steps=4)
+    for q, p in zip(sol.q[:-1], sol.p[:-1], strict=True):
+        q2, p2 = (np.asarray(x, float) for x in answer(q.copy(), p.copy(), h))
+        if q2.shape != (3,) or p2.shape != (3,):
+            return "The step returns q2 and p2, each with three components."
+        v = (q2 - q) / h
+        wrong = velocity_mistake(q, p, h, v) or momentum_mistake(q, h, v, p2)
+        if wrong:
+            return wrong
