@@ -7,7 +7,7 @@ import pytest
 
 from nhlab.course import exercises
 from nhlab.course.exercises import SOLUTIONS, check, hint, solution
-from nhlab.course.lessons import lesson_01
+from nhlab.course.lessons import lesson_01, lesson_02
 from nhlab.mechanics import catalogue as systems
 from nhlab.mechanics.system import symbols
 
@@ -101,6 +101,39 @@ def test_what_is_stored_gives_nothing_away():
     stored = check("02.1")._repr_mimebundle_()
     _, code = exercises.written("02.1")
     assert "Not answered yet" in stored["text/html"] and code not in str(stored)
+
+
+def dla_step(right, wrong):
+    """The solution of 02.5 with one piece replaced."""
+    space, (_, code) = {}, exercises.written("02.5")
+    assert code.count(right) == 1
+    exec("import numpy as np\n" + code.replace(right, wrong), space)
+    return space["answer"]
+
+
+@pytest.mark.parametrize(
+    "right, wrong, said",
+    [
+        ("py - h * y", "py + h * y", "vy has a wrong sign"),
+        ("y + h / 2 * vy", "y", "Half a step is missing: ym"),
+        ("y + h / 2 * vy", "y + h * vy", "half a step away"),
+        ("px + y * pz", "px - y * pz", "kick on x has a wrong sign"),
+        ("(px + y * pz - h * x) / (k + y * ym)", "(px - h * x) / k", "has had no kick"),
+        ("v - h * qm", "v + h * qm", "momentum that leaves"),
+        ("v - h * qm * [1, 1, 0]", "v", "Half a step is missing: after the midpoint"),
+        ("v - h * qm", "v - h * q", "at the old node"),
+    ],
+)
+def test_the_usual_mistakes_in_a_step_of_dla_are_named(right, wrong, said):
+    verdict = check("02.5", dla_step(right, wrong))
+    assert verdict.state == "wrong" and said in verdict.text
+
+
+def test_a_step_with_gaps_is_not_answered_and_draws_no_curve():
+    assert check("02.5", dla_step("(py - h * y) / k", "...")).state == "open"
+    assert "has gaps still" in lesson_02.beside(dla_step("(py - h * y) / k", "...")).alt
+    assert "goes on for 100 steps" in lesson_02.beside(dla_step("vx = ", "vx = 1 * ")).alt
+    assert "goes on for 0 steps" in lesson_02.beside(dla_step("vx = ", "vx = 1 / 0 * ")).alt
 
 
 def test_coefficients_are_expressions_and_not_text():

@@ -1,5 +1,5 @@
-"""Lesson 02: the orders of the two rules, the determinant of CM01 (7) along a run, and the energy
-that drifts."""
+"""Lesson 02: a step of DLA, the orders of the two rules, the determinant of CM01 (7) along a run,
+and the energy that drifts."""
 
 import warnings
 
@@ -8,13 +8,15 @@ import numpy as np
 from ...geometry.diagnostics import drift, order
 from ...mechanics import catalogue as systems
 from ...mechanics.system import System
-from ...methods import DLA, Projector, Reference
+from ...methods import DLA, RK4, Projector, Reference
 from ...run.errors import IntegrationError
 from ...run.loop import integrate
-from ..colours import DARK, MIDDLE
-from ..exercises import near
-from ..figures import crossing
+from ...view import plot
+from ..colours import DARK, MIDDLE, ORANGE
+from ..exercises import near, unfinished
+from ..figures import crossing, steady, worst_energies
 from ..kit import frame, new_board, slope, step_sizes
+from ..predict import asks
 
 EXACT = {"color": "#000000", "linestyle": (0, (1, 1)), "linewidth": 1.2, "label": "exact"}
 
@@ -23,6 +25,62 @@ def _exact(ax, value):
     """A line at the exact value, with limits so close that the first curve sets new ones."""
     ax.axhline(value, zorder=0, **EXACT)
     ax.set_ylim(value - 1e-9, value + 1e-9)
+
+
+def left_sides(q0, q1, q2, h, alpha):
+    """The left sides of CM01 (6) for the particle, its Ld written out and differentiated by complex
+    steps."""
+
+    def Ld(q0, q1):
+        q, v = (1 - alpha) * q0 + alpha * q1, (q1 - q0) / h
+        return h * ((v**2).sum(-1) / 2 - q[..., 0] ** 2 - q[..., 1] ** 2)
+
+    i = 1e-30j * np.eye(3)[:, None]
+    D1Ld, D2Ld = (x.imag.T / 1e-30 for x in (Ld(q1 + i, q2), Ld(q0, q1 + i)))
+    y, v = (1 - alpha) * q1[:, 1] + alpha * q2[:, 1], (q2 - q1) / h
+    return D1Ld + D2Ld, v[:, 2] - y * v[:, 0]
+
+
+def residuals(sol):
+    """By how much a run of the particle misses the two equations of CM01 (6), at most."""
+    m, nodes = sol.method, (sol.q[:-2], sol.q[1:-1], sol.q[2:])
+    alphas = (m.alpha, 1 - m.alpha)[: 1 + m.symmetric]
+    both = [left_sides(*nodes, sol.h[0], alpha) for alpha in alphas]
+    sums, wd = (np.mean(part, axis=0) for part in zip(*both, strict=True))
+    kick = sol.system.A(nodes[1])[:, 0] * sol.lam[1:]
+    return np.abs(sums - kick).max(), np.abs(wd).max()
+
+
+def walked(step, q, p, h, steps):
+    """Rows (q, p) that a reader's step makes, as far as it goes."""
+    rows = [np.concatenate([q, p])]
+    try:
+        for _ in range(steps):
+            q, p = (np.asarray(x, float).reshape(3) for x in step(q, p, h))
+            rows.append(np.concatenate([q, p]))
+    except Exception:  # the check beside the picture says what is wrong
+        pass
+    return np.array(rows)
+
+
+def beside(step, h=0.2, steps=100):
+    """The height and the energy that a reader's step gives, beside those of the library."""
+    sol = integrate(systems.particle(), DLA(), h=h, steps=steps)
+    fig, axes = plot.new(1, 2, size=(9, 3.4))
+    gaps = unfinished(step)
+    with np.errstate(all="ignore"):
+        own = walked(step, sol.q[0], sol.p[0], h, 0 if gaps else steps)
+        E = (own[:, 3:] ** 2).sum(1) / 2 + own[:, 0] ** 2 + own[:, 1] ** 2
+    for ax, name, library, yours in zip(
+        axes, ("height $z$", "energy $E$"), (sol.q[:, 2], sol.energy()), (own[:, 2], E), strict=True
+    ):
+        ax.plot(sol.t, library, **{**plot.look(DLA()), "linewidth": 4, "alpha": 0.4}, label="nhlab")
+        limits = ax.get_ylim()
+        ax.plot(sol.t[: len(yours)], yours, color=ORANGE, linestyle="--", label="yours")
+        ax.set(xlabel="time $t$", ylabel=name, ylim=limits)
+    axes[0].legend(loc="best")
+    state = "has gaps still" if gaps else f"goes on for {len(own) - 1} steps"
+    return plot.show(fig, f"Height and energy of the particle by nhlab; your step {state}")
 
 
 def order_panel(system, T=2.0, hs=(0.2, 0.1, 0.05, 0.025), h=0.1, long=50.0):
@@ -55,6 +113,54 @@ def order_panel(system, T=2.0, hs=(0.2, 0.1, 0.05, 0.025), h=0.1, long=50.0):
 
     rules = ["alpha rule", "symmetric rule"]
     return board.panel(update, alpha=(0.0, 1.0, 0.3, 0.01), rule=rules)
+
+
+def swing(method, h=0.2, T=30.0):
+    """A run of the robot read by steps: times, angle psi, rolling speed and energy."""
+    sol = integrate(systems.robot(), method, h=h, steps=round(T / h))
+    q, v = (sol.q[1:] + sol.q[:-1]) / 2, np.diff(sol.q, axis=0) / h
+    return sol.t[1:] - h / 2, q[:, 3], np.abs(v[:, 3]), sol.system.energy(q, v)
+
+
+def swing_panel(h=(0.1, 0.3, 0.2, 0.01), T=30.0):
+    """The angle psi by which the robot's wheels have rolled, and the energy of each step."""
+    robot = systems.robot()
+    E0 = float(robot.energy(robot.q0, robot.v0))
+    margins = (0.13, 0.12, 0.97, 0.97, None, 0.25)
+    board, upper, lower = new_board((7.6, 4.8), 2, 1, margins, sharex=True)
+    frame(upper, "", r"angle $\psi$")
+    frame(lower, "time $t$", "energy of a step", (0, T))
+    upper.axhline(-np.pi / 2, color=MIDDLE, linewidth=1)
+    _exact(lower, E0)
+
+    def update(h):
+        """Above the angle psi, below the energy of DLA's steps; dots where the energy is lowest.
+
+        The wheels swing about the grey line, psi = -π/2, where the potential is lowest and they
+        roll fastest; at the ends of a swing they stand still. A dot marks each step whose energy is
+        lower than that of its neighbours.
+        """
+        t, psi, speed, E = swing(DLA(), h, T)
+        low = 1 + np.flatnonzero((E[1:-1] < E[:-2]) & (E[1:-1] < E[2:]) & (E[1:-1] < E.mean()))
+        for ax, y in ((upper, psi), (lower, E)):
+            board.run(DLA(), t, y, ax, label="DLA" if ax is lower else "")
+            board.dots(t[low], y[low], ax, color=ORANGE, markersize=5)
+            board.hold(ax, [0, T], [E0] if ax is lower else ())
+        k = E.argmin()
+        board.say("lowest energy", f"{E[k]:.3f} at psi = {psi[k]:.2f}")
+        board.say("rolling speed there", f"{speed[k]:.2f}, of at most {speed.max():.2f}")
+
+    return board.panel(update, h=h)
+
+
+def order_picture(orders):
+    """Errors against h of methods of one colour, told apart by their lines."""
+    ax = plot.order(orders)
+    for line, style in zip(ax.lines, ("-", "--", ":"), strict=True):
+        line.set_linestyle(style)
+    ax.legend()
+    slopes = ", ".join(f"{r.slope:.2f} for {m!r}" for m, r in orders.items())
+    return plot.show(ax, f"Errors against h, with the slopes {slopes}")
 
 
 def pivots(sol):
@@ -96,6 +202,19 @@ def regularity_panel(particle, h=(0.1, 0.5, 0.2, 0.01), y=(1.0, 8.0, 1.2, 0.1), 
     return board.panel(update, h=h, y=y)
 
 
+def error_picture(T, hs=(0.1, 0.125, 0.15, 0.175, 0.2, 0.25)):
+    """The largest energy errors of DLA and RK4 on the particle up to T, against h."""
+    fig, ax = plot.new(size=(6.4, 3.8))
+    errors = np.array([worst_energies(T, h) for h in hs]).T
+    for m, error in zip((DLA(), RK4()), errors, strict=True):
+        ax.loglog(hs, error, marker="o", label=plot.label(m), **plot.look(m))
+    ax.set(xlabel="step size $h$", ylabel=f"largest $|E-E_0|$ up to $t={T:g}$")
+    ax.set_xticks(hs, [f"{h:g}" for h in hs], rotation=45)
+    ax.minorticks_off()
+    ax.legend()
+    return plot.show(fig, "Largest energy errors of DLA and RK4 against h; the two lines cross")
+
+
 def drift_panel(system, h=(0.1, 0.4, 0.2, 0.01), eps=(0.0, 0.3, 0.2, 0.01), T=400.0, window=20.0):
     """The discrete energy averaged over a window of time, for DLA and the projector method."""
     board, ax = new_board((7.2, 3.9), margins=(0.16, 0.13, 0.97, 0.9))
@@ -120,13 +239,229 @@ def drift_panel(system, h=(0.1, 0.4, 0.2, 0.01), eps=(0.0, 0.3, 0.2, 0.01), T=40
     return board.panel(update, update.__doc__.format(window=window), h=h, eps=eps)
 
 
+# ---------------------------------------------------------------------------- predictions
+
+
+@asks(
+    "Springs pull x and y back to zero; no spring pulls on the height z. What will z do?",
+    "It climbs on and on, for nothing pulls it back",
+    "It goes up and down between two heights",
+    "It returns to the same height after each swing of y",
+)
+def prediction_1():
+    """Up to t = 20 the height stays between <low:.2f> and <high:.2f>, up to t = 100 between
+    <lowest:.2f> and <highest:.2f>. The particle climbs when y and the speed along x have the same
+    sign and descends when they have opposite signs; in the long run the two balance. No formula
+    ties z to x and y: at x = 0 it is now at one height, now at another.
+    """
+    _, y, z = integrate(systems.particle(), Reference(), h=0.1, steps=1000).q.T
+    first, tops = z[:200], 1 + np.flatnonzero((y[1:-1] > y[:-2]) & (y[1:-1] > y[2:]))
+    truth = "It goes up and down between two heights"
+    if z[800:].max() > 1.5 * first.max():
+        truth = "It climbs on and on, for nothing pulls it back"
+    if np.ptp(z[tops]) < 0.1 * np.ptp(z):
+        truth = "It returns to the same height after each swing of y"
+    ends = {"low": first.min(), "high": first.max(), "lowest": z.min(), "highest": z.max()}
+    return truth, ends
+
+
+def _energies(h, T=250.0):
+    """The energies at the nodes of DLA and of RK4 on the particle."""
+    run = {"h": h, "steps": round(T / h)}
+    return [integrate(systems.particle(), m, **run).energy() for m in (DLA(), RK4())]
+
+
+@asks(
+    "The true energy is 2.5 for ever. What do the two computed ones do up to t = 250?",
+    "Both stay in a band, that of RK4 is narrower",
+    "Both fall, DLA faster: its order is lower",
+    "DLA swings in a band, RK4 falls steadily",
+    "RK4 swings in a band, DLA falls steadily",
+)
+def prediction_2():
+    """DLA's energy swings in [<low:.4f>, <high:.4f>] and keeps to it. RK4 goes down to <end:.4f>,
+    and further if you let it. Do not overlook the sizes: the band is <band:.3f> wide, wider than
+    what RK4 has lost by now. At h = 0.1 RK4 loses only <little:.4f>, and over this time it is the
+    better one. Move `alpha`, the rule and the start; the sentence under the picture says whether
+    the claim of the paper holds for the setting you chose.
+    """
+    (dla, rk4), (_, half) = _energies(0.2), _energies(0.1)
+    truth = {
+        (True, True): "Both stay in a band, that of RK4 is narrower",
+        (False, False): "Both fall, DLA faster: its order is lower",
+        (True, False): "DLA swings in a band, RK4 falls steadily",
+        (False, True): "RK4 swings in a band, DLA falls steadily",
+    }[steady(dla), steady(rk4)]
+    numbers = {"low": dla.min(), "high": dla.max(), "band": np.ptp(dla)}
+    return truth, {**numbers, "end": rk4[-1], "little": half[0] - half[-1]}
+
+
+@asks(
+    "Read the constraint z' - y x' at the nodes, for both methods. Who violates it more?",
+    "RK4: it knows nothing of a discrete constraint",
+    "DLA, by a hundred times or more",
+    "Neither: both keep it up to rounding",
+)
+def prediction_3():
+    """In the paper's reading, which you see, DLA is exact: it shows the discrete constraint, which
+    each step makes zero by construction. Now choose the view *all at the nodes*: RK4 misses the
+    constraint there by <rk4:.0e>, DLA by <dla:.2f>. Neither reading is wrong. The path of DLA
+    obeys the constraint from node to node; its momentum at a node has not had its kick yet.
+    """
+    run = {"h": 0.2, "steps": 1250}
+    sols = (integrate(systems.particle(), m, **run) for m in (DLA(), RK4()))
+    dla, rk4 = (np.abs(sol.constraint()).max() for sol in sols)
+    truth = "RK4: it knows nothing of a discrete constraint"
+    if dla > 100 * rk4:
+        truth = "DLA, by a hundred times or more"
+    if max(dla, rk4) < 1e-10:
+        truth = "Neither: both keep it up to rounding"
+    return truth, {"dla": dla, "rk4": rk4}
+
+
+@asks(
+    "Where in the swing is the energy of DLA's steps furthest from the true one?",
+    "At the turning points, where the wheels stand still",
+    "Where the wheels roll fastest",
+    "Everywhere alike: the error does not follow the swing",
+)
+def prediction_4():
+    r"""The dots are at the grey line: the energy of a step is lowest, <low:.2f>, where the wheels
+    roll fastest, and nearest to the true <true:.1f>, though still below it, at the turning points.
+    About half of it is the reading: the true motion, read by steps too, dips there to
+    <exact:.2f>. The velocity of a step is an average, and misses the peak of a speed.
+    """
+    _, _, speed, E = swing(DLA())
+    robot = systems.robot()
+    true = float(robot.energy(robot.q0, robot.v0))
+    error = np.abs(E - true)
+    fast, slow = (error[x].mean() for x in (speed > 0.9 * speed.max(), speed < 0.3 * speed.max()))
+    truth = "Everywhere alike: the error does not follow the swing"
+    if fast > 1.5 * slow:
+        truth = "Where the wheels roll fastest"
+    if slow > 1.5 * fast:
+        truth = "At the turning points, where the wheels stand still"
+    return truth, {"low": E.min(), "true": true, "exact": swing(Reference())[3].min()}
+
+
+@asks(
+    "What does the alpha rule do to the energy in the long run, if alpha is not 1/2?",
+    "It swings in a band, only a wider one",
+    "It falls on either side of 1/2",
+    "It falls for alpha < 1/2 and grows for alpha > 1/2",
+    "It grows for alpha < 1/2 and falls for alpha > 1/2",
+)
+def prediction_5():
+    r"""By t = 50 the energy has gone from 2.5 to <less:.2f> at $\alpha=0.3$ and to <more:.2f> at
+    $\alpha=0.7$. With the symmetric rule the band returns: at $\alpha=0.3$ it is
+    [<low:.2f>, <high:.2f>]. A low order is the smaller part of the damage.
+    """
+    runs = (DLA(0.3), DLA(0.7), DLA(0.3, symmetric=True))
+    E = [integrate(systems.particle(), m, h=0.1, steps=500).energy() for m in runs]
+    less, more = (e[-1] for e in E[:2])
+    truth = {
+        (False, False): "It falls on either side of 1/2",
+        (False, True): "It falls for alpha < 1/2 and grows for alpha > 1/2",
+        (True, False): "It grows for alpha < 1/2 and falls for alpha > 1/2",
+    }[bool(less > E[0][0]), bool(more > E[1][0])]
+    if steady(E[0]) and steady(E[1]):
+        truth = "It swings in a band, only a wider one"
+    return truth, {"less": less, "more": more, "low": E[2].min(), "high": E[2].max()}
+
+
+def _high(h, T=60.0):
+    """The smallest determinant of a run from y = 8, and by how much its energy grows."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        sol = integrate(systems.particle(), DLA(), [0, 8, 0], [1, 0, 8], h=h, steps=round(T / h))
+    E = sol.energy("midpoints")
+    return pivots(sol).min(), (E / E[0]).max()
+
+
+@asks(
+    "From y = 8 with h = 0.25 the determinant stays positive. What does the energy do?",
+    "It keeps to its band: every step can be solved",
+    "It doubles or triples",
+    "It grows more than a thousandfold",
+)
+def prediction_6():
+    """The determinant never falls below <det:.2f>, yet the energy grows by a factor <grows:,.0f>
+    before t = 60. It jumps at steps where the determinant is small, that is where y passes zero,
+    and the jumps add up; the true motion has none. Move h to 0.2: the same start keeps its energy
+    within a factor <less:.1f>.
+
+    **That a step can be solved does not mean that the run is good.** At the height of the figures,
+    where y stays below 1.3, none of this is seen: move y to 1.2.
+    """
+    det, grows = _high(0.25)
+    truth = "It doubles or triples"
+    if grows < 1.5:
+        truth = "It keeps to its band: every step can be solved"
+    if grows > 1000:
+        truth = "It grows more than a thousandfold"
+    return truth, {"det": det, "grows": grows, "less": _high(0.2)[1]}
+
+
+@asks(
+    "RK4 is of order 4. Halve h from 0.25 to 0.125: by which factor does its largest energy error "
+    "up to t = 1000 fall?",
+    number="times",
+)
+def prediction_7():
+    r"""Not by $2^4=16$ but by <rk4:.0f>, nearly $2^5$: on an oscillation the errors of order 4
+    shift the phase, and what the energy loses is of the next order, like $T h^5$. DLA's falls by
+    <dla:.1f>, like $h^2$, and does not depend on $T$. The curves cross near $h=$ <cross:.2f>. Below
+    it RK4 has the better energy for this $T$; at larger steps, or over much longer times, DLA.
+    """
+    (dla, rk4), (less_dla, less_rk4) = (worst_energies(1000, h) for h in (0.25, 0.125))
+    crosses = np.interp(0, np.log([less_rk4 / less_dla, rk4 / dla]), np.log([0.125, 0.25]))
+    factors = {"dla": dla / less_dla, "rk4": rk4 / less_rk4, "cross": np.exp(crosses)}
+    return float(rk4 / less_rk4), factors
+
+
+@asks(
+    "The symmetry of the pendulum is broken, eps = 0.2. Whose energy drifts?",
+    "Nobody's: both methods keep their bands, as on the particle",
+    "DLA's falls, that of the projector method does not",
+    "That of the projector method falls, DLA's does not",
+    "Both fall",
+)
+def prediction_8():
+    r"""DLA's energy falls by <dla:.1e> per unit of time, steadily; what the projector method shows,
+    <projector:.0e>, is no more than the rest of an oscillation. Move `eps`: with half of it DLA
+    drifts <half:.2f> times as fast, nearly in proportion, and at $\varepsilon=0$ nothing drifts.
+
+    So the good experience with the particle and the robot is no theorem. No nonholonomic integrator
+    is good on every problem.
+    """
+    dla, projector = (_slope(m, 0.2) for m in (DLA(), Projector()))
+    falls = tuple(x < -2e-6 for x in (dla, projector))
+    truth = {
+        (False, False): "Nobody's: both methods keep their bands, as on the particle",
+        (True, False): "DLA's falls, that of the projector method does not",
+        (False, True): "That of the projector method falls, DLA's does not",
+        (True, True): "Both fall",
+    }[falls]
+    half = _slope(DLA(), 0.1) / dla
+    return truth, {"dla": -dla, "projector": abs(projector), "half": half}
+
+
+def _slope(method, eps):
+    """The drift of the energy of the steps on the transmission, up to t = 400."""
+    sol = integrate(systems.transmission(eps=eps), method, h=0.2, steps=2000)
+    return drift(sol.t[1:], sol.energy("midpoints"))[0]
+
+
+# ---------------------------------------------------------------------------- exercises
+
+
 def exercise_1(answer):
     """The errors cross where h^2 meets T h^5: with T twice as long, at h smaller by 2^(1/3)."""
     if near(answer, crossing(2000, 0.1, 0.115, 0.13), 0.06):
         return None
     if near(answer, crossing(1000, 0.125, 0.145, 0.16), 0.03):
         return "That is where they cross for T = 1000. RK4's error grows with T, that of DLA not."
-    return "Write RK4's error as a T h^5, DLA's as b h^2; the table gives a and b; set them equal."
+    return "Write RK4's error as a T h^5, DLA's as b h^2; read a and b off the picture."
 
 
 def exercise_2(answer):
@@ -165,3 +500,82 @@ def exercise_4(answer):
     for m, said in zip(methods, answer, strict=True):
         if said != round(order(systems.robot(), m, T=1, hs=[0.1, 0.05, 0.025]).slope):
             return f"Look again at {m!r}; nh.diagnostics.order measures it."
+
+
+def told(found, truth, mistakes, otherwise):
+    """None if what was found is true, else the sentence for the mistake that gives it."""
+    if near(found, truth, 1e-8):
+        return None
+    return next((text for wrong, text in mistakes if near(found, wrong, 1e-8)), otherwise)
+
+
+def velocity_mistake(q, p, h, v):
+    """What is wrong with the velocity of a midpoint step of the particle, in words."""
+    (x, y, _), (px, py, pz), k = q, p, 1 + h**2 / 2
+    vy = (py - h * y) / k
+    half, whole = y + h / 2 * vy, y + h * vy
+    signs = [
+        ((py + h * y) / k, "vy has a wrong sign: h y goes to the other side as -h y."),
+        (py - h * y, "vy is not divided by k = 1 + h²/2."),
+    ]
+    where = [
+        (y, "The constraint is read at the node. Half a step is missing: ym = y + h/2 vy."),
+        (whole, "ym is y at the end of the step. The midpoint is half a step away."),
+        (y - h / 2 * vy, "ym has a wrong sign: the midpoint lies ahead of the node."),
+    ]
+    kicks = [
+        ((px - y * pz - h * x) / (k + y * half), "The kick on x has a wrong sign: it is + y lam."),
+        ((px - y * pz - h * x) / (k - y * half), "The kick on x has a wrong sign: it is + y lam."),
+        ((px + y * pz + h * x) / (k + y * half), "In vx the spring has a wrong sign: -h x."),
+        ((px + y * pz - h * x) / (k - y * half), "y ym vx comes to the left side with a plus."),
+        ((px - h * x) / k, "vx has had no kick: add y lam, with lam = pz - ym vx."),
+    ]
+    return (
+        told(v[1], vy, signs, "vy differs: solve the second equation for it.")
+        or told(v[2] / v[0], half, where, "vz / vx, the ym of your step, is not the midpoint's y.")
+        or told(
+            v[0],
+            (px + y * pz - h * x) / (k + y * half),
+            kicks,
+            "vx differs: put lam = pz - ym vx into the first equation and collect vx.",
+        )
+    )
+
+
+def momentum_mistake(q, h, v, p):
+    """What is wrong with the momentum that arrives at the end of the step, in words."""
+    qm, pull = q + h / 2 * v, np.array([1, 1, 0])
+    mistakes = [
+        (
+            v + h * qm * pull,
+            "That is the momentum that leaves; D2Ld is v - h (xm, ym, 0).",
+        ),
+        (
+            v,
+            "Half a step is missing: after the midpoint, where v holds, springs still pull.",
+        ),
+        (v - h * q * pull, "The springs are read at the old node, not at the midpoint."),
+        (
+            v - h * (q + h * v) * pull,
+            "The springs are read at the new node, not at the midpoint.",
+        ),
+        (v - h * qm, "No spring pulls on z: the third component is v_z alone."),
+        (v - h / 2 * qm * pull, "The force of x² is -2x: half a step of it gives -h xm."),
+    ]
+    otherwise = "q2 is right, the momentum is not: differentiate Ld with respect to its second end."
+    return told(p, v - h * qm * pull, mistakes, otherwise)
+
+
+def exercise_5(answer):
+    """This step and nhlab's agree. That it is a formula is luck: y moves on its own, and the
+    constraint is linear in vx once ym is known."""
+    h = 0.3
+    sol = integrate(systems.particle(), DLA(), [0.3, 1, 0.2], [1, 0.7, 1], h=h, steps=4)
+    for q, p in zip(sol.q[:-1], sol.p[:-1], strict=True):
+        q2, p2 = (np.asarray(x, float) for x in answer(q.copy(), p.copy(), h))
+        if q2.shape != (3,) or p2.shape != (3,):
+            return "The step returns q2 and p2, each with three components."
+        v = (q2 - q) / h
+        wrong = velocity_mistake(q, p, h, v) or momentum_mistake(q, h, v, p2)
+        if wrong:
+            return wrong
