@@ -247,7 +247,8 @@ FAULTS = """() => {
         for (const e of cell.querySelectorAll('.jp-OutputArea img'))
             if ((e.alt || '').length < 12) say(`no description: ${e.alt}`);
         for (const e of cell.querySelectorAll('.nhlab-panel'))
-            if (innerWidth > 1000 && e.offsetHeight > height) say(`panel ${e.offsetHeight} px high in ${height}`);
+            if (innerWidth > 1000 && e.offsetHeight > height)
+                say(`panel ${e.offsetHeight} px high in ${height}`);
     });
     return found;
 }"""
