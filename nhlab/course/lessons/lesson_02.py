@@ -514,6 +514,7 @@ def velocity_mistake(q, p, h, v):
     (x, y, _), (px, py, pz), k = q, p, 1 + h**2 / 2
     vy = (py - h * y) / k
     half, whole = y + h / 2 * vy, y + h * vy
+    vx = (px + y * pz - h * x) / (k + y * half)
     signs = [
         ((py + h * y) / k, "vy has a wrong sign: h y goes to the other side as -h y."),
         (py - h * y, "vy is not divided by k = 1 + h²/2."),
@@ -528,17 +529,13 @@ def velocity_mistake(q, p, h, v):
         ((px - y * pz - h * x) / (k - y * half), "The kick on x has a wrong sign: it is + y lam."),
         ((px + y * pz + h * x) / (k + y * half), "In vx the spring has a wrong sign: -h x."),
         ((px + y * pz - h * x) / (k - y * half), "y ym vx comes to the left side with a plus."),
+        ((px + y * pz - h * x) / (k + y * y), "In k + y ym one y is the midpoint's."),
         ((px - h * x) / k, "vx has had no kick: add y lam, with lam = pz - ym vx."),
     ]
     return (
         told(v[1], vy, signs, "vy differs: solve the second equation for it.")
         or told(v[2] / v[0], half, where, "vz / vx, the ym of your step, is not the midpoint's y.")
-        or told(
-            v[0],
-            (px + y * pz - h * x) / (k + y * half),
-            kicks,
-            "vx differs: put lam = pz - ym vx into the first equation and collect vx.",
-        )
+        or told(v[0], vx, kicks, "vx differs: put lam = pz - ym vx into the first equation.")
     )
 
 
@@ -546,19 +543,10 @@ def momentum_mistake(q, h, v, p):
     """What is wrong with the momentum that arrives at the end of the step, in words."""
     qm, pull = q + h / 2 * v, np.array([1, 1, 0])
     mistakes = [
-        (
-            v + h * qm * pull,
-            "That is the momentum that leaves; D2Ld is v - h (xm, ym, 0).",
-        ),
-        (
-            v,
-            "Half a step is missing: after the midpoint, where v holds, springs still pull.",
-        ),
+        (v + h * qm * pull, "That is the momentum that leaves; D2Ld is v - h (xm, ym, 0)."),
+        (v, "Half a step is missing: after the midpoint, where v holds, springs still pull."),
         (v - h * q * pull, "The springs are read at the old node, not at the midpoint."),
-        (
-            v - h * (q + h * v) * pull,
-            "The springs are read at the new node, not at the midpoint.",
-        ),
+        (v - h * (q + h * v) * pull, "The springs are read at the new node, not at the midpoint."),
         (v - h * qm, "No spring pulls on z: the third component is v_z alone."),
         (v - h / 2 * qm * pull, "The force of x² is -2x: half a step of it gives -h xm."),
     ]
