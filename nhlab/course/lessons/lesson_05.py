@@ -202,7 +202,7 @@ def own_steps(step):
     run = swing()
     fig, ax = plot.new(size=(7.6, 3.4))
     ax.plot(run.t[1:], run.h, **plot.look(EDLA()), label="the library")
-    said = "The step sizes of the library on a swing, between 0.2 and 0.34."
+    said = f"Steps of the library on a swing, from {run.h.min():.2f} to {run.h.max():.2f}."
     try:
         ax.plot(*own_run(step, run), "o", color=ORANGE, markersize=4, label="your step")
         said += " Dots: yours."
@@ -220,11 +220,11 @@ def neighbours(method, h, steps=1000):
     return np.abs(a - b).max(1)
 
 
-def planet(e=0.6, steps=320):
-    """EDLA on a Kepler orbit, and DLA with as many steps to the same time."""
-    kepler = systems.kepler(e=e)
-    sol = integrate(kepler, EDLA(), h=0.02, steps=steps, progress=False)
-    return sol, integrate(kepler, DLA(), h=sol.t[-1] / steps, steps=steps, progress=False)
+def planet(e, h, steps, times=1):
+    """EDLA on a Kepler orbit, and DLA to the same time with so many times its steps."""
+    kepler, many = systems.kepler(e=e), times * steps
+    sol = integrate(kepler, EDLA(), h=h, steps=steps, progress=False)
+    return sol, integrate(kepler, DLA(), h=sol.t[-1] / many, steps=many, progress=False)
 
 
 # ---------------------------------------------------------------------------- predictions
@@ -386,12 +386,31 @@ def prediction_6():
 
 
 @asks(
+    "A planet, four times round: EDLA and DLA with equally many steps. Who is nearer to the truth?",
+    "DLA",
+    "EDLA",
+    "Both miss alike",
+)
+def prediction_7():
+    """After <time:.0f> time units EDLA misses the true place by <edla:.2f>, DLA by <dla:.2f>.
+    EDLA's steps run from <low:.3f> near the sun to <high:.3f> far out: here exact energy acts as a
+    step control. But an EDLA step is dearer than one of DLA. Is it worth its price?
+    """
+    edla, dla = planet(0.6, h=0.02, steps=320)
+    true = integrate(edla.system, Reference(), h=edla.t[-1], steps=1).q[-1]
+    a, b = (float(np.linalg.norm(x.q[-1] - true)) for x in (edla, dla))
+    truth = "Both miss alike" if 0.8 < a / b < 1.25 else "EDLA" if a < b else "DLA"
+    numbers = {"time": edla.t[-1], "edla": a, "dla": b, "low": edla.h.min(), "high": edla.h.max()}
+    return truth, numbers
+
+
+@asks(
     "Two EDLA runs of the particle start 1e-9 apart, with first step 0.3. After 1,000 steps?",
     "Still about 1e-9 apart: the energy is exact",
     "About 1e-6 apart, 1,000 times as far",
     "As far apart as the motion is wide",
 )
-def prediction_7():
+def prediction_8():
     """EDLA's neighbours with first step 0.3 end <far:.1g> apart, with 0.1 only <near:.0e>. DLA's
     with 0.3 end <dla:.0e> apart, although its energy is not exact. Kept is not the same as stable.
     """
@@ -404,25 +423,6 @@ def prediction_7():
     if far < 1e-7:
         truth = "Still about 1e-9 apart: the energy is exact"
     return truth, {"far": far, "near": near, "dla": dla}
-
-
-@asks(
-    "A planet, four times round: EDLA and DLA with equally many steps. Who is nearer to the truth?",
-    "DLA",
-    "EDLA",
-    "Both miss alike",
-)
-def prediction_8():
-    """After <time:.0f> time units EDLA misses the true place by <edla:.2f>, DLA by <dla:.2f>.
-    EDLA's steps run from <low:.3f> at the sun to <high:.3f> far out: here exact energy acts as a
-    step control. But an EDLA step is dearer, and on a still more eccentric orbit it stops.
-    """
-    edla, dla = planet()
-    true = integrate(edla.system, Reference(), h=edla.t[-1], steps=1).q[-1]
-    a, b = (float(np.linalg.norm(x.q[-1] - true)) for x in (edla, dla))
-    truth = "Both miss alike" if 0.8 < a / b < 1.25 else "EDLA" if a < b else "DLA"
-    numbers = {"time": edla.t[-1], "edla": a, "dla": b, "low": edla.h.min(), "high": edla.h.max()}
-    return truth, numbers
 
 
 # ---------------------------------------------------------------------------- exercises
