@@ -148,13 +148,13 @@ def step_panel(robot, steps=40):
     right.set_title("light orange: $c<0$, light violet: $c>0$")
     ratio = np.concatenate([np.linspace(-1.5, -0.01, 80), np.linspace(0.01, 3, 200)])
 
-    def update(psi, rate, omega, h, node):
+    def update(psi, rate, omega, h, along):
         """The discrete energy of the next step as a function of its size, and the nodes of the run
         in the plane of wheel angle and rate."""
         sign.set_data(np.sign(robot_excess(*plane, omega)))
         start = starts(psi, rate, omega)
         run = ensemble(robot, EDLA(), *start, h=h, steps=steps, backend="python")[0]
-        k = min(node, run.steps)
+        k = 1 + round(along * (run.steps - 1))  # a run may stop after few steps
         last = run.h[k - 1]
         gap = energy_of_step(robot, run.q[k], run.p[k], ratio * last) - run.energy("midpoints")[0]
         root = _first_root(ratio[80:], gap[80:])
@@ -172,7 +172,7 @@ def step_panel(robot, steps=40):
         board.say("steps done", f"{run.steps} of {steps}")
 
     starting = {"psi": (-3.0, 3.0, -1.5), "rate": (0.5, 5.5, 4.0), "omega": (0.0, 5.0, 1.0)}
-    return board.panel(update, **starting, h=(0.02, 0.15, 0.05), node=(1, steps, steps))
+    return board.panel(update, **starting, h=(0.02, 0.15, 0.05), along=(0.0, 1.0, 1.0))
 
 
 def _first_root(x, y):
@@ -334,10 +334,10 @@ def prediction_4():
     "It goes through",
 )
 def prediction_5():
-    r"""At $\omega=1$ the run does <slow> of 40 steps, at $\omega=4$ <fast>. Move `node` from 1 to
-    the last: the steps grow as $c\to0$, the parabola on the left flattens, its right branch bends
-    up, and the positive root is gone. Then raise `omega` to 4: a fast rotation now has $c>0$ all
-    along.
+    r"""At $\omega=1$ the run does <slow> of 40 steps, at $\omega=4$ <fast>. Move `along` from 0,
+    the first node, to 1, the last: the steps grow as $c\to0$, the parabola on the left flattens,
+    its right branch bends up, and the positive root is gone. Then raise `omega` to 4: now $c>0$ all
+    the way round.
 
     Now lower `rate` to 2, so that the wheels swing: at $\omega=1$ they do <swing> of 40 steps, at
     $\omega=4$ <stopped>. It is the other way round.
