@@ -57,6 +57,16 @@ def test_a_step_of_fixed_size_and_a_step_that_does_nothing_are_told_apart():
     assert "the library has" in check("05.5", lambda q, p, h, e: (q, 2 * h)).text
 
 
+def test_an_open_gap_is_pointed_at():
+    def equations(x):
+        q2, h2 = x
+        return q2 - ..., h2
+
+    for guess in (..., (1.0, 0.2)):
+        verdict = check("05.5", lambda q, p, h, e, guess=guess: root(equations, guess).x)
+        assert "gaps" in verdict.text
+
+
 def test_the_steering_rate_is_positive():
     assert check("05.3", np.sqrt(10)).right
     assert "omega > 0" in check("05.3", -np.sqrt(10)).text

@@ -528,6 +528,10 @@ def exercise_5(answer):
     unknown more, lambda; nothing else changes."""
     run = swing()
     q, p, h, e = run.q[:, 0], run.p[:, 0], run.h, run.energy("midpoints")[0]
+    try:
+        answer(q[1], p[1], h[0], e)
+    except (TypeError, ValueError) as error:
+        return f"The step cannot be computed ({error}). Is one of the gaps still open?"
     given = np.array([answer(q[k], p[k], h[k - 1], e) for k in range(1, run.steps)], float)
     if given.shape != (run.steps - 1, 2):
         return "The step returns two numbers, q2 and h2."
