@@ -13,9 +13,11 @@ from ...methods import DLA, EDLA, RK4, Reference
 from ...run.ensemble import ensemble
 from ...run.errors import IntegrationError
 from ...run.loop import integrate
+from ...view import plot
 from ..colours import DARK, GREEN, ORANGE
 from ..exercises import near, sized, takes
 from ..kit import frame, new_board
+from ..predict import asks
 
 TINTS = ListedColormap(["#FBE6C8", "#D9D2EC"])
 
@@ -97,6 +99,11 @@ def starts(psi, rate, omega):
     return np.stack([zero, zero, zero, psi], -1), np.stack([rate, zero, zero + omega, rate], -1)
 
 
+def swings(psi, rate):
+    """Does the robot's wheel, m = Iw = R = 1 and k = 10, have too little energy to turn over?"""
+    return 2 * rate**2 + 10 * np.sin(psi) < 10
+
+
 def robot_excess(psi, rate, omega):
     """c of the robot with m = I = Iw = R = 1 and k = 10."""
     return (rate**2 * (omega**2 + 10 * np.sin(psi)) - 25 * np.cos(psi) ** 2) / 8
@@ -141,13 +148,13 @@ def step_panel(robot, steps=40):
     right.set_title("light orange: $c<0$, light violet: $c>0$")
     ratio = np.concatenate([np.linspace(-1.5, -0.01, 80), np.linspace(0.01, 3, 200)])
 
-    def update(psi, rate, omega, h, node):
+    def update(psi, rate, omega, h, along):
         """The discrete energy of the next step as a function of its size, and the nodes of the run
         in the plane of wheel angle and rate."""
         sign.set_data(np.sign(robot_excess(*plane, omega)))
         start = starts(psi, rate, omega)
         run = ensemble(robot, EDLA(), *start, h=h, steps=steps, backend="python")[0]
-        k = max(1, round(node * run.steps))  # a share of the run, however long it is
+        k = 1 + round(along * (run.steps - 1))  # a run may stop after few steps
         last = run.h[k - 1]
         gap = energy_of_step(robot, run.q[k], run.p[k], ratio * last) - run.energy("midpoints")[0]
         root = _first_root(ratio[80:], gap[80:])
@@ -165,13 +172,260 @@ def step_panel(robot, steps=40):
         board.say("steps done", f"{run.steps} of {steps}")
 
     starting = {"psi": (-3.0, 3.0, -1.5), "rate": (0.5, 5.5, 4.0), "omega": (0.0, 5.0, 1.0)}
-    return board.panel(update, **starting, h=(0.02, 0.15, 0.05), node=(0.0, 1.0, 1.0, 0.02))
+    return board.panel(update, **starting, h=(0.02, 0.15, 0.05), along=(0.0, 1.0, 1.0))
 
 
 def _first_root(x, y):
     """Where y first changes sign, by linear interpolation: a list of one number or none."""
     k = np.flatnonzero(y[:-1] * y[1:] <= 0)[:1]
     return [float(x[i] - y[i] * (x[i + 1] - x[i]) / (y[i + 1] - y[i])) for i in k]
+
+
+def swing():
+    """A run of EDLA on the pendulum, from the bottom and nearly to the top."""
+    return integrate(systems.pendulum(), EDLA(), [0.0], [1.8], h=0.2, steps=60)
+
+
+def own_run(step, run):
+    """Times and sizes of the steps that a reader's ``step(q1, p1, h1, e)`` makes from node 1."""
+    q, p, h, e = run.q[1, 0], run.p[1, 0], run.h[0], run.energy("midpoints")[0]
+    t, taken = [run.t[1]], [h]
+    while len(taken) < run.steps and np.isfinite(h) and h:
+        last, (q, h) = q, step(q, p, h, e)
+        p = (q - last) / h - h / 2 * np.sin((q + last) / 2)  # the momentum that arrives
+        t, taken = [*t, t[-1] + h], [*taken, h]
+    return np.array(t), np.array(taken)
+
+
+def own_steps(step):
+    """A picture: the steps of the library on the pendulum, and those of a reader's ``step``."""
+    run = swing()
+    fig, ax = plot.new(size=(7.6, 3.4))
+    ax.plot(run.t[1:], run.h, **plot.look(EDLA()), label="the library")
+    said = f"Steps of the library on a swing, from {run.h.min():.2f} to {run.h.max():.2f}."
+    try:
+        ax.plot(*own_run(step, run), "o", color=ORANGE, markersize=4, label="your step")
+        said += " Dots: yours."
+    except Exception:  # a step with gaps; the check says what is wrong with it
+        pass
+    ax.set(xlabel="time $t$", ylabel="step size $h$")
+    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+    return plot.show(fig, said)
+
+
+def neighbours(method, h, steps=1000):
+    """The distance, step by step, of two runs of the particle that start 1e-9 apart."""
+    start = {"v0": [1, 1, 1], "h": h, "steps": steps, "progress": False}
+    a, b = (integrate(systems.particle(), method, [x, 1, 0], **start).q for x in (0, 1e-9))
+    return np.abs(a - b).max(1)
+
+
+def planet(e, h, steps, times=1):
+    """EDLA on a Kepler orbit, and DLA to the same time with so many times its steps."""
+    kepler, many = systems.kepler(e=e), times * steps
+    sol = integrate(kepler, EDLA(), h=h, steps=steps, progress=False)
+    return sol, integrate(kepler, DLA(), h=sol.t[-1] / many, steps=many, progress=False)
+
+
+# ---------------------------------------------------------------------------- predictions
+
+
+@asks(
+    "Where in its swing does the robot take its shortest steps?",
+    "At the bottom, where it is fastest",
+    "At the turning points, where it stands still for a moment",
+    "Halfway, where the force is largest",
+    "Nowhere: after the first steps they are all alike",
+)
+def prediction_1():
+    r"""The steps run from <low:.3f> at the bottom ($\psi=-\pi/2$) to <high:.3f> near the turning
+    points: a little more than twice as long. Nobody asked for that. The only wish was that each
+    step keeps an energy, and <spread:.0e> is all by which that energy changed.
+    """
+    sol = integrate(systems.robot(), EDLA(), h=0.1, steps=200)
+    psi, rate = sol.q[:-1, 3], np.abs(sol.v_projected[:-1, 3])
+    low = sol.h.argmin()
+    numbers = {"low": sol.h.min(), "high": sol.h.max(), "spread": np.ptp(sol.energy("midpoints"))}
+    if sol.h.max() < 1.1 * sol.h.min():
+        return "Nowhere: after the first steps they are all alike", numbers
+    if rate[low] > 0.9 * rate.max():
+        return "At the bottom, where it is fastest", numbers
+    if np.abs(np.cos(psi[low])) > 0.9:
+        return "Halfway, where the force is largest", numbers
+    return "At the turning points, where it stands still for a moment", numbers
+
+
+@asks(
+    "EDLA keeps the energy at the middle of each step. And at the nodes, compared with DLA?",
+    "It is exact there too",
+    "It is not exact, but steadier than DLA's",
+    "It waves more than DLA's",
+)
+def prediction_2():
+    r"""In the view *energy* EDLA waves by <edla:.4f>, DLA by <dla:.4f>. Only the *discrete* energy
+    $E_d$ is exact, to <flat:.0e>. The step swings between <low:.2f> and <high:.2f> times the first.
+
+    Move alpha away from $\tfrac12$: with the plain rule EDLA soon stops, with the symmetric rule it
+    goes on (why, is seen under *Observed order*).
+    """
+    a, b = (integrate(systems.particle(), m, h=0.1, steps=400) for m in (EDLA(), DLA()))
+    edla, dla, flat = np.ptp(a.energy()), np.ptp(b.energy()), np.ptp(a.energy("midpoints"))
+    numbers = {"edla": edla, "dla": dla, "flat": flat}
+    numbers |= {"low": a.h.min() / 0.1, "high": a.h.max() / 0.1}
+    if edla < 1e-10:
+        return "It is exact there too", numbers
+    less, more = "It is not exact, but steadier than DLA's", "It waves more than DLA's"
+    return less if edla < dla else more, numbers
+
+
+@asks(
+    "Halve the first step: what becomes of the range of h / (first step)?",
+    "It stays as it is",
+    "It shrinks: small steps need less correction",
+    "It grows: small steps are harder to control",
+)
+def prediction_3():
+    r"""On the robot the relative steps $h_k/h_0$ run from <low:.2f> to <high:.2f> with $h_0=0.1$,
+    and from <less:.2f> to <more:.2f> with half of it. They approach one curve as $h_0\to0$: the
+    pattern belongs to the motion, not to the method's first guess. The curve will be explained by
+    one number, $c$.
+    """
+    sols = [integrate(systems.robot(), EDLA(), h=h, steps=round(10 / h)) for h in (0.1, 0.05)]
+    ends = [(s.h.min() / s.h[0], s.h.max() / s.h[0]) for s in sols]
+    (low, high), (less, more) = ends
+    ratio = (more - less) / (high - low)
+    choices = (
+        "It shrinks: small steps need less correction",
+        "It stays as it is",
+        "It grows: small steps are harder to control",
+    )
+    truth = choices[int(ratio > 0.9) + int(ratio > 1.1)]
+    return truth, {"low": low, "high": high, "less": less, "more": more}
+
+
+@asks(
+    "The well stands still (eps = 0), only the constraint is shaken (b = 0.3). The energy of EDLA:",
+    "It changes: whatever is shaken takes up energy",
+    "It changes, but returns after each period of the shaking",
+    "It does not change",
+)
+def prediction_4():
+    r"""EDLA's energy stays constant to <edla:.0e>. A constraint $A(t,q)\,v=0$ may move in time, but
+    at each moment its force is at right angles to $v$ and does no work. DLA's line waves by
+    <dla:.4f> although nothing does work on the system. Shake the well too (`eps`), and both change.
+    The steps vary more than before, up to <high:.2f> times the first.
+    """
+    driven = systems.driven().set(eps=0, b=0.3)
+    a, b = (integrate(driven, m, h=0.1, steps=300) for m in (EDLA(), DLA()))
+    E, period = a.energy("midpoints"), 2 * np.pi
+    flat, wave = np.ptp(E), np.ptp(b.energy("midpoints"))
+    truth = "It does not change"
+    if flat > 1e-10:
+        back = abs(np.interp(period, a.t[1:], E) - E[0]) < 0.1 * flat
+        truth = "It changes, but returns after each period of the shaking"
+        truth = truth if back else "It changes: whatever is shaken takes up energy"
+    return truth, {"edla": flat, "dla": wave, "high": a.h.max() / 0.1}
+
+
+@asks(
+    "With steering rate 1 the robot whose wheels turn over soon stops. With steering rate 4?",
+    "It stops sooner: it has more energy to keep",
+    "It stops at the same place: the potential is the same",
+    "It goes through",
+)
+def prediction_5():
+    r"""At $\omega=1$ the run does <slow> of 40 steps, at $\omega=4$ <fast>. Move `along` from 0,
+    the first node, to 1, the last: the steps grow as $c\to0$, the parabola on the left flattens,
+    its right branch bends up, and the positive root is gone. Then raise `omega` to 4: now $c>0$ all
+    the way round.
+
+    Now lower `rate` to 2, so that the wheels swing: at $\omega=1$ they do <swing> of 40 steps, at
+    $\omega=4$ <stopped>. It is the other way round.
+    """
+
+    def done(rate, omega):
+        start = starts(-1.5, rate, omega)
+        return ensemble(systems.robot(), EDLA(), *start, h=0.05, steps=40, backend="python")[
+            0
+        ].steps
+
+    slow, fast = done(4.0, 1.0), done(4.0, 4.0)
+    truth = "It goes through" if fast == 40 else "It stops sooner: it has more energy to keep"
+    if abs(fast - slow) <= 1:
+        truth = "It stops at the same place: the potential is the same"
+    numbers = {"slow": slow, "fast": fast, "swing": done(2.0, 1.0), "stopped": done(2.0, 4.0)}
+    return truth, numbers
+
+
+@asks(
+    "1,600 robots start at all wheel angles and rates. What best tells which ones go through?",
+    "The sign of c at the start",
+    "Whether the wheels swing or turn over",
+    "How fast the wheels turn at the start",
+)
+def prediction_6():
+    r"""At steering rate 1, "it swings" is right for <motion:.0%> of a coarser grid of starts,
+    "$c<0$ at the start" for <sign:.0%>, the best limit of the wheel rate for <speed:.0%>. A
+    motion of one kind meets $c=0$ on its way, one of the other kind does not. At steering rate 4
+    the map is nearly the negative of the first.
+
+    In nearly all the single bright cells $c$ changed its sign between two nodes, and the run leapt
+    across by luck.
+    """
+    grid = np.meshgrid(np.linspace(-np.pi, np.pi, 10), np.linspace(0.05, 6, 10))
+    q0, v0 = starts(*grid, 1.0)
+    ok = ensemble(systems.robot(), EDLA(), q0, v0, h=0.1, steps=60, backend="numpy").ok
+    psi, rate = q0[:, 3], v0[:, 3]
+    right = {
+        "The sign of c at the start": np.mean(ok == (robot_excess(psi, rate, 1.0) < 0)),
+        "Whether the wheels swing or turn over": np.mean(ok == swings(psi, rate)),
+        "How fast the wheels turn at the start": max(np.mean(ok == (rate < x)) for x in rate),
+    }
+    shares = dict(zip(("sign", "motion", "speed"), right.values(), strict=True))
+    return max(right, key=right.get), shares
+
+
+@asks(
+    "A planet, four times round: EDLA and DLA with equally many steps. Who is nearer to the truth?",
+    "DLA",
+    "EDLA",
+    "Both miss alike",
+)
+def prediction_7():
+    """After <time:.0f> time units EDLA misses the true place by <edla:.2f>, DLA by <dla:.2f>.
+    EDLA's steps run from <low:.3f> near the sun to <high:.3f> far out: here exact energy acts as a
+    step control. But an EDLA step is dearer than one of DLA. Is it worth its price?
+    """
+    edla, dla = planet(0.6, h=0.02, steps=320)
+    true = integrate(edla.system, Reference(), h=edla.t[-1], steps=1).q[-1]
+    a, b = (float(np.linalg.norm(x.q[-1] - true)) for x in (edla, dla))
+    truth = "Both miss alike" if 0.8 < a / b < 1.25 else "EDLA" if a < b else "DLA"
+    numbers = {"time": edla.t[-1], "edla": a, "dla": b, "low": edla.h.min(), "high": edla.h.max()}
+    return truth, numbers
+
+
+@asks(
+    "Two EDLA runs of the particle start 1e-9 apart, with first step 0.3. After 1,000 steps?",
+    "Still about 1e-9 apart: the energy is exact",
+    "About 1e-6 apart, 1,000 times as far",
+    "As far apart as the motion is wide",
+)
+def prediction_8():
+    """EDLA's neighbours with first step 0.3 end <far:.1g> apart, with 0.1 only <near:.0e>. DLA's
+    with 0.3 end <dla:.0e> apart, although its energy is not exact. Kept is not the same as stable.
+    """
+    far, near, dla = (
+        neighbours(m, h)[-200:].max() for m, h in ((EDLA(), 0.3), (EDLA(), 0.1), (DLA(), 0.3))
+    )
+    truth = "As far apart as the motion is wide"
+    if far < 1e-2:
+        truth = "About 1e-6 apart, 1,000 times as far"
+    if far < 1e-7:
+        truth = "Still about 1e-9 apart: the energy is exact"
+    return truth, {"far": far, "near": near, "dla": dla}
+
+
+# ---------------------------------------------------------------------------- exercises
 
 
 def exercise_1(answer):
@@ -218,8 +472,10 @@ def exercise_3(answer):
         return float(excess(systems.robot(), [0, 0, 0, -np.pi / 2], [2, 0, omega, 2]))
 
     truth = brentq(c, 0, 10)
-    if near(abs(answer), truth, 2e-3):
+    if near(answer, truth, 2e-3):
         return None
+    if near(-answer, truth, 2e-3):
+        return "The size is right; asked for is the steering rate omega > 0."
     if near(answer, truth**2, 2e-3):
         return "That is its square."
     return f"""At the bottom and omega = {float(answer):g} the coefficient c is {c(answer):.3f},
@@ -246,3 +502,52 @@ def exercise_4(answer):
         return "Nearly: one sign is wrong. The extended one-form is p dq - E dt."
     return f"""Along a run it changes by {spread:.2g}. The symmetry is q -> turned by 0.3 s,
         t -> t + s; put its generator into p.dq - E dt."""
+
+
+MISTAKES = {  # (factor of the kick, of the potential) in a wrong step: what is said
+    (
+        -1,
+        1,
+    ): "That is v - (h/2) sin, the momentum that arrives at q2. The one that leaves q1 has +.",
+    (1, -1): "The sign of the potential is wrong: the pendulum has V = -cos(theta).",
+    (-1, -1): "Two signs are wrong: p leaves with + (h/2) sin, and V = -cos(theta).",
+    (2, 1): "The kick is too large: half of h V' belongs to each end of the step.",
+    (0, 1): "The momentum that leaves is not just v: the force V' acts for half a step.",
+}
+
+
+def probe(kick, well, q1=0.6, p1=1.2, h=0.2):
+    """The arguments of a step, and its end (q2, h2) if kick and potential had these factors."""
+    v = brentq(lambda v: v + kick * h / 2 * np.sin(q1 + h * v / 2) - p1, 0, 3)
+    return (q1, p1, h, v**2 / 2 - well * np.cos(q1 + h * v / 2)), (q1 + h * v, h)
+
+
+@takes(callable, "Give your function, a step (q1, p1, h1, e) -> q2, h2.")
+def exercise_5(answer):
+    """Your steps are those of the library. With a constraint there is one equation more, and one
+    unknown more, lambda; nothing else changes."""
+    run = swing()
+    q, p, h, e = run.q[:, 0], run.p[:, 0], run.h, run.energy("midpoints")[0]
+    try:
+        answer(q[1], p[1], h[0], e)
+    except (TypeError, ValueError) as error:
+        return f"The step cannot be computed ({error}). Is one of the gaps still open?"
+    given = np.array([answer(q[k], p[k], h[k - 1], e) for k in range(1, run.steps)], float)
+    if given.shape != (run.steps - 1, 2):
+        return "The step returns two numbers, q2 and h2."
+    if np.allclose(given, np.column_stack([q[2:], h[1:]]), rtol=0, atol=1e-6):
+        return None
+    for factors, said in MISTAKES.items():
+        arguments, end = probe(*factors)
+        if np.allclose(answer(*arguments), end, rtol=0, atol=1e-6):
+            return said
+    back = np.isclose(given, np.column_stack([q[:-2], -h[:-1]]), rtol=0, atol=1e-6).all(1)
+    if back.any():
+        return f"""At node {back.argmax() + 1} the step goes back where it came from, h2 = -h1: the
+            reversed root. It solves both equations. Begin the search nearer to the forward one."""
+    if np.allclose(given[:, 1], h[:-1]):
+        return "h2 is always h1. The size of the step is an unknown: solve both equations for it."
+    wrong = np.abs(given - np.column_stack([q[2:], h[1:]])).max(1)
+    k = int((wrong > 1e-6).argmax()) + 1
+    return f"""At node {k} you have q2, h2 = {given[k - 1, 0]:.4f}, {given[k - 1, 1]:.4f}; the
+        library has {q[k + 1]:.4f}, {h[k]:.4f}. Look at your two equations, then at the guess."""
