@@ -109,6 +109,13 @@ class Sketch:
         picture.ax.legend(loc="best")
         return picture.png()
 
+    def shown(self, y, truth=None):
+        """The picture as a widget that can be read out, too."""
+        data = base64.b64encode(self.picture(y, truth)).decode()
+        alt = f"A sketch of {self.labels['ylabel']} over {self.labels['xlabel']}."
+        source = f'src="data:image/png;base64,{data}" style="max-width:100%"'
+        return w.HTML(f'<img alt="{html.escape(alt)}" {source}>', layout=PLATE)
+
     def widget(self, ready):
         low, high = self.ylim
         middle = {"value": (low + high) / 2, "min": low, "max": high, "step": (high - low) / 100}
@@ -117,10 +124,10 @@ class Sketch:
             w.FloatSlider(**middle, description=f"{x:g}", orientation="vertical", layout=thin)
             for x in self.x
         ]
-        image = w.Image(value=self.picture([middle["value"]] * 7), layout=PLATE)
+        image = self.shown([middle["value"]] * 7)
 
         def moved(_):
-            image.value = self.picture([s.value for s in sliders])
+            image.value = self.shown([s.value for s in sliders]).value
             ready()
 
         for s in sliders:
@@ -175,7 +182,7 @@ class Prediction(w.VBox):
         shown = [FRAME.format(COLOURS[self.right], f"{self.question}<br>{text}")]
         parts = [w.HTMLMath(shown[0]), _held(self.what), _held(Markdown(self.notice))]
         if isinstance(self.form, Sketch):
-            parts.insert(1, w.Image(value=self.form.picture(said, self.truth), layout=PLATE))
+            parts.insert(1, self.form.shown(said, self.truth))
         self.children = parts
 
     def _repr_mimebundle_(self, **kwargs):
