@@ -31,11 +31,14 @@ class Said:
     def __repr__(self):
         return f"{self.text}\n\n{self.code}".strip()
 
-    def _repr_html_(self):
+    def html(self):
         frame = f"border-left:4px solid {self.colour};padding:.3em .8em"
         head = f'<b style="color:{self.colour}">{self.mark}</b> {html.escape(self.text)}'
         listing = LISTING.format(html.escape(self.code)) if self.code else ""
         return f'<div style="{frame}">{head}{listing}</div>'
+
+    def _repr_html_(self):
+        return self.html()
 
 
 STATES = {  # of an answer: colour, mark and first words
@@ -58,7 +61,7 @@ class Verdict(Said):
         return self.state == "right"
 
     def _repr_mimebundle_(self, **kwargs):
-        data = {"text/plain": repr(self), "text/html": self._repr_html_()}
+        data = {"text/plain": repr(self), "text/html": self.html()}
         return data if self.right else buttons(self)._repr_mimebundle_(**kwargs) | data
 
 
@@ -136,7 +139,7 @@ def buttons(verdict):
 
     def button(text, tip, show):
         made = w.Button(description=text, tooltip=tip)
-        made.on_click(lambda _: setattr(help_, "value", show(verdict.name)._repr_html_()))
+        made.on_click(lambda _: setattr(help_, "value", show(verdict.name).html()))
         return made
 
     row = w.HBox(
@@ -145,7 +148,7 @@ def buttons(verdict):
             button("Solution", "after a try or all hints", solution),
         ]
     )
-    return w.VBox([w.HTML(verdict._repr_html_()), row, help_])
+    return w.VBox([w.HTML(verdict.html()), row, help_])
 
 
 # ---------------------------------------------------------------------------- forms of answers

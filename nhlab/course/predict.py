@@ -14,6 +14,7 @@ import ipywidgets as w
 import numpy as np
 from IPython.display import Markdown
 
+from ..view.panel import RUN, Panel
 from ..view.picture import Picture
 
 WIDE = {"width": "max-content", "max_width": "100%"}
@@ -188,12 +189,15 @@ class Prediction(w.VBox):
     def _repr_mimebundle_(self, **kwargs):
         """Without a kernel: the question, and the answer folded below it."""
         data = super()._repr_mimebundle_(**kwargs)
-        bundle = self.what._repr_mimebundle_()
-        bundle = bundle[0] if isinstance(bundle, tuple) else bundle
-        alt, png = bundle["text/plain"].strip("[]"), bundle["image/png"]
+        live = isinstance(self.what, Panel)
+        png = self.what.picture.png(small=True) if live else self.what.png
         if isinstance(self.form, Sketch):
-            png = base64.b64encode(self.form.picture(None, self.truth)).decode()
-        answer = f"**{self.form.text(self.truth)}**\n\n![{alt}](data:image/png;base64,{png})"
+            png = self.form.picture(None, self.truth)
+        png = base64.b64encode(png).decode()
+        answer = (
+            f"**{self.form.text(self.truth)}**\n\n![{self.what.alt}](data:image/png;base64,{png})"
+        )
+        answer += f"\n\n*{RUN}*" if live else ""
         data["text/plain"] = f"[prediction: {self.question}]"
         data["text/markdown"] = (
             f"**{self.question}**\n{self.form.options()}\n\n<details><summary>What was measured"

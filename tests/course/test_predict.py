@@ -88,7 +88,7 @@ def test_without_a_kernel_the_answer_is_folded(asked):
     question, answer = text.split("<details>")
     assert "Which one falls?" in question and "- DLA\n- RK4" in question
     assert "0.25" not in question and "loses 0.25" in answer and answer.count("</details>") == 1
-    assert "![figure: two curves](data:image/png" in answer
+    assert "![two curves](data:image/png" in answer
 
 
 @pytest.mark.parametrize("said, right", [(4.5, True), (3.1, True), (5.1, False), (-4, False)])
