@@ -129,15 +129,17 @@ class Lesson:
 
     def uncover(self):
         """Answer the first prediction, and look at what the others hide."""
+        covers = self.page.get_by_role("button", name="Just show me")
         choices = self.page.locator(".jp-OutputArea input[type=radio]")
+        left = covers.count()
         if choices.count():
             choices.first.check()
-            self.page.get_by_role("button", name="Commit").first.click()
-        covers = self.page.get_by_role("button", name="Just show me")
-        for left in range(covers.count(), 0, -1):
-            playwright.expect(covers).to_have_count(left, timeout=10_000)
+            self.page.locator("button:enabled", has_text="Commit").first.click()
+            left -= 1
+        for still in range(left, 0, -1):
+            playwright.expect(covers).to_have_count(still, timeout=20_000)
             covers.first.click()
-        playwright.expect(covers).to_have_count(0, timeout=10_000)
+        playwright.expect(covers).to_have_count(0, timeout=20_000)
 
     def ask(self, code):
         """Run code in the notebook's own kernel; its printed answer."""
