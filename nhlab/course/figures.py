@@ -382,7 +382,7 @@ def main():
 
     FOLDER.mkdir(exist_ok=True)
     page = "# The papers' figures, computed again\n\nMade by `python3 -m nhlab figures`; with "
-    page += "sliders in [all figures](../notebooks/10_paper_figures.ipynb). "
+    page += "sliders in [all figures](../notebooks/paper_figures.ipynb). "
     page += "CM01, FIM08: see [the citations](../README.md#citing).\n"
     for name, made in PLATES.items():
         p = made()

@@ -139,7 +139,7 @@ for _k, _p in enumerate(_panels):
 print(json.dumps(_found))
 """
 # Where EDLA has no step (05), and with alpha = 1 in FIM08 Figure 5: these panels may say so.
-MAY_STOP = {"05_edla_energy", "03_projector_method", "10_paper_figures"}
+MAY_STOP = {"05_edla_energy", "03_projector_method", "paper_figures"}
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
