@@ -310,6 +310,8 @@ class _SO3(Group):
         return [*let, (unit, 1 / sp.sqrt(size2))], [x * unit for x in y]
 
     def settled(self, g):
+        whole = sum(abs(x) for x in g)
+        g = [x / whole for x in g]  # whose squares do not overflow
         size2 = sum(x * x for x in g)
         size = sp.sqrt(size2) if isinstance(size2, sp.Basic) else np.sqrt(size2)
         return [x / size for x in g]

@@ -31,7 +31,7 @@ class RK4(Method):
     def code_key(self):
         return ("RK4",)
 
-    def arguments(self, system, scale2):
+    def arguments(self, system, shares):
         return tuple(system.parameters.values())
 
     def statement(self, system):

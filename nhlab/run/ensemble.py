@@ -380,7 +380,7 @@ def _step_of_all(start):
     """One step as a function of the start: the new states, and which of them are good."""
     system, layout = start.company, start.layout
     step = start.method.program(system).numpy
-    args = start.method.arguments(system, start.scale2.T)
+    args = start.method.arguments(system, start.shares.T)
 
     def advance(now):
         rows = Rows(layout, now.state)

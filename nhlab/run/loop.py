@@ -110,8 +110,8 @@ class Run:
     def __init__(self, start, backend, rows=None, explain=True):
         self.start, self.total, self.backend, self.explain = start, start.steps, backend, explain
         self.system, self.method, self.h = start.system, start.method, start.h.item()
-        self.program, self.scale2 = start.program, start.scale2[0].tolist()
-        self.args = self.method.arguments(self.system, self.scale2)
+        self.program, self.shares = start.program, start.shares[0].tolist()
+        self.args = self.method.arguments(self.system, self.shares)
         self.rows = start.empty_rows() if rows is None else rows
         self.rows[0] = start.row[0]
         self.begun = bool(np.isfinite(start.state).all())  # EDLA's first step may have failed
@@ -183,7 +183,7 @@ class Run:
     def first_step(self, h):
         """The Attempt of a step h from here by the method of EDLA's first step, with pivoting."""
         m, s = self.method.first_step, self.system
-        carry, args = m.layout(s).join(**vars(self.state)), m.arguments(s, self.scale2)
+        carry, args = m.layout(s).join(**vars(self.state)), m.arguments(s, self.shares)
         return careful_step(m.program(s).statement, self.time, h, carry.tolist(), args)
 
     def _stop(self, attempt):
