@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 import sympy as sp
 from oracle import gradient, numeric
+from scipy.linalg import expm
 
 import nhlab as nh
 
@@ -149,9 +150,10 @@ class BodyStep(Step):
 
 def tau(system, X):
     if system.tau == "exp":
-        from scipy.linalg import expm
-
-        return expm(X)
+        theta = np.sqrt(-np.trace(X @ X) / 2)  # X^3 = -theta^2 X in both groups
+        if abs(theta) < 1e-2:
+            return expm(X)
+        return np.eye(3) + np.sin(theta) / theta * X + (1 - np.cos(theta)) / theta**2 * X @ X
     return np.linalg.solve(np.eye(3) - X / 2, np.eye(3) + X / 2)
 
 

@@ -120,9 +120,11 @@ def _solve(stage, let, known, result):
             return False
         x = x - d
         size, weight = np.split(sizes(*known.values(), *x), 2)
-        near = tolerance * (size + weight * size[weight != 0].sum())
+        speed = size[weight != 0].sum()
+        near = tolerance * (size + weight * speed)
         if not np.all(np.abs(d) <= near):
-            near = np.maximum(near, _round_off(system, J, r, [*known.values(), *(x + d)]))
+            lost = _round_off(system, J, r, [*known.values(), *(x + d)])
+            near = np.maximum(near, np.minimum(lost, tolerance * speed))
         if np.isfinite(x).all() and np.all(np.abs(d) <= near):
             known |= dict(zip(stage.unknowns, x.tolist(), strict=True))
             return True

@@ -75,6 +75,12 @@ class Frame:
         lists = [self.let, *(getattr(x, "let", x) for x in others)]
         return tuple(dict.fromkeys(pair for let in lists for pair in let))
 
+    def named(self, expressions):
+        """Symbols for them, which ``let`` defines."""
+        symbols = [dummy("c") for _ in expressions]
+        self.let += zip(symbols, expressions, strict=True)
+        return symbols
+
     def q1(self, h):
         """Where the step arrives, q + h v1."""
         return self.system.moved(self.q, self.v1, h)
