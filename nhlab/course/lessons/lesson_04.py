@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
 
+from ...geometry.diagnostics import order
 from ...mechanics import catalogue as systems
 from ...mechanics.groups import SO3
 from ...mechanics.groupsystem import GroupSystem
@@ -71,6 +72,45 @@ def turns_figure(xi=(0.2, 1.0, 0.9)):
     right.axhline(np.pi, color=GREY, linewidth=1)
     right.set(xlabel=r"turn asked for, $|\xi|=h|\omega|$", ylabel="angle turned", xlim=(0, 4))
     right.legend(frameon=False, loc="upper left", fontsize=10)
+    return figure
+
+
+def plain_rk4(system, h, steps):
+    """Attitudes (steps + 1, 4) by RK4 that takes a quaternion for four numbers like others."""
+    y = np.concatenate([system.q0, system.v0])
+    rows = [y]
+
+    def f(y):
+        return np.array(system.motion(0.0, y.tolist())[: len(y)])
+
+    for _ in range(steps):
+        a = f(y)
+        b = f(y + h / 2 * a)
+        c = f(y + h / 2 * b)
+        y = y + h / 6 * (a + 2 * b + 2 * c + f(y + h * c))
+        rows.append(y)
+    return np.array(rows)[:, :4]
+
+
+def group_figure(system, rules=("cayley", "trace", "log"), h=0.2, steps=5000):
+    """Errors of the projector method against h for three rules; how far attitudes leave SO(3)."""
+    figure, (left, right) = plot.new(1, 2, size=(9.4, 3.8))
+    for rule, mark in zip(rules, "os^", strict=True):
+        found = order(systems.suslov(rule=rule), Projector(), T=2, hs=[0.2, 0.1, 0.05, 0.025])
+        left.loglog(found.h, found.error, marker=mark, label=f"{rule}: slope {found.slope:.2f}")
+    left.set_xticks(found.h, found.h, minor=False)
+    sol = integrate(system, Projector(), h=h, steps=steps)
+    for g, name, look in (
+        (plain_rk4(system, h, steps), "RK4, unrepaired", plot.look(RK4())),
+        (sol.q, "projector method", plot.look(Projector())),
+    ):
+        gap = np.abs(np.linalg.norm(g[10::10], axis=1) - 1)
+        right.loglog(sol.t[10::10], np.maximum(gap, 1e-17), label=name, **look)
+    left.set(xlabel="step size $h$", ylabel="error of $g$ at $t=2$")
+    right.set(xlabel="time $t$", ylabel="$||g|-1|$")
+    left.minorticks_off()
+    left.legend(frameon=False)
+    right.legend(frameon=False, loc="center right")
     return figure
 
 
@@ -196,11 +236,10 @@ def sphere_panel(rule="cayley", h=(0.1, 1.6, 1.2), start=(5.0, 85.0, 24.4, 0.1),
             dots = {"color": ORANGE, "marker": "."}
             board.dots(*seen[:2, ~front], alpha=0.25, markersize=4, **dots)
             board.dots(*seen[:2, front], markersize=6, **dots)
-        g = sol.q / np.linalg.norm(sol.q, axis=1, keepdims=True)
         board.say("goes round", f"{circled(sol.p)}, the true one round {circled(true)}")
         board.say("spread of |p|", f"{np.ptp(np.linalg.norm(sol.p, axis=1)):.0e}")
         board.say("of the energy", f"{np.ptp(sol.energy()):.0e}")
-        space = SO3.Ad_star(SO3.inverse(g), sol.p)
+        space = SO3.Ad_star(SO3.inverse(sol.q), sol.p)
         board.say("of the momentum in space", f"{np.ptp(space, axis=0).max():.0e}")
 
     rules = [rule, *(r for r in RULES if r != rule)]
