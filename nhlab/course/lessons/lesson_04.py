@@ -226,7 +226,7 @@ def sphere_panel(rule="cayley", h=(0.1, 1.6, 1.2), start=(5.0, 85.0, 24.4, 0.1),
         axis e3, in degrees; p begins half-way round, between e3 and e1. Dashed: the border between
         curves round e1 and round e3.
         """
-        sol, true = free_run(rule, h, start, T), _polhode(start)
+        sol, true = free_run(rule, h, start, T), true_polhode(start)
         for p, look in ((true, {"color": BLUE, "linewidth": 3, "alpha": 0.45}), (sol.p, None)):
             seen = eye @ p.T
             front = seen[2] >= 0
@@ -246,7 +246,7 @@ def sphere_panel(rule="cayley", h=(0.1, 1.6, 1.2), start=(5.0, 85.0, 24.4, 0.1),
     return board.panel(update, update.__doc__.format(T=T), rule=rules, h=h, start=start)
 
 
-def _polhode(start, T=200.0):
+def true_polhode(start, T=200.0):
     """The true momenta of ``free_run`` over several rounds."""
     a, body = np.deg2rad(start), free_body("log")
     v0 = np.array([np.sin(a), 0, np.cos(a)]) / INERTIA
@@ -459,7 +459,7 @@ def prediction_3():
     apart. With h = 0.4 all rules find the right side.
     """
     runs = {rule: free_run(rule, 1.2, 24.4, 120.0) for rule in RULES}
-    true, rules = circled(_polhode(24.4)), ("cayley", "log", "trace")
+    true, rules = circled(true_polhode(24.4)), ("cayley", "log", "trace")
     right = [rule for rule in rules if circled(runs[rule].p) == true]
     truth = {
         rules: "All three: each keeps |p| and the momentum in space",
