@@ -13,7 +13,8 @@ from .formula import sympified
 
 
 def sequence(x):
-    return list(x) if isinstance(x, (list, tuple, sp.MatrixBase)) else [x]
+    x = x.ravel() if isinstance(x, np.ndarray) else x
+    return list(x) if isinstance(x, (list, tuple, np.ndarray, sp.MatrixBase)) else [x]
 
 
 def read_symbols(given, name):

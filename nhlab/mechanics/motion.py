@@ -77,7 +77,7 @@ class Motion:
         q, v, t = s.states(q, "q"), s.states(v, "v"), np.asarray(t, float)
         batch = np.broadcast(q[..., 0], v[..., 0], t).shape
         if not batch:
-            return np.array(self(float(t), [*q.tolist(), *v.tolist()])[len(s.q) :])
+            return np.array(self(float(t), [*q.tolist(), *v.tolist()])[len(s.q) :], float)
         y = np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v)], -1)
         with np.errstate(all="ignore"):
             states = np.moveaxis(y, -1, 0)

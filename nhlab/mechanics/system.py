@@ -97,8 +97,16 @@ class System:
     # ------------------------------------------------------------------ construction
 
     @classmethod
-    def from_mechanics(cls, L, q, constraints=(), **others):
-        """A System from ``sympy.physics.mechanics`` dynamicsymbols and their derivatives."""
+    def from_mechanics(cls, L, q=None, constraints=(), **others):
+        """A System from ``sympy.physics.mechanics``, in dynamicsymbols and their derivatives.
+
+        L : the Lagrangian; or a ``LagrangesMethod``, which brings q and all else; or the bodies
+        frame : the inertial frame, for bodies and for forces at points
+        forces : as in ``System``, or loads (point, force), (frame, torque)
+        speeds, kinematic : generalised speeds u, and the equations that define them
+
+        The rest as in ``System``.  The velocity of x is called vx, or vx_ if vx is taken.
+        """
         return cls(**dynamicsymbols.plain(L, q, constraints, **others))
 
     def set(self, **values):
