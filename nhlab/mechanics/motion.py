@@ -16,7 +16,7 @@ from .symbolic import Place
 def motion_stage(system, t, q, v, let):
     """The linear equations for (a, lambda) at (t, q, v), as a Stage; ``let`` grows.
 
-    M a + L_vq q' + L_vt - f = A^T lambda and d/dt (A v) = 0.
+    M a + L_vq q' + L_vt - f = A^T lambda and d/dt (A v + b) = 0.
     """
     S, n, m = system.short, len(system.v), system.m
     a, lam = (tuple(dummy(f"{x}{k}") for k in range(count)) for x, count in (("a", n), ("lam", m)))

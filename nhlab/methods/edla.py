@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..codegen.derivatives import dot
 from ..codegen.statement import Stage, Statement, dummy
 from .dla import DLA, dla_equations
 from .layout import Layout
@@ -68,13 +69,14 @@ class EDLA(Method):
         f.v1 = tuple(dummy(f"{u.name}_new") for u in s.v1)
         f.lam1 = tuple(dummy(f"{x.name}_new") for x in s.lam1)
         equations, Ld, more = dla_equations(f, self.symmetric)
+        power = dot(f.lam1, map(f.at, system.short.b))  # on R x Q the one-forms are A dq + b dt
         solve = Stage(
             unknowns=(*f.v1, *f.lam1, f.h),
-            equations=(*equations, Ld.E_minus - e),
+            equations=(*equations, Ld.E_minus - e - power),
             guess=(*s.v1, *s.lam1, s.h),
             scale2=(*s.scale2, *(None,) * s.m, 100 * h**2),
         )
-        new_e = e if system.is_autonomous else Ld.E_plus
+        new_e = e + power if system.is_autonomous else Ld.E_plus
         let = dict.fromkeys([(s.h, h**2 / before), *let, *more, *Ld.let])  # now with the energies'
         return Statement(
             t=s.t,

@@ -68,8 +68,9 @@ class DiscreteGradient(Method):
 
     def check(self, system):
         need_plain(self, system)
-        if system.holonomic or not system.is_autonomous:
+        if system.holonomic or system.is_affine or not system.is_autonomous:
             what = "holonomic constraints" if system.holonomic else "time"
+            what = "constraints that move" if system.is_affine else what
             raise ValueError(
                 f"DiscreteGradient keeps E(q, v) with A(q) v = 0 alone and {system!r} "
                 f"has {what} besides; use nh.DLA or nh.Reversible"

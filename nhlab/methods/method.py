@@ -74,7 +74,7 @@ class Frame:
     def arrived(self, h):
         """Abbreviations for the new position and g there, over h to compare with velocities."""
         let = [(dummy(f"{s.name}_1"), e) for s, e in zip(self.q, self.q1(h), strict=True)]
-        there = dict(zip(self.q, [x for x, _ in let], strict=True))
+        there = dict(zip((*self.q, self.t), [*(x for x, _ in let), self.t + h], strict=True))
         place = Place(self.system.short, there, let)
         return let, [place(g) / h for g in self.system.short.holonomic]
 

@@ -41,6 +41,11 @@ class Projector(Method):
     )
 
     def check(self, system):
+        if system.is_affine and system.metric is not None:
+            raise ValueError(
+                f"Projector reflects about moving constraints with M alone and {system!r} has a "
+                "metric of its own; make it without, or use nh.DLA"
+            )
         if system.holonomic:
             raise ValueError(
                 f"Projector has no holonomic constraints and {system!r} has "
@@ -60,11 +65,13 @@ class Projector(Method):
         b = map(Place(S, dict.fromkeys(system.v, sp.S.Zero), s.let), S.L_v)
         G, A = s.at.table(S.G), s.at.table(S.A)
         parts = zip(G, s.force(mu), s.p, b, strict=True)
-        split = Stage(  # p - b = G w + A^T mu with A w = 0: G w = P^T (p - b), A^T mu = Q^T (p - b)
+        # p - b = G w + A^T mu with A w = 0: G w = P^T (p - b), A^T mu = Q^T (p - b); where the
+        # constraints move, w is the admissible velocity, and p is reflected about its momentum
+        split = Stage(
             unknowns=(*w, *mu),
             equations=(
                 *(dot(row, w) + f - p + shift for row, f, p, shift in parts),
-                *(dot(row, w) for row in A),
+                *(dot(row, w) + s.at(e) for row, e in zip(A, S.b, strict=True)),
             ),
             guess=(sp.S.Zero,) * (s.n + s.m),
         )
@@ -95,5 +102,7 @@ class Projector(Method):
     def arriving(self, system, t, q, p_minus):
         """(P - Q)^T is its own inverse."""
         b = system.momentum(q, 0 * p_minus, t)
+        if system.is_affine:  # measured from the momentum of the shortest admissible velocity
+            b = system.momentum(q, system.shortest(q, t), t)
         reflection = np.eye(len(system.v)) - 2 * system.Q(q, t)  # P - Q
         return b + np.einsum("...i,...ij->...j", p_minus - b, reflection)

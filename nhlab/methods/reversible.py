@@ -106,7 +106,7 @@ class Reversible(Method):
 
 
 def arrival(s, t1, q1, p, guess):
-    """The momentum p put into D: L_v(q1, v1) + A(q1)^T mu = p, A(q1) v1 = 0; and v1, mu."""
+    """The momentum p put into D: L_v(q1, v1) + A(q1)^T mu = p, A v1 + b = 0; and v1, mu."""
     system, S = s.system, s.system.short
     v1 = tuple(dummy(f"{u.name}_1") for u in system.v)
     mu = tuple(dummy(f"mu{k}") for k in range(s.m))
@@ -117,7 +117,7 @@ def arrival(s, t1, q1, p, guess):
     ]
     stage = Stage(
         unknowns=(*v1, *mu),
-        equations=(*momentum, *(dot(row, v1) for row in A)),
+        equations=(*momentum, *(dot(row, v1) + there(e) for row, e in zip(A, S.b, strict=True))),
         guess=tuple(guess),
         scale2=(*s.scale2, *(None,) * s.m),
     )

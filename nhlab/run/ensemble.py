@@ -328,7 +328,7 @@ def _run(common, part, out=None):
 
 def _jumps(part, looks):
     """index -> (first energy, farthest from it) of the members whose energy jumps."""
-    if not part.system.is_autonomous:
+    if not part.system.keeps_energy:
         return {}
     parameters = {name: x[:, None] for name, x in part.parameters.items()}
     system, rows = part.system.varied(parameters, None), Rows(part.layout, looks)
