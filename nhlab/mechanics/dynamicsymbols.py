@@ -22,12 +22,12 @@ def plain(L, q=None, constraints=(), *, holonomic=(), forces=None, metric=None, 
     forces = vectors.generalised(parts["forces"], _rates(qs), parts["frame"], speeds)
     rows = {"constraints": parts["constraints"], "holonomic": parts["holonomic"]}
     rows = {name: [_scalar(e, name) for e in sequence(x)] for name, x in rows.items()}
-    if forces is not None:
-        rows["forces"] = [_scalar(e, "forces") for e in _by_coordinate(forces, qs)]
+    forces = [_scalar(e, "forces") for e in _by_coordinate(forces, qs)]
     if metric is not None:
         metric = read_matrix(metric, "metric")
     L = _scalar(L, "L")
-    ours = Names(qs, speeds, [L, *chain(*rows.values()), *(metric or ())], t)
+    ours = Names(qs, speeds, [L, *chain(*rows.values()), *(metric or ())], forces, t)
+    rows |= {"forces": forces} if forces else {}
     found = {"L": ours.read(L)} | {name: [*map(ours.read, x)] for name, x in rows.items()}
     if metric is not None:
         found["metric"] = metric.applyfunc(ours.read)
@@ -35,32 +35,35 @@ def plain(L, q=None, constraints=(), *, holonomic=(), forces=None, metric=None, 
 
 
 class Names:
-    """Our symbols for coordinates, velocities and time; none that occurs with another meaning."""
+    """Our symbols for coordinates, velocities and time; none that occurs with another meaning.
 
-    def __init__(self, qs, speeds, expressions, t=None):
+    Dynamicsymbols that occur in the forces alone are inputs, symbols too.
+    """
+
+    def __init__(self, qs, speeds, expressions, forces=(), t=None):
         from sympy.physics.mechanics import dynamicsymbols
 
-        self.time, self.timely = dynamicsymbols._t, False
+        self.time, self.timely, self.speeds = dynamicsymbols._t, False, speeds
         self.t = sp.Symbol("t", real=True) if t in (None, self.time) else read_symbols([t], "t")[0]
-        given = [*expressions, *speeds.values()]
-        free = set().union(*(e.free_symbols for e in given)) - {self.time, t}
-        taken = {s.name for s in free}
-        names = [s.func.__name__ for s in qs]
-        for name in (*names, self.t.name):
+        given = [*expressions, *forces, *speeds.values()]
+        taken = {s.name for e in given for s in e.free_symbols - {self.time, t}}
+        inputs = sorted(_functions(forces) - _functions(expressions) - {*qs, *speeds}, key=str)
+        symbols = []
+        for s in (*qs, *inputs, self.t):
+            name = s.name if s is self.t else s.func.__name__
             if name in taken:
-                what = "time" if name == self.t.name else f"the coordinate {name}(t)"
+                what = "time" if s is self.t else str(s)
                 raise ValueError(f"{name} is a parameter and {what} too; give it another name")
-        self.q = [sp.Symbol(name, real=True) for name in names]
-        taken |= {*names, self.t.name}
-        self.v = []
-        for name in names:
-            name = f"v{name}"
+            symbols.append(sp.Symbol(name, real=True))
+        taken |= {s.name for s in symbols}
+        self.q, self.v = symbols[: len(qs)], []
+        for s in self.q:
+            name = f"v{s.name}"
             while name in taken:
                 name += "_"
             taken.add(name)
             self.v.append(sp.Symbol(name, real=True))
-        self.speeds = speeds
-        self.places = dict(zip(qs, self.q, strict=True)) | {self.time: self.t}
+        self.places = dict(zip((*qs, *inputs), symbols[:-1], strict=True)) | {self.time: self.t}
         self.rates = dict(zip(_rates(qs), self.v, strict=True))
 
     def read(self, e):
@@ -75,6 +78,10 @@ class Names:
         e = e.xreplace(self.places)
         self.timely |= self.t in e.free_symbols
         return e
+
+
+def _functions(expressions):
+    return set().union(*(e.atoms(sp.core.function.AppliedUndef) for e in expressions))
 
 
 def _coordinates(q):
@@ -110,11 +117,13 @@ def _scalar(e, name):
 def _by_coordinate(forces, qs):
     """The forces in the order of q."""
     if not isinstance(forces, Mapping):
-        return sequence(forces)
-    for s in forces:
-        if s not in qs:
-            raise ValueError(f"forces: {s} is none of the coordinates q = {qs}")
-    return [forces.get(s, 0) for s in qs]
+        return [] if forces is None else sequence(forces)
+    names = [s.func.__name__ for s in qs]
+    given = {getattr(getattr(k, "func", None), "__name__", str(k)): e for k, e in forces.items()}
+    for name in given:
+        if name not in names:
+            raise ValueError(f"forces: {name} is none of the coordinates {names}")
+    return [given.get(name, 0) for name in names]
 
 
 def _speeds(qs, speeds, kinematic):

@@ -86,11 +86,12 @@ class Composition(Method):
         self.method.check(system)
         if getattr(system, "tau", "exp") == "exp" or self.method.alpha in (0, 1):
             return
-        if any(not c.free_symbols.isdisjoint(system.pose) for c in system.constraints):
+        forms = (*system.constraints, *system.forces)
+        if any(not c.free_symbols.isdisjoint(system.pose) for c in forms):
             # g cay(h omega/2) does not lie halfway to g cay(h omega)
             raise ValueError(
                 f"{self.method!r} is not symmetric on {system!r}, whose constraints "
-                f"contain g, with rule={system.rule!r}; use rule='log' or alpha=0, "
+                f"or forces contain g, with rule={system.rule!r}; use rule='log' or alpha=0, "
                 "symmetric=True"
             )
 

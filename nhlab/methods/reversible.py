@@ -80,7 +80,7 @@ class Reversible(Method):
         end = Place(S, dict(zip((s.t, *s.q, *v0), (t1, *q1, *vb), strict=True)), s.let)
 
         p0, p, p_b = map(s.at, S.L_v), list(map(start, S.L_v)), list(map(end, S.L_v))
-        kick = zip(p, p0, map(start, S.L_q), s.force(lam), strict=True)
+        kick = zip(p, p0, map(start, S.f), s.force(lam), strict=True)
         drift = Stage(
             unknowns=(*va, *(vb if vb is not va else ()), *lam),
             equations=(
@@ -92,7 +92,7 @@ class Reversible(Method):
             guess=(*v0, *(v0 if vb is not va else ()), *(x / 2 for x in s.lam)),
             scale2=(*s.scale2, *(s.scale2 if vb is not va else ()), *(None,) * s.m),
         )
-        p_plus = [x + h / 2 * f for x, f in zip(p_b, map(end, S.L_q), strict=True)]
+        p_plus = [x + h / 2 * f for x, f in zip(p_b, map(end, S.f), strict=True)]
         last, v1, mu = arrival(s, t1, q1, p_plus, (*vb, *lam))
         return Statement(
             t=s.t,

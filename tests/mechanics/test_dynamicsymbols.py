@@ -192,3 +192,86 @@ def test_refusals(case):
     with pytest.raises(ValueError) as error:
         call(nh.System.from_mechanics)
     assert all(word in str(error.value) for word in words), error.value
+
+
+# ---------------------------------------------------------------------------- forces
+
+
+def cart():
+    """A pendulum on a cart: a push, a spring and damping as loads; and SymPy's method for them."""
+    x, th, push = dynamicsymbols("x theta F")
+    k, c = sp.symbols("k c")
+    N = me.ReferenceFrame("N")
+    B = N.orientnew("B", "axis", (th, N.z))
+    O, P = me.Point("O"), me.Point("P")
+    O.set_vel(N, x.diff() * N.x)
+    P.set_pos(O, -B.y)
+    P.v2pt_theory(O, N, B)
+    bodies = [me.Particle("cart", O, 2), me.Particle("bob", P, 1)]
+    bodies[1].potential_energy = -9.81 * sp.cos(th)
+    loads = [(O, (push - k * x) * N.x), (P, -c * P.vel(N)), (B, -c * th.diff() * N.z)]
+    return N, (x, th), push, bodies, loads, {k: 3, c: 0.4}
+
+
+def test_loads_against_lagranges_equations():
+    N, q, push, bodies, loads, parameters = cart()
+    L = me.Lagrangian(N, *bodies)
+    method = me.LagrangesMethod(L, q, forcelist=loads, bodies=bodies, frame=N)
+    ours = nh.System.from_mechanics(method, parameters=parameters)
+    same = nh.System.from_mechanics(bodies, q, frame=N, forces=loads, parameters=parameters)
+    assert ours == same and "input F" in repr(ours)
+    at = [0.3, -0.4], [0.5, 0.7]
+    expected = lagrange_acceleration(method, parameters | {push: 1.5}, *at)
+    np.testing.assert_allclose(ours.set(F=1.5).acceleration(*at), expected, rtol=1e-12)
+
+
+def test_forces_per_coordinate():
+    x, y = q = dynamicsymbols("x y")
+    L = (x.diff() ** 2 + y.diff() ** 2) / 2
+    one = nh.System.from_mechanics(L, q, forces=[-x.diff(), sp.cos(TIME)])
+    two = nh.System.from_mechanics(L, q, forces={y: sp.cos(TIME), "x": -x.diff()})
+    assert one == two and one.t is not None
+    np.testing.assert_allclose(one.acceleration([0, 0], [2, 0], 0.5), [-2, np.cos(0.5)])
+
+
+def test_forces_against_kane():
+    """The rolling disk with a motor at its axle, by KanesMethod."""
+    N, body, q, u, kinematic, roll, parameters = rolling_bodies()
+    torque = [(body.frame, u[3] * N.z + (2 - u[2]) * body.y)]
+    s = nh.System.from_mechanics(
+        [body], q, roll, frame=N, speeds=u, kinematic=kinematic, forces=torque,
+        parameters=parameters,
+    )  # fmt: skip
+    method = me.KanesMethod(
+        N, q, u[2:], kd_eqs=kinematic, u_dependent=u[:2], velocity_constraints=roll
+    )
+    method.kanes_equations([body], torque)
+    at = [0.1, 0.2, 0.4, 0.3], s.complete([0.1, 0.2, 0.4, 0.3], vtheta=1, vphi=0.7)
+    here = dict(zip(u, at[1], strict=True)) | dict(zip(q, at[0], strict=True)) | parameters
+    mass, force = (np.array(me.msubs(e, here), float) for e in (method.mass_matrix, method.forcing))
+    theta, phi, x, y = np.linalg.solve(mass, force)[:, 0]
+    np.testing.assert_allclose(s.acceleration(*at), [x, y, theta, phi], rtol=1e-12)
+
+
+FORCES = {
+    "no frame": (lambda f: f(T, [X], forces=[(P_, N_.x)]), "the forces need the inertial"),
+    "a point at rest nowhere": (
+        lambda f: f(T, [X], forces=[(P_, N_.x)], frame=N_), "the forces cannot be read"),
+    "a load on nothing": (
+        lambda f: f(T, [X], forces=[(X, N_.x)], frame=N_), "neither a Point nor a Reference"),
+    "a number as force": (lambda f: f(T, [X], forces=[(N_, 3)], frame=N_), "3 at N is no vector"),
+    "an unknown coordinate": (lambda f: f(T, [X], forces={Y: 1}), "y is none of the coordinates"),
+    "too many": (lambda f: f(T, [X], forces=[1, 2]), "forces has 2 entries"),
+    "text": (lambda f: f(T, [X], forces=["a"]), "forces = 'a'"),
+    "an input twice": (
+        lambda f: f(T, [X], forces=[U + sp.Symbol("u")]), "u is a parameter and u(t) too"),
+    "an input in L": (lambda f: f(T + U * X, [X], forces=[U]), "['u(t)'] occur in L"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FORCES)
+def test_refused_forces(case):
+    call, *words = FORCES[case]
+    with pytest.raises(ValueError) as error:
+        call(nh.System.from_mechanics)
+    assert all(word in str(error.value) for word in words), error.value

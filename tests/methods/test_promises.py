@@ -274,7 +274,7 @@ KEEPS = {
         law(m),
         form(S.sleigh, m),  # the form itself
     ),
-    "the discrete energy of autonomous systems, else its balance": lambda m: (
+    "the discrete energy of autonomous systems without forces, else its balance": lambda m: (
         max(energy(S.particle, m, "midpoints"), work(m)),
         max(energy(S.particle, nh.DLA(), "midpoints"), work(nh.DLA())),
     ),
