@@ -406,6 +406,8 @@ class System:
 
     def b(self, q, t=0.0):
         """The parts b of the constraints A v + b = 0, dg/dt of holonomic ones, shape (..., m)."""
+        if not self.is_affine:
+            return np.zeros((*np.shape(q)[:-1], self.m))
         return self.values(self.symbolic.b, q, None, t)
 
     def constraint(self, q, v, t=0.0):
