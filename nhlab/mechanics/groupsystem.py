@@ -270,16 +270,28 @@ class GroupLagrangian(DiscreteLagrangian):
     @cached_property
     def p_minus(self):
         k = self.system.k
-        body = [p - f for p, f in zip(self._body(1), self.F_minus[k:], strict=True)]
+        body = [p - f for p, f in zip(self._body(1), self.impulse_minus[k:-1], strict=True)]
         return [*super().p_minus[:k], *body]
 
     @cached_property
     def p_plus(self):
         k = self.system.k
-        body = [p + f for p, f in zip(self._body(-1), self.F_plus[k:], strict=True)]
+        body = [p + f for p, f in zip(self._body(-1), self.impulse_plus[k:-1], strict=True)]
         return [*super().p_plus[:k], *body]
 
-    Ld, E_minus, E_plus = (
-        cached_property(lambda self, plain=plain.func: plain(self) / self.shrink)
-        for plain in (DiscreteLagrangian.Ld, DiscreteLagrangian.E_minus, DiscreteLagrangian.E_plus)
-    )
+    @cached_property
+    def Ld(self):
+        return super().Ld / self.shrink
+
+    @cached_property
+    def energy(self):
+        """Of the step, without the work of forces."""
+        return self.mean(lambda ah, bh, at: at(self.system.short.E)) / self.shrink
+
+    @cached_property
+    def E_minus(self):
+        return self.energy + self.impulse_minus[-1]
+
+    @cached_property
+    def E_plus(self):
+        return self.energy - self.impulse_plus[-1]

@@ -75,6 +75,7 @@ class Composition(Method):
     @property
     def keeps(self):
         lost = ("the discrete constraint", "the momentum equation", "the law Phi* Omega")
+        lost += ("the balance of energy",)
         kept = (x for x in self.method.keeps if not x.startswith(lost))
         return tuple(dict.fromkeys(("the constraints at the nodes", *kept)))
 

@@ -40,8 +40,8 @@ class EDLA(Method):
     keeps: ClassVar[tuple] = (
         "the discrete energy of autonomous systems without forces, else its balance",
         "the discrete constraint wd(q_k, q_k+1) = 0",
-        "momenta of horizontal symmetries of Ld",
-        "the extended symplectic form, without constraints",
+        "momenta of horizontal symmetries of Ld along which no force acts",
+        "the extended symplectic form, without constraints and forces",
     )
     loses: ClassVar[tuple] = (
         "energy at the nodes (only the discrete energy is exact)",

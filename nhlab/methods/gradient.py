@@ -59,11 +59,12 @@ class DiscreteGradient(Method):
     discrete: ClassVar[bool] = False
     order: ClassVar[int] = 2
     keeps: ClassVar[tuple] = (
-        "energy at the nodes; with forces it changes by h F.u, their work",
+        "energy at the nodes, without forces",
+        "the balance of energy: with forces it changes by h F.u in a step",
         "the constraints at the nodes",
-        "time reversal: back after v -> -v, if L(q, -v) = L(q, v)",
+        "time reversal: back after v -> -v, if L(q, -v) = L(q, v) and F(q, -v) = F(q, v)",
         "momenta of coordinates that L does not contain, nor any constraint their velocities, "
-        "if M is constant and L has no terms b(q).v",
+        "and that no force moves, if M is constant and L has no terms b(q).v",
     )
     loses: ClassVar[tuple] = ("the symplectic form", "other momenta")
 
