@@ -11,9 +11,12 @@ import sympy as sp
 from ..codegen.careful import balanced
 from .formula import sympified
 
+UNSET = math.nan  # the value of an input, until a run or ``set`` gives it one
+
 
 def sequence(x):
-    return list(x) if isinstance(x, (list, tuple, sp.MatrixBase)) else [x]
+    x = x.ravel() if isinstance(x, np.ndarray) else x
+    return list(x) if isinstance(x, (list, tuple, np.ndarray, sp.MatrixBase)) else [x]
 
 
 def read_symbols(given, name):
@@ -78,11 +81,15 @@ def read_array(x, name, shape=(), expected="", finite=False):
     return x
 
 
-def read_parameters(given, expressions, own):
-    """Parameters as a dict symbol -> float; every other symbol must be among ``own``: q, v, t."""
+def read_parameters(given, expressions, own, forces=()):
+    """Parameters as a dict symbol -> float; every other symbol must be among ``own``: q, v, t.
+
+    What occurs in the forces alone may be left out: it is an input.
+    """
     if not isinstance(given, (dict, type(None))):
         raise ValueError(f"parameters = {given!r} must map names to numbers: {{'m': 1.0}}")
-    free = set().union(*(e.free_symbols for e in expressions)) - set(own)
+    fixed = set().union(*(e.free_symbols for e in expressions)) - set(own)
+    free = fixed.union(*(e.free_symbols for e in forces)) - set(own)
     by_name = {}
     for s in free:
         if s.name in by_name:
@@ -103,9 +110,11 @@ def read_parameters(given, expressions, own):
         if name not in by_name:
             raise ValueError(
                 f"parameters: {name!r} occurs neither in L nor in the "
-                f"constraints; unbound there: {sorted(by_name)}"
+                f"constraints or forces; unbound there: {sorted(by_name)}"
             )
         bound[by_name[name]] = read_number(value, f"parameters[{name!r}]")
+    inputs = {s for s in free - fixed - set(bound) if s.name != "t"}
+    bound |= dict.fromkeys(inputs, UNSET)
     unbound = sorted(s.name for s in free - set(bound))
     if unbound:
         remedy = f"add parameters={{{unbound[0]!r}: number}}"
@@ -121,7 +130,6 @@ def read_parameters(given, expressions, own):
 def check_forms(system):
     """Refuse constraints that the methods cannot treat, naming them."""
     n, m = len(system.v), len(system.constraints) + len(system.holonomic)
-    zero = dict.fromkeys(system.v, sp.S.Zero)
     for c in system.constraints:
         slopes = [c.diff(u) for u in system.v]
         if any(not a.free_symbols.isdisjoint(system.v) for a in slopes):
@@ -129,18 +137,16 @@ def check_forms(system):
         if any(not a.free_symbols.isdisjoint(system.v) for a in slopes):
             raise ValueError(
                 f"constraint {c} is not linear in the velocities; nhlab treats "
-                "constraints of the form A(q) v = 0"
+                "constraints of the form A(q, t) v + b(q, t) = 0"
             )
-        rest = c.xreplace(zero)
-        if rest != 0 and sp.simplify(rest) != 0:
+        if not any(slopes) and c != 0:
             raise ValueError(
-                f"constraint {c} is affine, not linear: it has the part "
-                f"{rest} without a velocity; if it is g(q) = 0, pass it as holonomic"
+                f"constraint {c} contains no velocity; if it is g(q, t) = 0, pass it as holonomic"
             )
     for g in system.holonomic:
-        if not g.free_symbols.isdisjoint({*system.v, system.t}):
+        if not g.free_symbols.isdisjoint(system.v):
             raise ValueError(
-                f"holonomic constraint {g} must depend on q alone; pass "
+                f"holonomic constraint {g} must depend on q and t alone; pass "
                 "constraints on velocities as constraints"
             )
     if m >= n + 1:

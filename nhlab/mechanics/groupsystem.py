@@ -31,14 +31,15 @@ class GroupSystem(System):
     group : ``nh.groups.SO3`` or ``nh.groups.SE2``
     v : k + 3 symbols, the velocities of r and the body velocity
     L : the Lagrangian L(r, r', omega), which must not contain g (FIM08 section 4.1)
-    constraints : expressions linear in v; their coefficients may depend on r and g
+    constraints : expressions A v + b; A and b may depend on r and g
     g : the symbols of g's coordinates, (w, x, y, z) or (x, y, theta); made here if not given
     r : the k other coordinates
     rule : the discrete Lagrangian of W = g0^-1 g1, with tau(h omega) = W:
         "cayley": h L(cay^-1(W)/h), "log": h L(log(W)/h), "trace": (tr J - tr J W)/h with
         J = tr(I)/2 - I (Moser & Veselov; SO(3) and L = omega.I.omega/2 only)
 
-    The rest as in ``System``: parameters, metric, name, source, q0, v0, exact.  Then q = (*r, *g),
+    The rest as in ``System``: parameters, metric, name, source, q0, v0, exact, and forces, which
+    belong to v: those of the body are added to ad*_omega L_omega.  Then q = (*r, *g),
     v = (*r', *omega), ``system.pose`` is g, and all of M, A, P, Q, momenta and multipliers belong
     to v.  Positions may be given as quaternions, as 3 x 3 matrices or as SciPy's Rotation.  The
     projector method on it is FIM08 (7).
@@ -113,7 +114,10 @@ class GroupSystem(System):
     def _is_single_valued(self):
         """True if the constraints at a quaternion and at its negative are the same up to signs."""
         q, _, _ = self.samples()
-        A, B = self.A(q), self.A(q * ([1] * self.k + [-1] * 4))
+        A, B = (
+            np.concatenate([self.A(x), self.b(x)[..., None]], -1)
+            for x in (q, q * ([1] * self.k + [-1] * 4))
+        )
         gap = np.minimum(np.abs(A - B).max(-1), np.abs(A + B).max(-1))
         return not (gap > 1e-9 * (1 + np.abs(A).max())).any()
 
@@ -136,9 +140,10 @@ class GroupSystem(System):
         return [rf"g^{{-1}}\dot g &= ({body})^\wedge \in {algebra}", *super()._rows(self.k)]
 
     def __reduce__(self):
-        names = "group v L constraints parameters metric rule name source q0 v0"
+        names = "group v L constraints metric rule name source q0 v0 forces"
         given = {k: getattr(self, k) for k in names.split()}
         given |= {"g": self.pose, "r": self.q[: self.k], "exact": self._exact}
+        given["parameters"] = self.numbers
         return rebuild, (type(self), (), given)
 
     @cached_property
@@ -196,7 +201,10 @@ class GroupSystem(System):
         return np.concatenate([r, g], -1) if self.k else g
 
     def _curl(self):
-        """dA(e_i, e_j) = e_i(A_j) - e_j(A_i) - A([e_i, e_j]) on the body frame e."""
+        """dA(e_i, e_j) = e_i(A_j) - e_j(A_i) - A([e_i, e_j]) on the body frame e.
+
+        Where constraints move, d/dt comes first: dA(e_i, d/dt) = e_i(b).
+        """
         v, rows = self.v, self.symbolic.A
 
         def curl(row):
@@ -208,17 +216,25 @@ class GroupSystem(System):
                 for u, x in zip(v, slopes, strict=True)
             ]
 
-        return rows, [curl(row) for row in rows]
+        curls = [curl(row) for row in rows]
+        if not self.is_affine:
+            return rows, curls
+        slopes = [[self.symbolic.rate(b).diff(u) for u in v] for b in self.symbolic.b]
+        curls = [
+            [[0, *(-e for e in by_v)], *([e, *line] for e, line in zip(by_v, curl, strict=True))]
+            for by_v, curl in zip(slopes, curls, strict=True)
+        ]
+        return [(b, *row) for b, row in zip(self.symbolic.b, rows, strict=True)], curls
 
 
 class BodySymbolic(Symbolic):
-    """f = (L_r, ad*_omega L_omega), the right-hand side for body velocities."""
+    """f = (L_r, ad*_omega L_omega) + F, the right-hand side for body velocities."""
 
     @cached_property
     def f(self):
         s = self.system
         body = s.group.ad_star_of(s.v[s.k :], self.L_v[s.k :])
-        return (*self.L_q[: s.k], *body)
+        return tuple(a + b for a, b in zip((*self.L_q[: s.k], *body), self.F, strict=True))
 
 
 class GroupLagrangian(DiscreteLagrangian):
@@ -253,13 +269,29 @@ class GroupLagrangian(DiscreteLagrangian):
 
     @cached_property
     def p_minus(self):
-        return [*super().p_minus[: self.system.k], *self._body(1)]
+        k = self.system.k
+        body = [p - f for p, f in zip(self._body(1), self.impulse_minus[k:-1], strict=True)]
+        return [*super().p_minus[:k], *body]
 
     @cached_property
     def p_plus(self):
-        return [*super().p_plus[: self.system.k], *self._body(-1)]
+        k = self.system.k
+        body = [p + f for p, f in zip(self._body(-1), self.impulse_plus[k:-1], strict=True)]
+        return [*super().p_plus[:k], *body]
 
-    Ld, E_minus, E_plus = (
-        cached_property(lambda self, plain=plain.func: plain(self) / self.shrink)
-        for plain in (DiscreteLagrangian.Ld, DiscreteLagrangian.E_minus, DiscreteLagrangian.E_plus)
-    )
+    @cached_property
+    def Ld(self):
+        return super().Ld / self.shrink
+
+    @cached_property
+    def energy(self):
+        """Of the step, without the work of forces."""
+        return self.mean(lambda ah, bh, at: at(self.system.short.E)) / self.shrink
+
+    @cached_property
+    def E_minus(self):
+        return self.energy + self.impulse_minus[-1]
+
+    @cached_property
+    def E_plus(self):
+        return self.energy - self.impulse_plus[-1]

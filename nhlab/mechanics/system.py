@@ -10,8 +10,9 @@ import sympy as sp
 
 from ..codegen.evaluate import Function
 from ..codegen.program import Cache
-from . import dynamicsymbols
+from . import admissible, dynamicsymbols
 from .checks import (
+    UNSET,
     check_forms,
     check_values,
     read_array,
@@ -24,6 +25,7 @@ from .checks import (
     solved,
 )
 from .discrete import DiscreteLagrangian
+from .forces import need_inputs, read_forces
 from .motion import Motion
 from .symbolic import Symbolic
 
@@ -36,20 +38,25 @@ def symbols(names, **assumptions):
 
 
 class System:
-    r"""A Lagrangian system with constraints linear in the velocities.
+    r"""A Lagrangian system with constraints linear in the velocities, which may move.
 
     .. math:: \frac{d}{dt}\frac{\partial L}{\partial v} - \frac{\partial L}{\partial q}
-              = A(q)^T \lambda, \qquad A(q)\, v = 0 \qquad\text{(CM01 (3), (4))}
+              = F + A(q)^T \lambda, \qquad A(q)\, v = 0 \qquad\text{(CM01 (3), (4))}
+
+    More generally A(q, t) v + b(q, t) = 0, on ground that moves; then energy has a balance, not a
+    law: its constraint forces do work at the rate -lambda.b.
 
     Parameters
     ----------
     q, v : sequences of n symbols, the coordinates and their velocities
     L : the Lagrangian, any regular expression in q, v, t and parameters
-    constraints : expressions linear in v, each meant ``= 0``
-    holonomic : expressions g(q), each meant ``= 0``
+    constraints : expressions A v + b, each meant ``= 0``
+    holonomic : expressions g(q, t), each meant ``= 0``
     parameters : symbol (or name) -> number; ``system.set(a=0.3)`` changes them without new code
     t : the symbol of time, if L or the constraints depend on it
     metric : n x n matrix that builds the projectors P, Q instead of M
+    forces : generalised forces F(q, v, t), one per coordinate or a dict coordinate -> expression.
+        Symbols that occur in them alone and are no parameters are inputs, given when it runs
     name, source : what it is called and where it comes from
     q0, v0 : a good initial condition; ``exact(system, t)``: its known solution, shape (..., n)
 
@@ -58,6 +65,7 @@ class System:
     """
 
     full = None  # the system that a reduction was made from
+    driven = ()  # the inputs that have another value in each step of a run
 
     def __init__(
         self,
@@ -75,6 +83,7 @@ class System:
         q0=None,
         v0=None,
         exact=None,
+        forces=None,
     ):
         self.q, self.v = read_symbols(q, "q"), read_symbols(v, "v")
         self._check_lengths()
@@ -88,6 +97,7 @@ class System:
         self.holonomic = tuple(read_expression(g, "holonomic") for g in sequence(holonomic))
         self.m = len(self.constraints) + len(self.holonomic)  # the number of constraints
         self.metric = None if metric is None else read_matrix(metric, "metric")
+        self.forces = read_forces(self, forces)
         self.name, self.source = name, source
         self.parameters = self._bind(parameters)
         self.q0, self.v0, self._exact = q0, v0, exact
@@ -97,8 +107,16 @@ class System:
     # ------------------------------------------------------------------ construction
 
     @classmethod
-    def from_mechanics(cls, L, q, constraints=(), **others):
-        """A System from ``sympy.physics.mechanics`` dynamicsymbols and their derivatives."""
+    def from_mechanics(cls, L, q=None, constraints=(), **others):
+        """A System from ``sympy.physics.mechanics``, in dynamicsymbols and their derivatives.
+
+        L : the Lagrangian; or a ``LagrangesMethod``, which brings q and all else; or the bodies
+        frame : the inertial frame, for bodies and for forces at points
+        forces : as in ``System``, or loads (point, force), (frame, torque)
+        speeds, kinematic : generalised speeds u, and the equations that define them
+
+        The rest as in ``System``.  The velocity of x is called vx, or vx_ if vx is taken.
+        """
         return cls(**dynamicsymbols.plain(L, q, constraints, **others))
 
     def set(self, **values):
@@ -126,10 +144,38 @@ class System:
         new.parameters = {s: values.get(s.name, x) for s, x in self.parameters.items()}
         return new
 
+    def drive(self, values):
+        """The same with values, input -> number or array, that change from step to step."""
+        new = self.varied({u.name: x for u, x in values.items()}, self.is_definite)
+        new.driven = tuple(values)
+        return new
+
+    def released(self):
+        """The same with the inputs that drive it unset again."""
+        return self.drive(dict.fromkeys(self.driven, UNSET)).drive({}) if self.driven else self
+
+    def remade(self, **changes):
+        """The same with other arguments of its constructor."""
+        kind, values, given = self.__reduce__()[1]
+        return kind(*values, **given | changes)
+
     def _bind(self, given):
         expressions = (self.L, *self.constraints, *self.holonomic, *(self.metric or ()))
         own = (*self.q, *self.v, *(() if self.t is None else (self.t,)))
-        return read_parameters(given, expressions, own)
+        return read_parameters(given, expressions, own, self.forces)
+
+    @property
+    def numbers(self):
+        """The parameters that have values; inputs have none before they are given one."""
+        return {s: x for s, x in self.parameters.items() if x is not UNSET}
+
+    @cached_property
+    def inputs(self):
+        """The symbols that occur in the forces alone: these may change during a run."""
+        others = (self.L, *self.constraints, *self.holonomic, *(self.metric or ()))
+        found = set().union(*(e.free_symbols for e in self.forces)) & self.parameters.keys()
+        found = found.difference(*(e.free_symbols for e in others))
+        return tuple(sorted(found, key=lambda s: s.name))
 
     def _check_lengths(self):
         if len(self.q) != len(self.v):
@@ -152,8 +198,9 @@ class System:
     # ------------------------------------------------------------------ identity and display
 
     def __repr__(self):
-        numbers = ((s, f"{x:g}" if np.ndim(x) == 0 else "...") for s, x in self.parameters.items())
+        numbers = ((s, f"{x:g}" if np.ndim(x) == 0 else "...") for s, x in self.numbers.items())
         values = "".join(f", {s}={x}" for s, x in numbers)
+        values += "".join(f", input {s}" for s in self.parameters if s not in self.numbers)
         return f"<{type(self).__name__} {self.name or 'unnamed'}{self._where()}{values}>"
 
     def _where(self):
@@ -165,16 +212,20 @@ class System:
         dots = {u: rf"\dot{{{sp.latex(s)}}}" for s, u in zip(self.q[:k], self.v[:k], strict=True)}
         rows = [f"L &= {sp.latex(self.L, symbol_names=dots)}"]
         rows += [f"{sp.latex(c, symbol_names=dots)} &= 0" for c in self.constraints]
-        return rows + [f"{sp.latex(g)} &= 0" for g in self.holonomic]
+        rows += [f"{sp.latex(g)} &= 0" for g in self.holonomic]
+        names = (sp.latex(sp.Symbol(name)) for name in self.degrees)
+        forces = ((name, e) for name, e in zip(names, self.forces, strict=False) if e != 0)
+        return rows + [f"F_{{{x}}} &= {sp.latex(e, symbol_names=dots)}" for x, e in forces]
 
     def _repr_latex_(self):
         rows = r" \\ ".join(self._rows())
         return rf"$\displaystyle \begin{{aligned}}{rows}\end{{aligned}}$"
 
     def __reduce__(self):
-        names = ("q", "v", "L", "constraints", "holonomic", "parameters", "t", "metric", "name")
-        extra = {"source": self.source, "q0": self.q0, "v0": self.v0, "exact": self._exact}
-        return rebuild, (type(self), tuple(getattr(self, k) for k in names), extra)
+        names = "q v L constraints holonomic t metric name source q0 v0 forces"
+        given = {k: getattr(self, k) for k in names.split()}
+        given |= {"parameters": self.numbers, "exact": self._exact}
+        return rebuild, (type(self), (), given)
 
     def __eq__(self, other):
         if not isinstance(other, System):
@@ -196,6 +247,7 @@ class System:
             self.holonomic,
             self.metric,
             tuple(self.parameters),
+            self.forces,
         )
         return hashlib.sha256(sp.srepr(parts).encode()).hexdigest()
 
@@ -203,13 +255,13 @@ class System:
 
     @cached_property
     def symbolic(self):
-        """The derived expressions: L_q, L_v, L_t, M, V, A, Dg, E, as nested tuples."""
+        """The derived expressions: L_q, L_v, L_t, M, V, A, Dg, E, F, as nested tuples."""
         return Symbolic(self)
 
     @cached_property
     def short(self):
         """The same for generated code: in abbreviations, if L and the constraints are long."""
-        forms = (self.L, *self.constraints, *self.holonomic)
+        forms = (self.L, *self.constraints, *self.holonomic, *self.forces)
         if type(self).symbolic is not System.symbolic or sp.count_ops(forms) < LONG:
             return self.symbolic
         return Symbolic(self, share=True)
@@ -269,10 +321,26 @@ class System:
     def is_autonomous(self):
         return self.t is None
 
+    @property
+    def is_forced(self):
+        """True if there are forces besides those of L: then energy has a balance, not a law."""
+        return bool(self.forces)
+
+    @cached_property
+    def is_affine(self):
+        """True if a constraint moves: A v + b = 0 with b not zero, or g that depends on time."""
+        return any(e != 0 for e in self.symbolic.b)
+
+    @property
+    def keeps_energy(self):
+        """True if energy has a law; with time, forces or constraints that move it has a balance."""
+        return self.is_autonomous and not (self.is_forced or self.is_affine)
+
     def is_holonomic(self):
         """Frobenius: True if the constraints are integrable, tested at generic points.
 
         D is integrable iff the two-forms of the rows vanish on it: dA_a(X, Y) = 0 for X, Y in D.
+        Where time or b occur, the rows are the one-forms A dq + b dt on R x Q.
         """
         if not self.constraints:
             return True
@@ -286,8 +354,10 @@ class System:
 
     def _curl(self):
         """The rows of the constraints, and their exterior derivatives."""
-        x, first = ((*self.q,), ()) if self.t is None else ((self.t, *self.q), (sp.S.Zero,))
-        rows = [(*first, *row) for row in self.symbolic.A]
+        x, rows = self.q, self.symbolic.A
+        if self.is_affine or self.t is not None:
+            x = (self.t or sp.Dummy("t"), *self.q)
+            rows = [(b, *row) for b, row in zip(self.symbolic.b, rows, strict=True)]
         k = range(len(x))
         return rows, [[[r[j].diff(x[i]) - r[i].diff(x[j]) for j in k] for i in k] for r in rows]
 
@@ -334,13 +404,34 @@ class System:
         A = self.values(self.short.A, q, None, t)
         return A if self.m else A.reshape(*A.shape, len(self.v))
 
-    def g(self, q):
+    def b(self, q, t=0.0):
+        """The parts b of the constraints A v + b = 0, dg/dt of holonomic ones, shape (..., m)."""
+        if not self.is_affine:
+            return np.zeros((*np.shape(q)[:-1], self.m))
+        return self.values(self.symbolic.b, q, None, t)
+
+    def constraint(self, q, v, t=0.0):
+        """The residual A v + b of all constraints, d/dt g of holonomic ones, shape (..., m)."""
+        residual = np.einsum("...ai,...i->...a", self.A(q, t), self.states(v, "v"))
+        return residual + self.b(q, t) if self.is_affine else residual
+
+    def g(self, q, t=0.0):
         """The holonomic constraint functions, shape (..., l)."""
-        return self.values(self.holonomic, q)
+        return self.values(self.holonomic, q, None, t)
 
     def energy(self, q, v, t=0.0):
         """v.dL/dv - L, shape (...)."""
         return self.values(self.short.E, q, v, t)
+
+    def force(self, q, v, t=0.0):
+        """The generalised forces F, shape (..., n)."""
+        need_inputs(self, "force")
+        return self.values(self.short.F, q, v, t)
+
+    def power(self, q, v, t=0.0):
+        """F.v, the rate at which the forces change the energy, shape (...)."""
+        need_inputs(self, "power")
+        return self.values(self.short.power, q, v, t)
 
     def momentum(self, q, v, t=0.0):
         """The Legendre map p = dL/dv, shape (..., n)."""
@@ -387,8 +478,24 @@ class System:
         return np.eye(len(self.v)) - self.Q(q, t)
 
     def project(self, q, v, t=0.0):
-        """The velocity of D nearest to v, P(q) v."""
-        return np.einsum("...ij,...j->...i", self.P(q, t), self.states(v, "v"))
+        """The admissible velocity nearest to v: P(q) v, and ``shortest`` if constraints move."""
+        v = np.einsum("...ij,...j->...i", self.P(q, t), self.states(v, "v"))
+        return v + self.shortest(q, t) if self.is_affine else v
+
+    def shortest(self, q, t=0.0):
+        """The shortest velocity w, in the metric of the projectors, with A w + b = 0."""
+        return admissible.shortest(self, q, t)
+
+    def complete(self, q, /, *, t=0.0, **velocities):
+        """The admissible velocity at q with these components, as in ``complete(q0, vx=1)``.
+
+        As many as the constraints leave free, by the names of v; the others follow.
+        """
+        return admissible.complete(self, q, velocities, t)
+
+    def settle(self, q, t=0.0):
+        """q put on the holonomic constraints, moved as little as possible in the metric M(q)."""
+        return admissible.settle(self, q, t)
 
     @property
     def motion(self):
@@ -400,14 +507,14 @@ class System:
         return self.motion.values(q, v, t)[..., : len(self.v)]
 
     def multipliers(self, q, v, t=0.0):
-        """The continuous multipliers lambda of d/dt L_v - L_q = A^T lambda, shape (..., m)."""
+        """The continuous multipliers lambda of d/dt L_v - L_q = F + A^T lambda, (..., m)."""
         return self.motion.values(q, v, t)[..., len(self.v) :]
 
     def exact(self, t):
         """The known solution from (q0, v0), shape (..., n), where there is one."""
         if self._exact is None:
             raise ValueError(f"no closed solution is known for {self!r}; use nh.Reference()")
-        if np.abs(self.A(self.q0) @ np.array(self.v0, float)).max(initial=0) > 1e-9:
+        if np.abs(self.constraint(self.q0, self.v0)).max(initial=0) > 1e-9:
             raise ValueError(
                 "v0 does not satisfy the constraints with these parameters; make the "
                 "system anew instead of changing it with set"

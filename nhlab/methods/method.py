@@ -88,7 +88,7 @@ class Frame:
     def arrived(self, h):
         """Abbreviations for the new position and g there, over h to compare with velocities."""
         let = [(dummy(f"{s.name}_1"), e) for s, e in zip(self.q, self.q1(h), strict=True)]
-        there = dict(zip(self.q, [x for x, _ in let], strict=True))
+        there = dict(zip((*self.q, self.t), [*(x for x, _ in let), self.t + h], strict=True))
         place = Place(self.system.short, there, let)
         return let, [place(g) / h for g in self.system.short.holonomic]
 
@@ -157,13 +157,11 @@ class Method:
     # ---- generated code
 
     def program(self, system):
-        definite = system.is_definite
-        key = (*self.code_key(), definite)
+        about = {"definite": system.is_definite, "inputs": system.driven}
+        key = (*self.code_key(), *about.values())
         return system.generated(
             key,
-            lambda: Program(
-                f"{key}{system.key}", lambda: replace(self.statement(system), definite=definite)
-            ),
+            lambda: Program(f"{key}{system.key}", lambda: replace(self.statement(system), **about)),
         )
 
     def on_step(self, system, what, t, q, v, h):

@@ -73,13 +73,13 @@ def _energy_gap(run, h, target):
     one, m, s = run.first_step(h), run.method, run.system
     if not one.ok:
         return []
-    v = Rows(m.first_step.layout(s), np.asarray(one.carry)).v
-    return [m.on_step(s, "E_minus", run.state.t, run.state.q, v, h) - target]
+    row, t, q = Rows(m.first_step.layout(s), np.asarray(one.carry)), run.state.t, run.state.q
+    return [m.on_step(s, "E_minus", t, q, row.v, h) - target - row.lam @ s.b(q, t)]
 
 
 def warn_of_energy_jumps(sol):
     """Newton can converge to a far root of too large a step; the energy tells."""
-    if not sol.system.is_autonomous or len(sol) < 2:
+    if not sol.system.keeps_energy or len(sol) < 2:
         return
     pick = slice(None, None, len(sol) // 500 + 1)
     before, after, jumped = energy_jumps(sol.system, sol.q[pick], sol.rows.v[pick])
