@@ -21,7 +21,8 @@ def generate(statement):
     ``step(t, h, *carry, *args)`` returns ``(ok, h, *carry)``.  ``run`` repeats it from ``state``
     until ``stop`` steps are done, writes every ``every``-th result into a row of ``out``, leaves
     the last good values in ``state`` and returns the number of steps done.  ``loop`` does the same
-    with lists, ``out`` being extended by rows.
+    with lists, ``out`` being extended by rows.  Of the statement's ``inputs`` both take a sequence,
+    with a value for each step.
     """
     text = Text(statement)
     functions = [text.step()]
@@ -44,6 +45,7 @@ class Text:
             self.names.fix(statement.part, "part")
         self.carry = [self.names[s] for s in statement.carry]
         self.args = [self.names[s] for s in statement.args]
+        self.inputs = {self.names[s]: self.names[dummy(f"{s}_of_step")] for s in statement.inputs}
         self.variable = statement.new_h is not None
         self.stored = ["t", "h", *self.carry] if self.variable else self.carry
         self.call = ", ".join(["t", "h", *self.carry, *self.args])
@@ -103,6 +105,7 @@ class Text:
     def _repeated(self, name, before, repeat, store, after):
         """The function that takes steps until ``stop``, and stores some."""
         body = [
+            *(f"{u} = {held}[n]" for u, held in self.inputs.items()),
             *(["t = t0 + n*h"] if not self.variable and _uses_time(repeat) else []),
             *repeat,
             *(["t = t + h"] if self.variable else []),
@@ -120,7 +123,8 @@ class Text:
             *after,
             "return n",
         ]
-        arguments = ["state", "out", "n", "stop", "every", "t0", "h", *self.args]
+        args = [self.inputs.get(name, name) for name in self.args]
+        arguments = ["state", "out", "n", "stop", "every", "t0", "h", *args]
         return _function(name, ", ".join(arguments), lines)
 
     # ---- for CPython
@@ -145,7 +149,8 @@ class Text:
 
     def _constants(self):
         """The plan's lines that need only the arguments, and all others."""
-        known = {*self.statement.args, *(() if self.variable else (self.statement.h,))}
+        known = {*self.statement.args} - {*self.statement.inputs}
+        known |= set() if self.variable else {self.statement.h}
         body = [x for line in self.plan.lines if isinstance(line, Newton) for x in line.body]
         pairs = [x for x in self.plan.lines if not isinstance(x, Newton)]
         times = Counter(s for s, _ in [*pairs, *body])

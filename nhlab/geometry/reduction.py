@@ -63,9 +63,11 @@ class Reduction(DiscreteConnection, System):
                 f"metric = {full.metric}"
             )
         groups = {"L": [full.L], "constraint": full.constraints, "holonomic": full.holonomic}
+        groups["force"] = full.symbolic.F
         for what, e, s in ((x, e, s) for x in groups for e in groups[x] for s in self.fibre):
             if s in e.free_symbols and sp.simplify(e.diff(s)) != 0:
                 whose, space = ("L", "L") if what == "L" else (f"{what} {e}", "D")
+                space = "the forces" if what == "force" else space
                 raise ValueError(
                     f"the {whose} of {full!r} depends on the fibre coordinate {s}, so translations "
                     f"of {s} are no symmetry of {space}; choose another fibre"
@@ -93,12 +95,12 @@ class Reduction(DiscreteConnection, System):
         return f": r = ({', '.join(map(str, self.base))})"
 
     def _rows(self, k=None):
-        """With the motion in the fibre and the gyroscopic force."""
+        """With the motion in the fibre and the forces, the gyroscopic one among them."""
         straight = self.full if self.bundle.is_abelian else self
         dots = {u: rf"\dot{{{sp.latex(s)}}}" for s, u in zip(straight.q, straight.v, strict=True)}
         rows = list(zip(self.fibre_v, self.fibre_velocity, strict=True))
-        forces = zip(self.q, self.gyroscopic, strict=True)
-        rows += [(sp.Symbol(f"F_{s}"), e) for s, e in forces if e]
+        forces = zip(self.q, self.gyroscopic, self.symbolic.F, strict=True)
+        rows += [(sp.Symbol(f"F_{s}"), _tidy(e + f)) for s, e, f in forces if e + f != 0]
         more = [" &= ".join(sp.latex(x, symbol_names=dots) for x in row) for row in rows]
         return super()._rows(k) + more
 
@@ -119,6 +121,14 @@ class Reduction(DiscreteConnection, System):
     @cached_property
     def symbolic(self):
         return ReducedSymbolic(self)
+
+    @property
+    def is_forced(self):
+        return self.full.is_forced
+
+    @property
+    def inputs(self):
+        return self.full.inputs
 
     @cached_property
     def fibre_velocity(self):
@@ -203,11 +213,14 @@ class Reduction(DiscreteConnection, System):
         """
         self._check_run(sol)
         full, method, t, h, r, v_r = self.full, sol.method.full, sol.t, sol.h, sol.q, sol.rows.v
-        v_s = sol.method.on_step(self, "v_s", t[:-1], r[:-1], v_r[1:], h)
+        held = {u: sol.inputs[u.name][1:] for u in full.inputs if u.name in sol.inputs}
+        driven = full.drive(held)
+        v_s = sol.method.on_step(sol.driven(), "v_s", t[:-1], r[:-1], v_r[1:], h)
         v, q = self.bundle.join_v(v_r[1:], v_s), self.bundle.join(r, self.fibre_start(s0))
         for k in range(len(h)):
             q[k + 1, self.bundle.s] = full.move(q[k], v[k], h[k])[self.bundle.s]
-        p, p_minus = (method.on_step(full, x, t[:-1], q[:-1], v, h) for x in ("p_plus", "p_minus"))
+        steps = (t[:-1], q[:-1], v, h)
+        p, p_minus = (method.on_step(driven, x, *steps) for x in ("p_plus", "p_minus"))
         if sol.q1_given and len(v):
             v0, p0 = v[:1], p_minus[:1]
         else:
@@ -220,10 +233,8 @@ class Reduction(DiscreteConnection, System):
         parts = {"t": t, "q": q, "p": p, "v": v, "lam": lam}
         if method.variable_step:
             parts |= {x: getattr(sol.rows, x) for x in ("h", "h_before", "e")}
-        rows, given = method.layout(full).join(**parts), sol.q1_given
-        return Trajectory(
-            full, method, rows, t0=sol.t0, h=sol.h0, message=sol.message, q1_given=given
-        )
+        about = {x: getattr(sol, x) for x in ("t0", "message", "q1_given", "inputs")}
+        return Trajectory(full, method, method.layout(full).join(**parts), h=sol.h0, **about)
 
     def _check_run(self, sol):
         """Refuse runs that cannot be reconstructed."""
@@ -334,6 +345,12 @@ class Horizontal(Reduction):
                 "nh.Horizontal reduces by translations of coordinates, not by a "
                 f"group such as {self.bundle.group!r}"
             )
+        for i in places:
+            if sp.simplify(full.symbolic.F[i]) != 0:
+                raise ValueError(
+                    f"the force {full.symbolic.F[i]} acts along {full.q[i]}, so its momentum is "
+                    "not kept; nh.Horizontal needs a symmetry along which no force acts"
+                )
         for c, u in ((c, u) for c in full.constraints for u in symmetry):
             if sp.simplify(c.diff(u)) != 0:
                 raise ValueError(
@@ -498,13 +515,24 @@ class ReducedSymbolic(Symbolic):
         """-dE/dt of the full system; the force of a time-dependent A is accounted for."""
         return self.system.on_D(self.system.full.symbolic.L_t)
 
+    @cached_property
+    def F(self):
+        """The forces of the full system, which f contains, as seen from r."""
+        s = self.system
+        return tuple(s.bundle.lifted(list(map(s.on_D, s.full.symbolic.F)), s.connection))
+
+    @cached_property
+    def power(self):
+        return self.system.on_D(self.system.full.symbolic.power)
+
 
 class ReducedLagrangian:
     """The full system's discrete Lagrangian with v_s eliminated, seen from Q/G.
 
     p_minus = B(r0)^T p_minus_full = -D1Ld* + F_minus and p_plus = B(r1)^T p_plus_full =
     D2Ld* - F_plus, B = (1, -A): with these momenta the DLA step is CM01 (32), statement 4 of DRP.
-    Each of the two equations also tells the force, given the momentum.
+    Each of the two equations also tells the force, given the momentum; forces of the full system
+    are part of it, with the sign of (32), which is not that of (34).
     """
 
     def __init__(self, reduction, t, q, v, h, alpha, symmetric):
@@ -520,7 +548,7 @@ class ReducedLagrangian:
         arrived = zip(r1, s.moved(q, v, h), strict=True)
         self.let = [*first, *zip(v_s, solution, strict=True), *last, *arrived]
         self.q, self.v, self.h, self.v_s = q, v, h, v_s
-        self.Ld, self.E_minus, self.E_plus = Ld.Ld, Ld.E_minus, Ld.E_plus
+        self.Ld, self.E_minus, self.E_plus, self.work = Ld.Ld, Ld.E_minus, Ld.E_plus, Ld.work
         self.constraints = Ld.constraints if s.constraints else []
 
         def A(*place):
@@ -528,6 +556,10 @@ class ReducedLagrangian:
 
         self.p_minus = bundle.lifted(Ld.p_minus, A(t, *q))
         self.p_plus = bundle.lifted(Ld.p_plus, A(t + h, *r1))
+        pairs = (Ld.impulse_minus, A(t, *q)), (Ld.impulse_plus, A(t + h, *r1))
+        self.impulse_minus, self.impulse_plus = (
+            [*bundle.lifted(x[:-1], at), x[-1]] for x, at in pairs
+        )
 
     @cached_property
     def D1Ld(self):

@@ -260,10 +260,17 @@ class Symmetry:
     def forcing(self, sol, method=None, section=None):
         """The right-hand side of CM01 (24), by which J_nh_d is to change, shape (N-1, s).
 
-        D2Ld(q_k, q_k+1).(xi~(q_k+1) - xi~(q_k))_Q(q_k+1)
+        D2Ld(q_k, q_k+1).(xi~(q_k+1) - xi~(q_k))_Q(q_k+1), and the impulses of forces along xi~(q_k)
         """
-        c = self._coefficients(sol.q[1:], sol.t[1:], self._of(sol, whole=True), section)
-        return np.einsum("ksa,ka->ks", np.diff(c, axis=0), self.J_d(sol, method)[1:])
+        system = self._of(sol, whole=True)
+        c = self._coefficients(sol.q[1:], sol.t[1:], system, section)
+        change = np.einsum("ksa,ka->ks", np.diff(c, axis=0), self.J_d(sol, method)[1:])
+        if not system.is_forced:
+            return change
+        xi, (before, after) = self._fields(sol.q, sol.t, system), self._impulses(sol, method)
+        along = np.einsum("kai,ki->ka", xi[1:-1], before[1:])
+        along += np.einsum("kai,ki->ka", xi[2:], after[1:])
+        return change + np.einsum("ksa,ka->ks", c[:-1], along)
 
     def residual(self, sol, method=None, section=None):
         r"""The discrete momentum equation on a run, left side minus right side, shape (N-1, s).
@@ -273,7 +280,9 @@ class Symmetry:
 
         CM01 (24), FIM08 theorem 2 and, with time, C03 (7).  Where Ld is invariant it is round-off
         for DLA, Projector and EDLA, with a time component for EDLA alone; for RK4 and Reference it
-        is of order h^3.  Any other ``section`` may be tried, also one outside D.
+        is of order h^3.  Forces add their impulses (1-alpha) h F.xi~(q_k)_Q(q_k) and
+        alpha h F.xi~(q_k)_Q(q_k+1) to the right side, and momenta are kept where these vanish.
+        Any other ``section`` may be tried, also one outside D.
         """
         change = np.diff(self.J_nh_d(sol, method, section), axis=0)
         return change - self.forcing(sol, method, section)
@@ -282,18 +291,22 @@ class Symmetry:
         r"""The momentum equation CM01 (23) at states, left side minus right side, shape (..., s).
 
         .. math:: \frac{d}{dt}J^{nh} = \frac{\partial L}{\partial v}\cdot
-                  \Bigl(\frac{d}{dt}\tilde\xi(q)\Bigr)_Q
+                  \Bigl(\frac{d}{dt}\tilde\xi(q)\Bigr)_Q + F\cdot\tilde\xi_Q
 
         Instead of (q, v, t) a run may be given.  J is differentiated by the chain rule with the
         acceleration ``a``, by default that of the constrained motion.
         """
         system = self.system
         if v is None:
-            system, q, v, t = self._of(q), q.q, q.v, q.t
+            self._of(q)
+            system, q, v, t = q.driven(slice(None)), q.q, q.v, q.t
         a = system.acceleration(q, v, t) if a is None else np.asarray(a, float)
         by_v = system.values([[e.diff(u) for u in system.v] for e in self._J], q, v, t)
         dJ = system.values([system.symbolic.rate(e) for e in self._J], q, v, t)
         dJ = dJ + np.einsum("...ai,...i->...a", by_v, a)
+        if system.is_forced:
+            F = np.concatenate([system.force(q, v, t), -system.power(q, v, t)[..., None]], -1)
+            dJ = dJ - np.einsum("...ai,...i->...a", self._fields(q, t, system), F)
         return np.einsum("...sa,...a->...s", self._coefficients(q, t, system, section), dJ)
 
     def _of(self, sol, whole=False):
@@ -316,11 +329,22 @@ class Symmetry:
         if sol.method.discrete and method in (None, sol.method):
             p, E = sol.p[1:], np.zeros(len(sol) - 1) if timeless else sol.energy("midpoints")
         else:
-            method = _discrete(DLA() if method is None else method)
-            s, t, q, h = self._of(sol, whole=True), sol.t[:-1], sol.q[:-1], np.diff(sol.t)
-            v = s.velocity_between(q, sol.q[1:], h)
-            p, E = (method.on_step(s, x, t, q, v, h) for x in ("p_plus", "E_plus"))
+            p, E = self._on_chords(sol, method, "p_plus", "E_plus")
         return np.concatenate([p, -E[:, None]], -1)
+
+    def _impulses(self, sol, method):
+        """Those of the forces at the beginning and at the end of each step, shape (N, n+1) each."""
+        if sol.method.discrete and method in (None, sol.method):
+            return sol.on_step("impulse_minus"), sol.on_step("impulse_plus")
+        return self._on_chords(sol, method, "impulse_minus", "impulse_plus")
+
+    def _on_chords(self, sol, method, *what):
+        """Parts of the discrete Lagrangian of a method between the nodes of any run."""
+        self._of(sol, whole=True)
+        method = _discrete(DLA() if method is None else method)
+        s, t, q, h = sol.driven(), sol.t[:-1], sol.q[:-1], np.diff(sol.t)
+        v = s.velocity_between(q, sol.q[1:], h)
+        return [method.on_step(s, x, t, q, v, h) for x in what]
 
     # ------------------------------------------------------------------ invariance
 
@@ -351,11 +375,12 @@ class Symmetry:
                 raise ValueError(report.line(name))
 
     def _changes_of_L(self):
-        """Of L dt along each generator: f.xi + L_v.xi' + L_t tau - E tau'."""
+        """Of L dt along each generator: (f - F).xi + L_v.xi' + L_t tau - E tau'."""
         s, S = self.system, self.system.symbolic
+        f = [a - b for a, b in zip(S.f, S.F, strict=True)]
         size = np.abs(s.values([s.L, S.E], *self._generic)).sum(-1)
         for x in self.fields:
-            terms = [a * b for a, b in zip((*S.f, S.L_t), x, strict=True)]
+            terms = [a * b for a, b in zip((*f, S.L_t), x, strict=True)]
             terms += [a * S.rate(b) for a, b in zip((*S.L_v, -S.E), x, strict=True)]
             yield _in_words(s.values(terms, *self._generic), size, sum(terms))
 
@@ -387,10 +412,11 @@ class Symmetry:
     def _changes_of_Ld(self, method):
         """Along each generator: D1Ld.xi(q0) + D2Ld.xi(q1), the two slots of time included."""
         s, (q, v, t) = self.system, self._generic
-        parts = ("p_minus", "E_minus", "p_plus", "E_plus")
-        p0, E0, p1, E1 = (method.on_step(s, x, t, q, v, H) for x in parts)
-        left = self._fields(q, t) * np.c_[-p0, E0][:, None]
-        right = self._fields(s.move(q, v, H), t + H) * np.c_[p1, -E1][:, None]
+        s = s.drive(dict.fromkeys(s.inputs, 1.0))  # forces are taken out again, whatever they are
+        parts = ("p_minus", "E_minus", "p_plus", "E_plus", "impulse_minus", "impulse_plus")
+        p0, E0, p1, E1, F0, F1 = (method.on_step(s, x, t, q, v, H) for x in parts)
+        left = self._fields(q, t) * (np.c_[-p0, E0] - F0)[:, None]
+        right = self._fields(s.move(q, v, H), t + H) * (np.c_[p1, -E1] - F1)[:, None]
         for terms in np.concatenate([left, right], -1).swapaxes(0, 1):
             yield _in_words(terms, np.abs(H * E0))
 

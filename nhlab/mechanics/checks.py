@@ -11,6 +11,8 @@ import sympy as sp
 from ..codegen.careful import balanced
 from .formula import sympified
 
+UNSET = math.nan  # the value of an input, until a run or ``set`` gives it one
+
 
 def sequence(x):
     return list(x) if isinstance(x, (list, tuple, sp.MatrixBase)) else [x]
@@ -78,11 +80,15 @@ def read_array(x, name, shape=(), expected="", finite=False):
     return x
 
 
-def read_parameters(given, expressions, own):
-    """Parameters as a dict symbol -> float; every other symbol must be among ``own``: q, v, t."""
+def read_parameters(given, expressions, own, forces=()):
+    """Parameters as a dict symbol -> float; every other symbol must be among ``own``: q, v, t.
+
+    What occurs in the forces alone may be left out: it is an input.
+    """
     if not isinstance(given, (dict, type(None))):
         raise ValueError(f"parameters = {given!r} must map names to numbers: {{'m': 1.0}}")
-    free = set().union(*(e.free_symbols for e in expressions)) - set(own)
+    fixed = set().union(*(e.free_symbols for e in expressions)) - set(own)
+    free = fixed.union(*(e.free_symbols for e in forces)) - set(own)
     by_name = {}
     for s in free:
         if s.name in by_name:
@@ -103,9 +109,11 @@ def read_parameters(given, expressions, own):
         if name not in by_name:
             raise ValueError(
                 f"parameters: {name!r} occurs neither in L nor in the "
-                f"constraints; unbound there: {sorted(by_name)}"
+                f"constraints or forces; unbound there: {sorted(by_name)}"
             )
         bound[by_name[name]] = read_number(value, f"parameters[{name!r}]")
+    inputs = {s for s in free - fixed - set(bound) if s.name != "t"}
+    bound |= dict.fromkeys(inputs, UNSET)
     unbound = sorted(s.name for s in free - set(bound))
     if unbound:
         remedy = f"add parameters={{{unbound[0]!r}: number}}"

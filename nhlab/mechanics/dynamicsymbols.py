@@ -42,7 +42,11 @@ def plain(L, q, constraints=(), **others):
     holonomic = [read(g, "holonomic") for g in sequence(others.pop("holonomic", ()))]
     if others.get("metric") is not None:
         others["metric"] = read_matrix(others["metric"], "metric").applyfunc(read)
-    if all(t not in e.free_symbols for e in [L, *constraints]):
+    forces = others.pop("forces", None)
+    named = forces if isinstance(forces, dict) else dict(enumerate(sequence(forces or ())))
+    named = {places.get(k, k): read(e, "forces") for k, e in named.items()}
+    forces = named if isinstance(forces, dict) else list(named.values())
+    if all(t not in e.free_symbols for e in [L, *constraints, *named.values()]):
         t = None
-    expressions = {"L": L, "constraints": constraints, "holonomic": holonomic}
+    expressions = {"L": L, "constraints": constraints, "holonomic": holonomic, "forces": forces}
     return {"q": coordinates, "v": velocities, **expressions, "t": t, **others}

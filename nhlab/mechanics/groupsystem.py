@@ -38,7 +38,8 @@ class GroupSystem(System):
         "cayley": h L(cay^-1(W)/h), "log": h L(log(W)/h), "trace": (tr J - tr J W)/h with
         J = tr(I)/2 - I (Moser & Veselov; SO(3) and L = omega.I.omega/2 only)
 
-    The rest as in ``System``: parameters, metric, name, source, q0, v0, exact.  Then q = (*r, *g),
+    The rest as in ``System``: parameters, metric, name, source, q0, v0, exact, and forces, which
+    belong to v: those of the body are added to ad*_omega L_omega.  Then q = (*r, *g),
     v = (*r', *omega), ``system.pose`` is g, and all of M, A, P, Q, momenta and multipliers belong
     to v.  Positions may be given as quaternions, as 3 x 3 matrices or as SciPy's Rotation.  The
     projector method on it is FIM08 (7).
@@ -136,9 +137,10 @@ class GroupSystem(System):
         return [rf"g^{{-1}}\dot g &= ({body})^\wedge \in {algebra}", *super()._rows(self.k)]
 
     def __reduce__(self):
-        names = "group v L constraints parameters metric rule name source q0 v0"
+        names = "group v L constraints metric rule name source q0 v0 forces"
         given = {k: getattr(self, k) for k in names.split()}
         given |= {"g": self.pose, "r": self.q[: self.k], "exact": self._exact}
+        given["parameters"] = self.numbers
         return rebuild, (type(self), (), given)
 
     @cached_property
@@ -212,13 +214,13 @@ class GroupSystem(System):
 
 
 class BodySymbolic(Symbolic):
-    """f = (L_r, ad*_omega L_omega), the right-hand side for body velocities."""
+    """f = (L_r, ad*_omega L_omega) + F, the right-hand side for body velocities."""
 
     @cached_property
     def f(self):
         s = self.system
         body = s.group.ad_star_of(s.v[s.k :], self.L_v[s.k :])
-        return (*self.L_q[: s.k], *body)
+        return tuple(a + b for a, b in zip((*self.L_q[: s.k], *body), self.F, strict=True))
 
 
 class GroupLagrangian(DiscreteLagrangian):
@@ -253,13 +255,29 @@ class GroupLagrangian(DiscreteLagrangian):
 
     @cached_property
     def p_minus(self):
-        return [*super().p_minus[: self.system.k], *self._body(1)]
+        k = self.system.k
+        body = [p - f for p, f in zip(self._body(1), self.impulse_minus[k:-1], strict=True)]
+        return [*super().p_minus[:k], *body]
 
     @cached_property
     def p_plus(self):
-        return [*super().p_plus[: self.system.k], *self._body(-1)]
+        k = self.system.k
+        body = [p + f for p, f in zip(self._body(-1), self.impulse_plus[k:-1], strict=True)]
+        return [*super().p_plus[:k], *body]
 
-    Ld, E_minus, E_plus = (
-        cached_property(lambda self, plain=plain.func: plain(self) / self.shrink)
-        for plain in (DiscreteLagrangian.Ld, DiscreteLagrangian.E_minus, DiscreteLagrangian.E_plus)
-    )
+    @cached_property
+    def Ld(self):
+        return super().Ld / self.shrink
+
+    @cached_property
+    def energy(self):
+        """Of the step, without the work of forces."""
+        return self.mean(lambda ah, bh, at: at(self.system.short.E)) / self.shrink
+
+    @cached_property
+    def E_minus(self):
+        return self.energy + self.impulse_minus[-1]
+
+    @cached_property
+    def E_plus(self):
+        return self.energy - self.impulse_plus[-1]

@@ -10,6 +10,7 @@ from ..codegen.derivatives import dot
 from ..codegen.evaluate import joined
 from ..codegen.program import Program
 from ..codegen.statement import Stage, Statement, dummy
+from .forces import need_inputs
 from .symbolic import Place
 
 
@@ -36,6 +37,7 @@ class Motion:
     """(t, q, v) -> (q', a, lambda): the right-hand side of the equations of motion."""
 
     def __init__(self, system):
+        need_inputs(system, "motion")
         self.system, self.parameters = system, system.parameters.values()
         key = ("motion", system.is_definite)
         self.program = system.generated(key, lambda: Program(f"{key}{system.key}", self.statement))

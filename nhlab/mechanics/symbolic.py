@@ -11,7 +11,7 @@ from ..codegen.statement import dummy
 
 
 class Symbolic:
-    """L_q, L_v, L_t, M, V, E, A, Dg of a System, as nested tuples of expressions.
+    """L_q, L_v, L_t, M, V, E, A, Dg, F of a System, as nested tuples of expressions.
 
     With ``share`` they are short: written in abbreviations, collected in ``let``, of what L and
     the constraints have in common, and of the derivatives of these.  Written out, the derivatives
@@ -20,11 +20,12 @@ class Symbolic:
 
     def __init__(self, system, share=False):
         self.system, self.let = system, []
-        forms = [system.L, *system.constraints, *system.holonomic]
+        forms = [system.L, *system.constraints, *system.holonomic, *system.forces]
         if share:
             forms, self.let = shared(forms)
         self.L, (m, forms) = forms[0], (len(system.constraints), forms[1:])
-        self.constraints, self.holonomic = tuple(forms[:m]), tuple(forms[m:])
+        self.constraints, self.holonomic = tuple(forms[:m]), tuple(forms[m : system.m])
+        self.forces = tuple(forms[system.m :])
 
     def _kept(self, table, let):
         """The table, whose abbreviations are kept."""
@@ -66,9 +67,20 @@ class Symbolic:
         return tuple(self._slopes[s] for s in self.system.q)
 
     @cached_property
+    def F(self):
+        """The generalised forces, zeros where there are none."""
+        return self.forces or (sp.S.Zero,) * len(self.system.v)
+
+    @cached_property
     def f(self):
-        """The right-hand side of d/dt L_v = f + A^T lambda; other kinds of systems add to L_q."""
-        return self.L_q
+        """The right-hand side of d/dt L_v = f + A^T lambda: L_q and the forces; other kinds of
+        systems add more."""
+        return tuple(a + b for a, b in zip(self.L_q, self.F, strict=True))
+
+    @cached_property
+    def power(self):
+        """F.v, the rate at which the forces change the energy: dE/dt = F.v - L_t."""
+        return dot(self.F, self.system.v)
 
     @cached_property
     def L_v(self):

@@ -12,6 +12,7 @@ from ..codegen.evaluate import Function
 from ..codegen.program import Cache
 from . import dynamicsymbols
 from .checks import (
+    UNSET,
     check_forms,
     check_values,
     read_array,
@@ -24,6 +25,7 @@ from .checks import (
     solved,
 )
 from .discrete import DiscreteLagrangian
+from .forces import need_inputs, read_forces
 from .motion import Motion
 from .symbolic import Symbolic
 
@@ -39,7 +41,7 @@ class System:
     r"""A Lagrangian system with constraints linear in the velocities.
 
     .. math:: \frac{d}{dt}\frac{\partial L}{\partial v} - \frac{\partial L}{\partial q}
-              = A(q)^T \lambda, \qquad A(q)\, v = 0 \qquad\text{(CM01 (3), (4))}
+              = F + A(q)^T \lambda, \qquad A(q)\, v = 0 \qquad\text{(CM01 (3), (4))}
 
     Parameters
     ----------
@@ -50,6 +52,8 @@ class System:
     parameters : symbol (or name) -> number; ``system.set(a=0.3)`` changes them without new code
     t : the symbol of time, if L or the constraints depend on it
     metric : n x n matrix that builds the projectors P, Q instead of M
+    forces : generalised forces F(q, v, t), one per coordinate or a dict coordinate -> expression.
+        Symbols that occur in them alone and are no parameters are inputs, given when it runs
     name, source : what it is called and where it comes from
     q0, v0 : a good initial condition; ``exact(system, t)``: its known solution, shape (..., n)
 
@@ -58,6 +62,7 @@ class System:
     """
 
     full = None  # the system that a reduction was made from
+    driven = ()  # the inputs that have another value in each step of a run
 
     def __init__(
         self,
@@ -75,6 +80,7 @@ class System:
         q0=None,
         v0=None,
         exact=None,
+        forces=None,
     ):
         self.q, self.v = read_symbols(q, "q"), read_symbols(v, "v")
         self._check_lengths()
@@ -88,6 +94,7 @@ class System:
         self.holonomic = tuple(read_expression(g, "holonomic") for g in sequence(holonomic))
         self.m = len(self.constraints) + len(self.holonomic)  # the number of constraints
         self.metric = None if metric is None else read_matrix(metric, "metric")
+        self.forces = read_forces(self, forces)
         self.name, self.source = name, source
         self.parameters = self._bind(parameters)
         self.q0, self.v0, self._exact = q0, v0, exact
@@ -126,10 +133,38 @@ class System:
         new.parameters = {s: values.get(s.name, x) for s, x in self.parameters.items()}
         return new
 
+    def drive(self, values):
+        """The same with values, input -> number or array, that change from step to step."""
+        new = self.varied({u.name: x for u, x in values.items()}, self.is_definite)
+        new.driven = tuple(values)
+        return new
+
+    def released(self):
+        """The same with the inputs that drive it unset again."""
+        return self.drive(dict.fromkeys(self.driven, UNSET)).drive({}) if self.driven else self
+
+    def remade(self, **changes):
+        """The same with other arguments of its constructor."""
+        kind, values, given = self.__reduce__()[1]
+        return kind(*values, **given | changes)
+
     def _bind(self, given):
         expressions = (self.L, *self.constraints, *self.holonomic, *(self.metric or ()))
         own = (*self.q, *self.v, *(() if self.t is None else (self.t,)))
-        return read_parameters(given, expressions, own)
+        return read_parameters(given, expressions, own, self.forces)
+
+    @property
+    def numbers(self):
+        """The parameters that have values; inputs have none before they are given one."""
+        return {s: x for s, x in self.parameters.items() if x is not UNSET}
+
+    @cached_property
+    def inputs(self):
+        """The symbols that occur in the forces alone: these may change during a run."""
+        others = (self.L, *self.constraints, *self.holonomic, *(self.metric or ()))
+        found = set().union(*(e.free_symbols for e in self.forces)) & self.parameters.keys()
+        found = found.difference(*(e.free_symbols for e in others))
+        return tuple(sorted(found, key=lambda s: s.name))
 
     def _check_lengths(self):
         if len(self.q) != len(self.v):
@@ -152,8 +187,9 @@ class System:
     # ------------------------------------------------------------------ identity and display
 
     def __repr__(self):
-        numbers = ((s, f"{x:g}" if np.ndim(x) == 0 else "...") for s, x in self.parameters.items())
+        numbers = ((s, f"{x:g}" if np.ndim(x) == 0 else "...") for s, x in self.numbers.items())
         values = "".join(f", {s}={x}" for s, x in numbers)
+        values += "".join(f", input {s}" for s in self.parameters if s not in self.numbers)
         return f"<{type(self).__name__} {self.name or 'unnamed'}{self._where()}{values}>"
 
     def _where(self):
@@ -165,16 +201,20 @@ class System:
         dots = {u: rf"\dot{{{sp.latex(s)}}}" for s, u in zip(self.q[:k], self.v[:k], strict=True)}
         rows = [f"L &= {sp.latex(self.L, symbol_names=dots)}"]
         rows += [f"{sp.latex(c, symbol_names=dots)} &= 0" for c in self.constraints]
-        return rows + [f"{sp.latex(g)} &= 0" for g in self.holonomic]
+        rows += [f"{sp.latex(g)} &= 0" for g in self.holonomic]
+        names = (sp.latex(sp.Symbol(name)) for name in self.degrees)
+        forces = ((name, e) for name, e in zip(names, self.forces, strict=False) if e != 0)
+        return rows + [f"F_{{{x}}} &= {sp.latex(e, symbol_names=dots)}" for x, e in forces]
 
     def _repr_latex_(self):
         rows = r" \\ ".join(self._rows())
         return rf"$\displaystyle \begin{{aligned}}{rows}\end{{aligned}}$"
 
     def __reduce__(self):
-        names = ("q", "v", "L", "constraints", "holonomic", "parameters", "t", "metric", "name")
-        extra = {"source": self.source, "q0": self.q0, "v0": self.v0, "exact": self._exact}
-        return rebuild, (type(self), tuple(getattr(self, k) for k in names), extra)
+        names = "q v L constraints holonomic t metric name source q0 v0 forces"
+        given = {k: getattr(self, k) for k in names.split()}
+        given |= {"parameters": self.numbers, "exact": self._exact}
+        return rebuild, (type(self), (), given)
 
     def __eq__(self, other):
         if not isinstance(other, System):
@@ -196,6 +236,7 @@ class System:
             self.holonomic,
             self.metric,
             tuple(self.parameters),
+            self.forces,
         )
         return hashlib.sha256(sp.srepr(parts).encode()).hexdigest()
 
@@ -203,13 +244,13 @@ class System:
 
     @cached_property
     def symbolic(self):
-        """The derived expressions: L_q, L_v, L_t, M, V, A, Dg, E, as nested tuples."""
+        """The derived expressions: L_q, L_v, L_t, M, V, A, Dg, E, F, as nested tuples."""
         return Symbolic(self)
 
     @cached_property
     def short(self):
         """The same for generated code: in abbreviations, if L and the constraints are long."""
-        forms = (self.L, *self.constraints, *self.holonomic)
+        forms = (self.L, *self.constraints, *self.holonomic, *self.forces)
         if type(self).symbolic is not System.symbolic or sp.count_ops(forms) < LONG:
             return self.symbolic
         return Symbolic(self, share=True)
@@ -268,6 +309,11 @@ class System:
     @property
     def is_autonomous(self):
         return self.t is None
+
+    @property
+    def is_forced(self):
+        """True if there are forces besides those of L: then energy has a balance, not a law."""
+        return bool(self.forces)
 
     def is_holonomic(self):
         """Frobenius: True if the constraints are integrable, tested at generic points.
@@ -342,6 +388,16 @@ class System:
         """v.dL/dv - L, shape (...)."""
         return self.values(self.short.E, q, v, t)
 
+    def force(self, q, v, t=0.0):
+        """The generalised forces F, shape (..., n)."""
+        need_inputs(self, "force")
+        return self.values(self.short.F, q, v, t)
+
+    def power(self, q, v, t=0.0):
+        """F.v, the rate at which the forces change the energy, shape (...)."""
+        need_inputs(self, "power")
+        return self.values(self.short.power, q, v, t)
+
     def momentum(self, q, v, t=0.0):
         """The Legendre map p = dL/dv, shape (..., n)."""
         return self.values(self.short.L_v, q, v, t)
@@ -400,7 +456,7 @@ class System:
         return self.motion.values(q, v, t)[..., : len(self.v)]
 
     def multipliers(self, q, v, t=0.0):
-        """The continuous multipliers lambda of d/dt L_v - L_q = A^T lambda, shape (..., m)."""
+        """The continuous multipliers lambda of d/dt L_v - L_q = F + A^T lambda, (..., m)."""
         return self.motion.values(q, v, t)[..., len(self.v) :]
 
     def exact(self, t):

@@ -25,7 +25,9 @@ class RK4(Method):
 
     discrete: ClassVar[bool] = False
     order: ClassVar[int] = 4
-    keeps: ClassVar[tuple] = ("momenta that are linear in v with constant coefficients",)
+    keeps: ClassVar[tuple] = (
+        "momenta that are linear in v with constant coefficients, along which no force acts",
+    )
     loses: ClassVar[tuple] = ("energy", "the constraints", "other momenta", "the symplectic form")
 
     def code_key(self):

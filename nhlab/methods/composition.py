@@ -75,6 +75,7 @@ class Composition(Method):
     @property
     def keeps(self):
         lost = ("the discrete constraint", "the momentum equation", "the law Phi* Omega")
+        lost += ("the balance of energy",)
         kept = (x for x in self.method.keeps if not x.startswith(lost))
         return tuple(dict.fromkeys(("the constraints at the nodes", *kept)))
 
@@ -86,11 +87,12 @@ class Composition(Method):
         self.method.check(system)
         if getattr(system, "tau", "exp") == "exp" or self.method.alpha in (0, 1):
             return
-        if any(not c.free_symbols.isdisjoint(system.pose) for c in system.constraints):
+        forms = (*system.constraints, *system.forces)
+        if any(not c.free_symbols.isdisjoint(system.pose) for c in forms):
             # g cay(h omega/2) does not lie halfway to g cay(h omega)
             raise ValueError(
                 f"{self.method!r} is not symmetric on {system!r}, whose constraints "
-                f"contain g, with rule={system.rule!r}; use rule='log' or alpha=0, "
+                f"or forces contain g, with rule={system.rule!r}; use rule='log' or alpha=0, "
                 "symmetric=True"
             )
 

@@ -25,6 +25,11 @@ class EDLA(Method):
     and then solved with h.
     For autonomous systems the energy is held at its initial value.  Without constraints this is
     the symplectic-energy-momentum method, C03 (4), (5).  A positive step need not exist.
+
+    On R x Q forces are the one-form F.(dq - v dt), so that their work enters the first equation:
+    E- = E - (1 - alpha) h F.v, E+ = E + alpha h F.v with E, F and v of the step.  From step to
+    step E+ then changes by the work h F.v of the step: ``energy("midpoints")`` less ``work()`` is
+    constant to round-off.
     """
 
     alpha: float = 0.5
@@ -32,10 +37,10 @@ class EDLA(Method):
 
     variable_step: ClassVar[bool] = True
     keeps: ClassVar[tuple] = (
-        "the discrete energy of autonomous systems, else its balance",
+        "the discrete energy of autonomous systems without forces, else its balance",
         "the discrete constraint wd(q_k, q_k+1) = 0",
-        "momenta of horizontal symmetries of Ld",
-        "the extended symplectic form, without constraints",
+        "momenta of horizontal symmetries of Ld along which no force acts",
+        "the extended symplectic form, without constraints and forces",
     )
     loses: ClassVar[tuple] = (
         "energy at the nodes (only the discrete energy is exact)",
@@ -74,7 +79,7 @@ class EDLA(Method):
             guess=(*s.v1, *s.lam1, s.h),
             scale2=(*s.scale2, *(None,) * s.m, 100 * h**2),
         )
-        new_e = e if system.is_autonomous else Ld.E_plus
+        new_e = e if system.is_autonomous and not system.is_forced else Ld.E_plus
         let = dict.fromkeys([(s.h, h**2 / before), *let, *more, *Ld.let])  # now with the energies'
         return Statement(
             t=s.t,

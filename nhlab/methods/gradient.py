@@ -45,7 +45,8 @@ class DiscreteGradient(Method):
               = -\tfrac12\kappa\cdot(A_1\bar M^{-1}A_1^T - A_0\bar M^{-1}A_0^T)\kappa = 0,
 
     for both Gram matrices are the identity.  Exchanging the ends and the sign of h changes no
-    equation: order 2 and reversible.
+    equation: order 2 and reversible.  Forces add h F to the second line, F taken at the midpoint
+    and u; they do not cancel, but leave :math:`\Delta E = h\,F\cdot u`, their work.
 
     The aim is that of Celledoni, Farre Puiggali, Hoiseth & Martin de Diego (J. Nonlinear Sci. 29
     (2019)), who take a discrete gradient on D* in a basis of D, and then rewrite their methods with
@@ -58,11 +59,12 @@ class DiscreteGradient(Method):
     discrete: ClassVar[bool] = False
     order: ClassVar[int] = 2
     keeps: ClassVar[tuple] = (
-        "energy at the nodes",
+        "energy at the nodes, without forces",
+        "the balance of energy: with forces it changes by h F.u in a step",
         "the constraints at the nodes",
-        "time reversal: back after v -> -v, if L(q, -v) = L(q, v)",
+        "time reversal: back after v -> -v, if L(q, -v) = L(q, v) and F(q, -v) = F(q, v)",
         "momenta of coordinates that L does not contain, nor any constraint their velocities, "
-        "if M is constant and L has no terms b(q).v",
+        "and that no force moves, if M is constant and L has no terms b(q).v",
     )
     loses: ClassVar[tuple] = ("the symplectic form", "other momenta")
 
@@ -89,11 +91,12 @@ class DiscreteGradient(Method):
     def statement(self, system):
         s = Ends(system)
         n, m, h, let = range(s.n), range(s.m), s.h, s.short
+        F = map(s.place(s.q_m, s.u), system.short.F)
         force = [
-            h * (g - dot(row, s.u))
+            h * (g - dot(row, s.u) - f)
             + dot([A[i] for A in s.A], s.lam1)
             - dot([A1[i] - A0[i] for A0, A1 in zip(s.A0, s.A1, strict=True)], s.kappa)
-            for i, g, row in zip(n, s.gradient(), s.curl(), strict=True)
+            for i, g, row, f in zip(n, s.gradient(), s.curl(), F, strict=True)
         ]
         stage = Stage(
             unknowns=(*s.d, *s.kappa, *s.lam1),

@@ -143,13 +143,11 @@ class Method:
     # ---- generated code
 
     def program(self, system):
-        definite = system.is_definite
-        key = (*self.code_key(), definite)
+        about = {"definite": system.is_definite, "inputs": system.driven}
+        key = (*self.code_key(), *about.values())
         return system.generated(
             key,
-            lambda: Program(
-                f"{key}{system.key}", lambda: replace(self.statement(system), definite=definite)
-            ),
+            lambda: Program(f"{key}{system.key}", lambda: replace(self.statement(system), **about)),
         )
 
     def on_step(self, system, what, t, q, v, h):

@@ -21,6 +21,7 @@ class Projector(Method):
     .. math:: p^-(q_1,q_2) = (P - Q)^T(q_1)\; p^+(q_0,q_1)
 
     Order 2 for alpha = 1/2 or the symmetric rule, else 1.  The constraints are not discretised.
+    Forces are part of the momenta, as in DLA.
     P and Q are built with the system's ``metric``, or with M.  Another metric gives a motion of
     the same mechanics only if D has the same orthogonal complement in it.
     """
@@ -30,9 +31,10 @@ class Projector(Method):
 
     keeps: ClassVar[tuple] = (
         "the constraint for the average of arriving and leaving momentum",
-        "momenta of horizontal symmetries of Ld",
+        "momenta of horizontal symmetries of Ld along which no force acts",
         "the momentum equation, for symmetries of Ld",
-        "energy, if L is a bi-invariant metric and P, Q are built with it (FIM08 Thm 1)",
+        "energy without forces, if L is a bi-invariant metric and P, Q are built with it "
+        "(FIM08 Thm 1)",
     )
     loses: ClassVar[tuple] = (
         "energy in general",

@@ -38,7 +38,7 @@ class Reversible(Method):
     Perlmutter, J. Nonlinear Sci. 16 (2006), carried by v in D.  For constant M it goes through the
     points of ``DLA(0, symmetric=True)``, whose momenta are here projected on D at the nodes.  With
     holonomic constraints, for which g(q1) = 0 takes the place of the mean, it is RATTLE; with none
-    it is leapfrog.
+    it is leapfrog.  Forces are added to L_q.
 
     The nonholonomic RATTLE of Ferraro, Iglesias & Martin de Diego (DCDS Suppl. 2009) is another
     method: there one multiplier serves both steps that meet at a node, so that it maps
@@ -51,10 +51,11 @@ class Reversible(Method):
     order: ClassVar[int] = 2
     keeps: ClassVar[tuple] = (
         "the constraints at the nodes",
-        "time reversal: back after v -> -v, if L(q, -v) = L(q, v)",
+        "time reversal: back after v -> -v, if L(q, -v) = L(q, v) and F(q, -v) = F(q, v)",
         "holonomic constraints",
-        "momenta of coordinates that L does not contain, nor any constraint their velocities",
-        "the symplectic form, without velocity constraints",
+        "momenta of coordinates that L does not contain, nor any constraint their velocities, "
+        "and that no force moves",
+        "the symplectic form, without velocity constraints and forces",
     )
     loses: ClassVar[tuple] = ("energy (it oscillates, and drifts on some problems)",)
 
@@ -80,7 +81,7 @@ class Reversible(Method):
         end = Place(S, dict(zip((s.t, *s.q, *v0), (t1, *q1, *vb), strict=True)), s.let)
 
         p0, p, p_b = map(s.at, S.L_v), list(map(start, S.L_v)), list(map(end, S.L_v))
-        kick = zip(p, p0, map(start, S.L_q), s.force(lam), strict=True)
+        kick = zip(p, p0, map(start, S.f), s.force(lam), strict=True)
         drift = Stage(
             unknowns=(*va, *(vb if vb is not va else ()), *lam),
             equations=(
@@ -92,7 +93,7 @@ class Reversible(Method):
             guess=(*v0, *(v0 if vb is not va else ()), *(x / 2 for x in s.lam)),
             scale2=(*s.scale2, *(s.scale2 if vb is not va else ()), *(None,) * s.m),
         )
-        p_plus = [x + h / 2 * f for x, f in zip(p_b, map(end, S.L_q), strict=True)]
+        p_plus = [x + h / 2 * f for x, f in zip(p_b, map(end, S.f), strict=True)]
         last, v1, mu = arrival(s, t1, q1, p_plus, (*vb, *lam))
         return Statement(
             t=s.t,

@@ -48,6 +48,7 @@ def ensemble(
     chunk=None,
     progress=None,
     backend=None,
+    inputs=None,
 ):
     """Run a method K times and return an Ensemble.
 
@@ -62,6 +63,7 @@ def ensemble(
         client's get_executor(); without one, all happens here
     chunk : members computed as one task; by default about a second of work, at most 64 MB
     progress : as in ``nh.integrate``;  backend : "python", "numpy", "numba"; None: by the size
+    inputs : as in ``nh.integrate``, the same for all; one constant for each is a parameter
 
     A run that cannot go on stops alone, and ``.errors`` says why.  Ctrl-C raises Interrupted, a
     lost worker EnsembleError; both keep the members that were done in ``.ensemble``.
@@ -69,11 +71,12 @@ def ensemble(
     if isinstance(method, Reference):
         raise ValueError(f"method = {method!r} takes no steps of its own; call nh.integrate for it")
     given = {"q1": q1, "t0": t0, "parameters": {} if parameters is None else parameters}
+    given["inputs"] = inputs
     start = Start(system, method, q0, v0, h=h, steps=steps, every=every, **given)
     check_backend(backend, (None, "python", "numba", "numpy"))
     backend, functions = backend or choose_backend(start), _functions(summary)
     parts = chunks(start, backend, chunk, bool(functions))
-    common = Common((system, method, backend, functions))
+    common = Common((start.system, method, backend, functions))
     many = _collect(start, parts, common, executor, Bar(progress, len(start) * start.steps))
     _warn_of_energy_jumps(many)
     return many
@@ -302,6 +305,7 @@ def _run(common, part, out=None):
     """The rows of a part, if they are wanted and not left in ``out``; steps done, and by index
     messages, summaries and energies that jump."""
     part.system, part.method, backend, functions = common.value
+    part.system = part.at_step(0)  # an input has no value that could be sent
     together, count = backend == "numpy", len(part)
     rows = part.empty_rows(1 if functions and not together else count) if out is None else out
     done, errors, values = np.zeros(count, int), {}, {}
@@ -328,7 +332,7 @@ def _run(common, part, out=None):
 
 def _jumps(part, looks):
     """index -> (first energy, farthest from it) of the members whose energy jumps."""
-    if not part.system.is_autonomous:
+    if not part.system.is_autonomous or part.system.is_forced:
         return {}
     parameters = {name: x[:, None] for name, x in part.parameters.items()}
     system, rows = part.system.varied(parameters, None), Rows(part.layout, looks)
@@ -380,9 +384,9 @@ def _step_of_all(start):
     """One step as a function of the start: the new states, and which of them are good."""
     system, layout = start.company, start.layout
     step = start.method.program(system).numpy
-    args = start.method.arguments(system, start.scale2.T)
 
     def advance(now):
+        args = start.method.arguments(now.at_step(now.done, system), start.scale2.T)
         rows = Rows(layout, now.state)
         t, h = rows.clock(now.t0 + now.done * now.h, now.h)
         with np.errstate(all="ignore"):

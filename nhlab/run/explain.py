@@ -79,7 +79,7 @@ def _energy_gap(run, h, target):
 
 def warn_of_energy_jumps(sol):
     """Newton can converge to a far root of too large a step; the energy tells."""
-    if not sol.system.is_autonomous or len(sol) < 2:
+    if not sol.system.is_autonomous or sol.system.is_forced or len(sol) < 2:
         return
     pick = slice(None, None, len(sol) // 500 + 1)
     before, after, jumped = energy_jumps(sol.system, sol.q[pick], sol.rows.v[pick])

@@ -27,7 +27,7 @@ CLASSES = {
     ).split()
 }
 CLASSES["ExprCondPair"] = sp.functions.elementary.piecewise.ExprCondPair
-EXPRESSIONS = ("q", "v", "L", "constraints", "holonomic", "t", "metric")
+EXPRESSIONS = ("q", "v", "L", "constraints", "holonomic", "t", "metric", "forces")
 REDUCTIONS = ("Chaplygin", "Horizontal", "Mixed")
 CONSTANTS = {"pi": sp.pi, "E": sp.E, "True": sp.true, "False": sp.false}
 BITS = 4096  # of a number in a file; more would take SymPy forever, and no formula needs them
@@ -42,8 +42,12 @@ def save(sol, path):
         "method": method_to_json(sol.method),
         "h": sol.h0,
         **{k: getattr(sol, k) for k in ("t0", "every", "message", "q1_given")},
+        "inputs": [*sol.inputs],
     }
-    np.savez_compressed(path, about=np.array(json.dumps(about)), rows=sol.rows.array)
+    arrays = {"rows": sol.rows.array}
+    if sol.inputs:
+        arrays["inputs"] = np.stack([*sol.inputs.values()], -1)
+    np.savez_compressed(path, about=np.array(json.dumps(about)), **arrays)
 
 
 def load(cls, path):
@@ -54,6 +58,7 @@ def load(cls, path):
     try:
         with np.load(path, allow_pickle=False) as file:
             about, rows = json.loads(str(file["about"])), file["rows"]
+            about["inputs"] = _inputs(about.get("inputs", []), file, len(rows))
         if about["format"] != FORMAT:
             raise KeyError("format")
         system, method = system_from_json(about["system"]), method_from_json(about["method"])
@@ -75,10 +80,18 @@ def load(cls, path):
         raise ValueError(f"{path} is not a trajectory saved by nhlab ({why[:300]})") from None
 
 
+def _inputs(names, file, count):
+    """name -> (count,) of the inputs that were held."""
+    values = file["inputs"] if names else np.zeros((count, 0))
+    if values.shape != (count, len(names)) or not np.isfinite(values).all():
+        raise ValueError(f"inputs of shape {values.shape}")
+    return {str(name): values[:, k] for k, name in enumerate(names)}
+
+
 def _about(data):
     """What a Trajectory is told besides its rows, checked as at the door of a run."""
     found = {"h": positive(data["h"], many=False), "t0": finite(data["t0"], "t0")}
-    found["every"] = whole(data["every"], "every", 1)
+    found["every"], found["inputs"] = whole(data["every"], "every", 1), data["inputs"]
     for name, kind in (("message", str), ("q1_given", bool)):
         if not isinstance(data[name], kind):
             raise ValueError(f"{name} = {data[name]!r}")
@@ -153,7 +166,7 @@ def system_to_json(s):
     data = {k: _each(to_json, getattr(s, k)) for k in EXPRESSIONS}
     data |= {k: _each(float, getattr(s, k)) for k in ("q0", "v0")}
     data |= {"name": s.name, "source": s.source}
-    data["parameters"] = {k.name: x for k, x in s.parameters.items()}
+    data["parameters"] = {k.name: x for k, x in s.numbers.items()}
     if isinstance(s, GroupSystem):
         data |= {"group": s.group.name, "r": s.k, "rule": s.rule}
     return data
@@ -166,7 +179,7 @@ def system_from_json(data):
         options = {k: x for k, x in data.items() if k not in ("reduction", "full")}
         reduction = getattr(import_module("nhlab"), data["reduction"])  # by its public name
         return reduction(system_from_json(data["full"]), **options)
-    given = {k: _each(from_json, data[k]) for k in EXPRESSIONS}
+    given = {k: _each(from_json, data.get(k) if k == "forces" else data[k]) for k in EXPRESSIONS}
     given |= {k: data[k] for k in ("parameters", "name", "source")}
     given |= {f"{k}0": _numbers(data[f"{k}0"], len(given[k])) for k in "qv"}
     if "group" not in data:

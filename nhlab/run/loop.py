@@ -36,6 +36,7 @@ def integrate(
     every=1,
     t0=0.0,
     backend=None,
+    inputs=None,
 ):
     """Run a method from (q0, v0) or (q0, q1) and return a Trajectory.
 
@@ -47,11 +48,16 @@ def integrate(
     every : store every k-th step only
     progress : show a bar: True, False, or None for runs that take longer than two seconds
     backend : "python", "numba", or None to let the length of the run decide
+    inputs : input of the forces -> its values: a number, an array with one for each step, or a
+        function of time, which is read in the middle of each step.  They are held during a step,
+        so that a function is followed to order 2 by every method.  An expression in t, q, v and
+        parameters, a feedback, is put into the forces: exact, but another system, ``sol.system``
 
     Raises ValueError for bad arguments and IntegrationError, with the computed part, when the run
     cannot go on.  Ctrl-C raises Interrupted, a KeyboardInterrupt with the computed part.
     """
-    start = Start(system, method, q0, v0, h=h, steps=steps, q1=q1, every=every, t0=t0)
+    given = {"h": h, "steps": steps, "q1": q1, "every": every, "t0": t0, "inputs": inputs}
+    start = Start(system, method, q0, v0, **given)
     check_backend(backend, (None, "python", "numba"))
     if isinstance(method, Reference):
         run = ReferenceRun(start)
@@ -109,9 +115,9 @@ class Run:
 
     def __init__(self, start, backend, rows=None, explain=True):
         self.start, self.total, self.backend, self.explain = start, start.steps, backend, explain
-        self.system, self.method, self.h = start.system, start.method, start.h.item()
+        self.method, self.h = start.method, start.h.item()
         self.program, self.scale2 = start.program, start.scale2[0].tolist()
-        self.args = self.method.arguments(self.system, self.scale2)
+        self.args = self._arguments()
         self.rows = start.empty_rows() if rows is None else rows
         self.rows[0] = start.row[0]
         self.begun = bool(np.isfinite(start.state).all())  # EDLA's first step may have failed
@@ -119,6 +125,18 @@ class Run:
         self.done, state = (start.done, start.state) if further else (0, start.row)
         self.state = Rows(start.layout, state[0].copy())
         self._store()
+
+    def _arguments(self):
+        """Of the whole run: of an input the values in all steps, for CPython in a list."""
+        system, values = self.start.system, self.start.inputs
+        if self.backend == "python":
+            values = {u: x.tolist() for u, x in values.items()}
+        return self.method.arguments(system.drive(values) if values else system, self.scale2)
+
+    @property
+    def system(self):
+        """With the inputs of the next step."""
+        return self.start.at_step(self.done)
 
     def _store(self):
         if self.done and self.done % self.start.every == 0:
@@ -173,7 +191,8 @@ class Run:
         if layout.chooses_step:
             now.h_before[...] = now.h  # no extrapolation this time
         t, h = map(float, now.clock(self.time, self.h))
-        attempt = careful_step(self.program.statement, t, h, now.carry.tolist(), self.args)
+        args = self.method.arguments(self.system, self.scale2)
+        attempt = careful_step(self.program.statement, t, h, now.carry.tolist(), args)
         if not attempt.ok:
             self._stop(attempt)
         self.state.array[:] = layout.columns(t + attempt.h, attempt.h, attempt.carry)

@@ -17,6 +17,7 @@ class ReferenceRun:
     """A run in progress: y = (q, v) at the times of the rows, and one h before each but the first.
 
     tiny : steps in a row that lead nowhere, as at a singularity
+    leg : the step whose inputs are held; without inputs there is one leg alone
     """
 
     unit = "rows"
@@ -25,21 +26,25 @@ class ReferenceRun:
         self.start, self.system, self.h = start, start.system, start.h.item()
         start.empty_rows()  # refuses more than there is room for
         self.done, self.total, self.tiny = 0, start.kept - 1, 0
-        self.times = start.t0 + self.h * start.every * np.arange(start.kept)
+        self.times = start.t0 + self.h * (start.every * np.arange(start.kept))
         self.y = np.tile(np.concatenate([start.q0[0], start.v0[0]]), (start.kept, 1))
         self.before = self.y[1:].copy()
-        self.solver = self._solver()
+        self.legs, self.leg, m = start.steps if start.inputs else 1, 0, start.method
+        self.options = {"rtol": m.rtol, "atol": m.rtol * self._size() if m.atol is None else m.atol}
+        self.solver = self._solver(self.times[0], self.y[0])
 
-    def _solver(self):
+    def _solver(self, t, y):
+        """From here to the end of the leg, where the inputs jump."""
         from scipy.integrate import DOP853
 
-        m, motion, size = self.start.method, self.system.motion, self.y.shape[1]
-        options = {"rtol": m.rtol, "atol": m.rtol * self._size() if m.atol is None else m.atol}
+        motion, size = self.start.at_step(self.leg).motion, len(y)
+        last = self.leg + 1 >= self.legs
+        end = self.times[-1] if last else self.start.t0 + self.h * (self.leg + 1)
 
         def rates(t, y):
             return np.array(motion(t, y.tolist())[:size])
 
-        return DOP853(rates, self.times[0], self.y[0], self.times[-1], **options)
+        return DOP853(rates, t, y, end, **self.options)
 
     def _size(self):
         """The size of the initial state, which errors are measured against."""
@@ -77,7 +82,11 @@ class ReferenceRun:
             if j > i:
                 y[i:j] = dense(at[i:j]).T
         last = np.searchsorted(times, solver.t, side="right") - 1
-        self.done = self.total if solver.status == "finished" else int(last)
+        over = solver.status == "finished" and self.leg + 1 >= self.legs
+        self.done = self.total if over else int(last)
+        if solver.status == "finished" and not over:
+            self.leg += 1
+            self.solver = self._solver(solver.t, solver.y)
 
     def _error(self, error):
         (here, _), (there, _) = self._parts(self.y[self.done]), self._parts(self.solver.y)
@@ -93,14 +102,16 @@ class ReferenceRun:
 
     def _multipliers(self):
         """Of the states one h before the rows; NaN where there are none."""
-        s, t = self.system, self.times[1 : self.done + 1] - self.h
+        start, t = self.start, self.times[1 : self.done + 1] - self.h
         q, v = self._parts(self.before[: self.done])
-        with contextlib.suppress(ValueError):
-            return s.multipliers(q, v, t)
-        lam = np.full((self.done, s.m), np.nan)
-        for k in range(self.done):  # one has none: find out which
+        if not start.inputs:
             with contextlib.suppress(ValueError):
-                lam[k] = s.multipliers(q[k], v[k], t[k])
+                return start.system.multipliers(q, v, t)
+        lam = np.full((self.done, start.system.m), np.nan)
+        for k in range(self.done):  # one by one: the inputs differ, or one state has none
+            with contextlib.suppress(ValueError):
+                now = start.at_step((k + 1) * start.every - 1)
+                lam[k] = now.multipliers(q[k], v[k], t[k])
         return lam
 
     def trajectory(self, message=""):

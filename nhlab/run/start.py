@@ -10,6 +10,7 @@ from ..codegen.evaluate import joined
 from ..methods.layout import Rows
 from ..methods.method import velocity_scale
 from . import arguments
+from .inputs import read_inputs
 from .trajectory import Trajectory
 
 
@@ -17,20 +18,37 @@ class Start:
     """Checked arguments of K runs, and what they begin with; every array has K entries.
 
     q0, v0, q1 : (K, n), or v0 or q1 None;  h : (K,);  parameters : name -> (K,), those that vary
-    definite : ``System.is_definite`` of all
+    definite : ``System.is_definite`` of all;  inputs : input -> (steps,), the same for all
     row, state, scale2 : (K, ...) and done : what ``begin`` returns
 
     Without ``parameters``, not even {}, it is one run: K is 1, and messages name no member.
     """
 
     def __init__(
-        self, system, method, q0, v0, *, h, steps, q1=None, every=1, t0=0.0, parameters=None
+        self,
+        system,
+        method,
+        q0,
+        v0,
+        *,
+        h,
+        steps,
+        q1=None,
+        every=1,
+        t0=0.0,
+        parameters=None,
+        inputs=None,
     ):
         arguments.check_pair(system, method)
-        self.system, self.method, self.many = system, method, parameters is not None
+        self.method, self.many = method, parameters is not None
         self.t0, h = arguments.finite(t0, "t0"), arguments.positive(h, self.many)
         self.steps, self.every = arguments.steps_and_every(steps, every)
         arguments.check_clock(self.t0, h, self.steps)
+        times = self.t0 + h * (np.arange(self.steps) + 0.5) if inputs and not np.ndim(h) else None
+        system, self.inputs = read_inputs(system, method, inputs, self.steps, times, parameters)
+        method.check(system)
+        self.system = system
+        self.system = self.at_step(0)
         states, self.parameters = arguments.states(system, method, q0, v0, q1), {}
         if self.many:
             states, self.parameters = arguments.for_all(system, states, h, parameters)
@@ -99,6 +117,14 @@ class Start:
 
     # ---- what follows from it
 
+    def at_step(self, k, system=None):
+        """The system, or this one, with its inputs in step k."""
+        system = self.system if system is None else system
+        if not self.inputs:
+            return system
+        now = {u: float(x[k]) if k < len(x) else 0.0 for u, x in self.inputs.items()}
+        return system.drive(now)
+
     @property
     def company(self):
         """The system of all members: with arrays for the parameters that vary."""
@@ -130,7 +156,10 @@ class Start:
         """The run of a single member, as far as it went."""
         rows, q1_given = rows[: done // self.every + 1], self.q1 is not None
         about = {"every": self.every, "message": message, "q1_given": q1_given}
-        return Trajectory(self.system, self.method, rows, t0=self.t0, h=self.h[0], **about)
+        last = np.maximum(self.every * np.arange(len(rows)) - 1, 0)
+        about["inputs"] = {u.name: np.append(x, 0.0)[last] for u, x in self.inputs.items()}
+        system = self.system.released()
+        return Trajectory(system, self.method, rows, t0=self.t0, h=self.h[0], **about)
 
 
 # ---------------------------------------------------------------------------- the first rows

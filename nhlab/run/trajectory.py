@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
+from ..methods import DLA, DiscreteGradient
 from ..methods.layout import Rows
 from . import files
 
 READINGS = ("nodes", "midpoints", "projected", "average")
+
+
+class Reaction(NamedTuple):
+    """Times, the forces of the constraints at them, and the multipliers of these forces."""
+
+    t: np.ndarray
+    force: np.ndarray
+    multiplier: np.ndarray
 
 
 class Trajectory:
@@ -24,14 +34,17 @@ class Trajectory:
 
     rows : all that is stored, with named parts: ``rows.q``, ``rows.v``, ..., ``rows.array``
     t0, h0 : the time of the start and the step size that was given;  q1_given : instead of v0
+    inputs : name -> (N+1,), the values held in the step that arrives at each node
 
     ``v_projected``, ``p_projected`` lie in D.  With ``every=k`` only every k-th node is kept, and
     the step quantities are those of the last step before each kept node.
     """
 
-    def __init__(self, system, method, rows, *, t0, h, every=1, message="", q1_given=False):
+    def __init__(
+        self, system, method, rows, *, t0, h, every=1, message="", q1_given=False, inputs=None
+    ):
         self.system, self.method, self.every, self.message = system, method, every, message
-        self.t0, self.h0, self.q1_given = float(t0), float(h), q1_given
+        self.t0, self.h0, self.q1_given, self.inputs = float(t0), float(h), q1_given, inputs or {}
         self.rows = Rows(method.layout(system), rows)
 
     def __repr__(self):
@@ -103,13 +116,24 @@ class Trajectory:
     @cached_property
     def p_minus(self):
         """(N, n) the momentum -D1Ld that left the node before each stored step."""
-        return self._on_step("p_minus")
+        return self.on_step("p_minus")
 
-    def _on_step(self, what):
+    def on_step(self, what):
+        """A part of the discrete Lagrangian, such as "F_plus", of each stored step."""
         self._need_discrete(what)
-        q, v = self.q[1:], self.rows.v[1:]
-        start = (self.t[1:] - self.h, self.system.move(q, v, -self.h))
-        return self.method.on_step(self.system, what, *start, v, self.h)
+        return self.method.on_step(self.driven(), what, *self._starts, self.rows.v[1:], self.h)
+
+    @property
+    def _starts(self):
+        """(t, q) where the stored steps begin."""
+        return self.t[1:] - self.h, self.system.move(self.q[1:], self.rows.v[1:], -self.h)
+
+    def driven(self, nodes=slice(1, None)):
+        """The system with the inputs of the steps that arrive at these nodes."""
+        if not self.inputs:
+            return self.system
+        by_name = {u.name: u for u in self.system.inputs}
+        return self.system.drive({by_name[k]: x[nodes] for k, x in self.inputs.items()})
 
     def _need_discrete(self, what):
         if not self.method.discrete:
@@ -126,7 +150,7 @@ class Trajectory:
         of arriving and leaving momentum, (N-1,) at the inner nodes.
         """
         if at == "midpoints":
-            return self._on_step("E_plus")
+            return self.on_step("E_plus")
         return self.system.energy(*self._states(at))
 
     def constraint(self, at="nodes"):
@@ -135,9 +159,67 @@ class Trajectory:
         "midpoints" gives the discrete constraint wd of each step, velocity constraints only.
         """
         if at == "midpoints":
-            return self._on_step("constraints")
+            return self.on_step("constraints")
         q, v, t = self._states(at)
         return np.einsum("...ai,...i->...a", self.system.A(q, t), v)
+
+    def work(self):
+        """The work of the forces since the start, shape (N+1,).
+
+        Summed as the method does, h F.v of each step with F where its rule takes it; for
+        DiscreteGradient, and with every > 1, by the midpoint rule along the chords between the
+        stored nodes.  For other methods that carry v, as RK4 and Reference, by Simpson's rule on
+        cubics through the nodes.  Where L does not contain t, ``energy() - work()`` is what the
+        true motion keeps.
+        """
+        if self.inputs and self.every != 1:
+            raise ValueError("the work of inputs needs every step; integrate with every=1")
+        s, t, q, h = self.driven(), self.t[:-1], self.q[:-1], np.diff(self.t)
+        u = s.velocity_between(q, self.q[1:], h)
+        if self.method.discrete and self.every == 1:
+            steps = self.on_step("work")
+        elif self.method.discrete or isinstance(self.method, DiscreteGradient):
+            steps = DLA().on_step(s, "work", t, q, u, h)
+        else:
+            v0, v1 = self.v[:-1], self.v[1:]
+            middle = s.move(q, u + (v0 - v1) / 4, h / 2), 1.5 * u - (v0 + v1) / 4, t + h / 2
+            ends = s.power(q, v0, t) + s.power(self.q[1:], v1, t + h)
+            steps = h / 6 * (ends + 4 * s.power(*middle))
+        return np.concatenate([[0.0], np.cumsum(steps)])
+
+    def reaction(self):
+        r"""The forces R = A^T lambda by which the constraints act on the system: a ``Reaction``.
+
+        .. math:: \frac{d}{dt}L_v - L_q = F + R
+
+        R belongs to the coordinates as F does, newtons for metres and newton metres for angles,
+        and has the sign of a force on the system; ``lam`` is minus an impulse.  Returns (t, force,
+        multiplier): times (N,), forces (N, n) and lambda (N, m).  A discrete method has an impulse
+        at the node where each stored step begins; over the time between the points on either side
+        at which it takes the constraint, this is a force of the method's own order.  At the start,
+        where half of that is missing, and for methods that carry v, at all N+1 nodes, the equations
+        of motion tell it.
+        """
+        if not self.method.discrete:
+            t, q = self.t, self.q
+            lam = self.driven(slice(None)).multipliers(q, self.v, t)
+        else:
+            every = self.every == 1
+            t, q = (self.t[:-1], self.q[:-1]) if every else self._starts
+            lam = -self.lam / self._spans[:, None]
+            if every and len(lam) and not self.q1_given:
+                at_start = self.driven(slice(1)).multipliers(q[:1], self.rows.v[:1], t[:1])
+                lam = np.concatenate([at_start, lam[1:]])
+        force = np.einsum("...ai,...a->...i", self.system.A(q, t), lam)
+        return Reaction(t, force, lam)
+
+    @property
+    def _spans(self):
+        """The time for which each impulse stands: from constraint to constraint."""
+        if not self.method.variable_step:
+            return self.h
+        c = 0.5 if self.method.symmetric else self.method.alpha
+        return (1 - c) * self.rows.h_before[1:] + c * self.h
 
     def _states(self, at):
         """(q, v, t) of a reading."""

@@ -1,0 +1,81 @@
+"""Generalised forces F(q, v, t): read, checked, and closed by a feedback."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from .checks import UNSET, read_expression, sequence
+
+
+def read_forces(system, given):
+    """The forces as expressions, one per velocity, or () where there are none."""
+    if given is None:
+        return ()
+    names, count = force_names(system), len(system.v)
+    if not isinstance(given, dict):
+        given = sequence(given)
+        if len(given) not in (0, count):
+            raise ValueError(
+                f"forces has {len(given)} entries; give {count}, one for each of {system.degrees}, "
+                f"or a dict such as {{{system.degrees[0]!r}: F}}"
+            )
+        given = dict(zip(system.degrees, given, strict=False))
+    forces = [sp.S.Zero] * count
+    for key, e in given.items():
+        name = getattr(key, "name", key)
+        if name not in names:
+            raise ValueError(f"forces: {name!r} is no coordinate here; there are {list(names)}")
+        forces[names[name]] += read_expression(e, f"forces[{str(name)!r}]")
+    return tuple(forces) if any(forces) else ()
+
+
+def force_names(system):
+    """name -> place among the forces: the coordinates, and body velocities by their own names."""
+    names = {name: k for k, name in enumerate(system.degrees)}
+    straight = system.q[: getattr(system, "k", None)]
+    return names | {s.name: k for k, s in enumerate(straight)}
+
+
+def need_inputs(system, what, besides=()):
+    """Refuse to compute with forces whose inputs, besides some, have no values."""
+    missing = [s.name for s, x in system.parameters.items() if x is UNSET and s.name not in besides]
+    if missing:
+        raise ValueError(
+            f"{what} needs a value for {missing}, which occur in the forces of {system!r} alone; "
+            f"give nh.integrate inputs={{{missing[0]!r}: ...}}, or system.set({missing[0]}=number)"
+        )
+
+
+def closed(system, feedback):
+    """The system whose inputs are given by expressions in t, q, v and parameters.
+
+    feedback : input -> expression.  Made once for each feedback, for all settings of parameters.
+    """
+    key = ("closed", *feedback.items())
+    new = system.generated(key, lambda: _closed(system, feedback))
+    kept = {s.name for s in new.parameters}
+    return new.set(
+        **{s.name: x for s, x in system.parameters.items() if x is not UNSET and s.name in kept}
+    )
+
+
+def _closed(system, feedback):
+    if system.full is not None:
+        kind, (full,), options = system.__reduce__()[1]
+        return kind(_closed(full, feedback), **options)
+    known = {s.name: s for s in (*system.q, *system.v, *system.parameters, system.t) if s}
+    changes = {}
+    for u, e in feedback.items():
+        for s in e.free_symbols:
+            if s.name == "t" and system.t is None and "t" not in known:
+                changes["t"] = known["t"] = s
+            if known.get(s.name) != s:
+                raise ValueError(
+                    f"inputs[{u.name!r}] = {e} contains {s}, which is none of {list(known)} as "
+                    "they were made; write gains as numbers, or as parameters of the forces"
+                )
+    forces = [e.xreplace(feedback) for e in system.forces]
+    used = set().union(system.L.free_symbols, *(e.free_symbols for e in forces))
+    gone = {u for u in feedback if u not in used}
+    numbers = {s: x for s, x in system.parameters.items() if x is not UNSET and s not in gone}
+    return system.remade(forces=forces, parameters=numbers, **changes)

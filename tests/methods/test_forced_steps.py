@@ -1,0 +1,354 @@
+"""Forces in every method: the printed equations, orders, balances, and two independent oracles."""
+
+import numpy as np
+import pytest
+import sympy as sp
+from oracle import discrete
+from runs import made
+from scipy.integrate import solve_ivp
+from sympy.physics import mechanics as me
+
+import nhlab as nh
+
+x, y, z, vx, vy, vz, t, c = nh.symbols("x y z vx vy vz t c")
+L = (vx**2 + vy**2 + vz**2) / 2 - (x**2 + y**2)
+RULES = [(), (0.3,), (0.3, True), (0.0, True)]
+
+
+def damped(time=False):
+    """The particle with damping, a gyroscopic and a curved force; and one that shakes it."""
+    shake = {"t": t} if time else {}
+    forces = (-c * vx + y * vy, int(time) * sp.sin(3 * t) - x * vy / 3 - y * vx, -(vz**3) / 5)
+    start = {"q0": (0, 1, 0), "v0": (1, 1, 1), "parameters": {c: 0.3}}
+    return nh.System((x, y, z), (vx, vy, vz), L, [vz - y * vx], forces=forces, **shake, **start)
+
+
+def shaken():
+    return damped(time=True)
+
+
+def slope(system, method, T=2.0, first=20, **how):
+    return nh.diagnostics.order(
+        system, method, T=T, hs=T / (first * 2 ** np.arange(4)), **how
+    ).slope
+
+
+# ---------------------------------------------------------------------------- the equations
+
+
+@pytest.mark.ledger("CM01-5.5")
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_printed_equations(rule):
+    """D1Ld(1,2) + D2Ld(0,1) + F-(1,2) + F+(0,1) = A^T lam, with F written out here."""
+    s, m, h = made(shaken), nh.DLA(*rule), 0.1
+    sol = nh.integrate(s, m, h=h, steps=30)
+    points = (m.alpha, 1 - m.alpha) if m.symmetric else (m.alpha,)
+    F = sp.lambdify((t, *s.q, *s.v), [e.subs({c: 0.3}) for e in s.forces])
+
+    def impulses(k):
+        """(F-, F+) of the step from node k."""
+        q0, q1 = sol.q[k], sol.q[k + 1]
+        at = [
+            np.array(F(sol.t[k] + a * h, *((1 - a) * q0 + a * q1), *(q1 - q0) / h)) for a in points
+        ]
+        weights = ([1 - a for a in points], points)
+        return [
+            h * np.average([w * f for w, f in zip(ws, at, strict=True)], axis=0) for ws in weights
+        ]
+
+    Ld = discrete(s, m)
+    for k in range(1, 30):
+        before, after = (sol.t[k - 1], sol.q[k - 1], sol.t[k], sol.q[k]), slice(k, k + 2)
+        step = sol.t[after][0], sol.q[after][0], sol.t[after][1], sol.q[after][1]
+        left = Ld.D2(*step) + Ld.D4(*before) + impulses(k)[0] + impulses(k - 1)[1]
+        np.testing.assert_allclose(left, sol.lam[k] @ s.A(sol.q[k]), atol=1e-13)
+
+
+@pytest.mark.ledger("CM01-5.5")
+def test_the_gyroscopic_force_of_a_reduction_is_one_of_these():
+    """A Chaplygin system is Variational's with its gyroscopic force given as forces."""
+    red = nh.Chaplygin(nh.systems.particle(), fibre="z")
+    alone = nh.System(red.q, red.v, red.L, forces=list(red.gyroscopic))
+    for m in (nh.Variational(), nh.Variational(0.3, True), nh.RK4()):
+        a, b = (nh.integrate(s, m, red.q0, red.v0, h=0.1, steps=40).q for s in (red, alone))
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-12)
+
+
+# ---------------------------------------------------------------------------- orders
+
+
+METHODS = [(m(*r), 1 if r == (0.3,) else 2) for m in (nh.DLA, nh.Projector) for r in RULES]
+METHODS += [(nh.RK4(), 4), (nh.Reversible(), 2), (nh.Composition(nh.DLA()), 4)]
+METHODS += [(nh.Composition(nh.Reversible()), 4)]
+
+
+@pytest.mark.parametrize("method, expected", METHODS, ids=repr)
+def test_orders(method, expected):
+    assert slope(made(shaken), method, first=10) == pytest.approx(expected, abs=0.15)
+
+
+@pytest.mark.parametrize("method, expected", [(nh.DiscreteGradient(), 2)], ids=repr)
+def test_order_of_the_discrete_gradient(method, expected):
+    assert slope(made(damped), method) == pytest.approx(expected, abs=0.1)
+
+
+@pytest.mark.parametrize("rule", [(), (0.3, True)], ids=str)
+def test_order_of_a_variable_step(rule):
+    """EDLA's nodes lie elsewhere, so the error is that of each node at its own time."""
+    s, errors = made(damped), []
+    for h in (0.04, 0.02, 0.01):
+        sol = nh.integrate(s, nh.EDLA(*rule), h=h, steps=round(1 / h))
+        exact = solve(s, sol.t)
+        errors.append(np.abs(sol.q - exact).max())
+    rates = np.log2(np.divide(errors[:-1], errors[1:]))
+    assert (np.abs(rates - 2) < 0.15).all()
+
+
+def solve(s, times):
+    """(q at the times) by SciPy alone, from the system's acceleration."""
+    n = len(s.q)
+
+    def rates(time, state):
+        return np.concatenate([state[n:], s.acceleration(state[:n], state[n:], time)])
+
+    start = np.concatenate([s.q0, s.v0]).astype(float)
+    found = solve_ivp(rates, (times[0], times[-1]), start, "DOP853", times, rtol=1e-11, atol=1e-12)
+    return found.y[:n].T
+
+
+# ---------------------------------------------------------------------------- oracles
+
+
+def pulled_sleigh():
+    """The sleigh with drag on its mass, a motor at the contact and a torque."""
+    s = nh.systems.sleigh()
+    X, Y, th = s.q
+    ux, uy, w = s.v
+    a = next(p for p in s.parameters if p.name == "a")
+    mass = ux - a * w * sp.sin(th), uy + a * w * sp.cos(th)
+    drag, pull = [-e * (1 + ux**2 + uy**2) / 4 for e in mass], sp.cos(t) / 2
+    lever = a * (drag[1] * sp.cos(th) - drag[0] * sp.sin(th))
+    forces = {X: drag[0] + pull * sp.cos(th), Y: drag[1] + pull * sp.sin(th)}
+    forces[th] = lever + sp.sin(2 * t) / 3
+    return s.remade(forces=forces, t=t)
+
+
+def kane(times, q0, v0, m=1.0, I=1.0, a=0.2):
+    """The same by SymPy's KanesMethod and SciPy: nothing of nhlab."""
+    X, Y, th, ux, uy, w = me.dynamicsymbols("x y theta ux uy w")
+    T, N = me.dynamicsymbols._t, me.ReferenceFrame("N")
+    B = N.orientnew("B", "Axis", (th, N.z))
+    B.set_ang_vel(N, w * N.z)
+    contact, centre = me.Point("C"), me.Point("G")
+    contact.set_vel(N, ux * N.x + uy * N.y)
+    centre.set_pos(contact, a * B.x)
+    centre.v2pt_theory(contact, N, B)
+    body = me.RigidBody("body", centre, B, m, (me.inertia(B, 0, 0, I), centre))
+    drag = -centre.vel(N) * (1 + ux**2 + uy**2) / 4
+    loads = [(centre, drag), (contact, sp.cos(T) / 2 * B.x), (B, sp.sin(2 * T) / 3 * N.z)]
+    kd = [X.diff(T) - ux, Y.diff(T) - uy, th.diff(T) - w]
+    method = me.KanesMethod(
+        N, (X, Y, th), (ux, w), kd, u_dependent=[uy],
+        velocity_constraints=[ux * sp.sin(th) - uy * sp.cos(th)],
+    )  # fmt: skip
+    method.kanes_equations([body], loads)
+    state = (X, Y, th, ux, w, uy)
+    M, f = (
+        sp.lambdify((T, state), e, "numpy", cse=True)
+        for e in (method.mass_matrix_full, method.forcing_full)
+    )
+
+    def rates(time, y):
+        return np.linalg.solve(M(time, y), f(time, y)).ravel()
+
+    start = [*q0, v0[0], v0[2], v0[1]]
+    return solve_ivp(rates, (0, times[-1]), start, "DOP853", times, rtol=1e-12, atol=1e-12).y[:3].T
+
+
+def test_kanes_equations():
+    s = pulled_sleigh()
+    sol = nh.integrate(s, nh.Reference(), h=0.1, steps=30)
+    exact = kane(sol.t, s.q0, s.v0)
+    np.testing.assert_allclose(sol.q, exact, rtol=0, atol=1e-9)
+    assert (
+        np.abs(sol.q - nh.integrate(nh.systems.sleigh(), nh.Reference(), h=0.1, steps=30).q).max()
+        > 0.1
+    )
+    for method in (nh.DLA(), nh.Projector(), nh.DLA(0.2, True)):
+        errors = [
+            np.abs(nh.integrate(s, method, h=h, steps=round(3 / h)).q[-1] - exact[-1]).max()
+            for h in (0.1, 0.05, 0.025)
+        ]
+        assert (np.abs(np.log2(np.divide(errors[:-1], errors[1:])) - 2) < 0.2).all()
+
+
+def oscillator():
+    return nh.System([x], [vx], vx**2 / 2 - 2 * x**2, forces=[-vx / 2], q0=(1,), v0=(0,))
+
+
+def decaying(times):
+    g, w = 0.25, np.sqrt(4 - 0.25**2)
+    return np.exp(-g * times) * (np.cos(w * times) + g / w * np.sin(w * times))
+
+
+@pytest.mark.parametrize(
+    "method, expected",
+    [(nh.Variational(), 2), (nh.Variational(0.2, True), 2), (nh.Variational(0.2), 1), (nh.RK4(), 4),
+     (nh.DiscreteGradient(), 2), (nh.Composition(nh.Variational(), 6), 6)],
+    ids=repr,
+)  # fmt: skip
+def test_damped_oscillator(method, expected):
+    s, first = made(oscillator), {6: 4, 1: 80}.get(expected, 10)
+    found = slope(s, method, first=first, reference=lambda times: decaying(times)[:, None])
+    assert found == pytest.approx(expected, abs=0.15)
+
+
+def test_falling_with_drag():
+    """m v' = -m g - k v^2 downwards: v = -tanh(t) v_end, and the drag eats what weight gives."""
+    s = nh.System([z], [vz], vz**2 / 2 - 9.81 * z, forces={z: 0.1 * vz**2}, q0=(0,), v0=(0,))
+    end, h = np.sqrt(9.81 / 0.1), 0.01
+    sol, scaled = nh.integrate(s, nh.Variational(), h=h, steps=600), 9.81 / end
+    np.testing.assert_allclose(sol.v[:, 0], -end * np.tanh(scaled * sol.t), rtol=0, atol=1e-4)
+    height = -(end**2) / 9.81 * np.log(np.cosh(scaled * sol.t))
+    lost = (end * np.tanh(scaled * sol.t)) ** 2 / 2 + 9.81 * height
+    np.testing.assert_allclose(sol.work(), lost, rtol=0, atol=1e-5 * abs(lost[-1]))
+
+
+# ---------------------------------------------------------------------------- balances
+
+
+@pytest.mark.parametrize("rule", [(), (0.3,), (0.3, True)], ids=str)
+def test_energy_balance_of_a_variable_step(rule):
+    """E+ changes by the work h F.v of the step, written out here; DLA's does not."""
+    s, m = made(damped), nh.EDLA(*rule)
+    count = 100 if m.order == 2 else 10  # a few more, and there is no step
+    sol = nh.integrate(s, m, h=0.05, steps=count)
+    points = (m.alpha, 1 - m.alpha) if m.symmetric else (m.alpha,)
+    q0, v, h = sol.q[:-1], sol.v_step, sol.h
+    work = h * np.mean([s.power(q0 + a * h[:, None] * v, v) for a in points], axis=0)
+    change = np.diff(sol.energy("midpoints"))
+    np.testing.assert_allclose(change, work[1:], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(np.diff(sol.work()), work, rtol=0, atol=1e-15)
+    other = nh.integrate(s, nh.DLA(*rule), h=0.05, steps=100)
+    assert np.abs(np.diff(other.energy("midpoints") - other.work()[1:])).max() > 1e-6
+
+
+def test_energy_balance_of_the_discrete_gradient():
+    sol = nh.integrate(made(damped), nh.DiscreteGradient(), h=0.1, steps=200)
+    assert np.ptp(sol.energy()) > 0.5 and np.ptp(sol.energy() - sol.work()) < 1e-13
+
+
+@pytest.mark.parametrize(
+    "method, rate", [(nh.RK4(), 4), (nh.Reference(), 4), (nh.DLA(), 2)], ids=repr
+)
+def test_work_of_other_methods(method, rate):
+    gaps = []
+    for h in (0.1, 0.05):
+        sol = nh.integrate(made(damped), method, h=h, steps=round(2 / h))
+        gaps.append(np.abs(sol.energy() - sol.work() - sol.energy()[0])[-1])
+    assert np.log2(gaps[0] / gaps[1]) > rate - 0.5
+    kept = nh.integrate(made(damped), method, h=0.01, steps=200, every=4)
+    assert kept.work()[-1] == pytest.approx(sol.work()[-1], abs=2e-3)
+
+
+def test_no_energy_jump_is_said_of_a_driven_run(recwarn):
+    s = nh.System([x], [vx], vx**2 / 2, forces=[50], q0=(0,), v0=(0.001,))
+    nh.integrate(s, nh.Variational(), h=0.1, steps=200)
+    nh.ensemble(s, nh.Variational(), [[0], [1]], [[0.001]] * 2, h=0.1, steps=200)
+    assert not recwarn.list
+
+
+# ---------------------------------------------------------------------------- groups, reductions
+
+
+def top(rule="log"):
+    """A free body with drag, a motor in the body and a torque that depends on its attitude."""
+    w = nh.symbols("w1 w2 w3")
+    g = nh.symbols("qw qx qy qz")
+    R = nh.groups.SO3.matrix(g)
+    L = (w[0] ** 2 + 2 * w[1] ** 2 + 3 * w[2] ** 2) / 2
+    forces = {w[0]: 0.3 - w[0] / 4 + R[2, 1], "w2": -R[2, 0] - w[1] * w[0] ** 2 / 3}
+    start = {"q0": (1, 0, 0, 0), "v0": (0.5, 1, 0.2)}
+    return nh.GroupSystem(
+        nh.groups.SO3, w, L, [w[2] - R[0, 0] * w[1] / 5], g=g, rule=rule, forces=forces, **start
+    )
+
+
+@pytest.mark.parametrize("method", [nh.DLA(), nh.Projector(), nh.DLA(0.3, True)], ids=repr)
+@pytest.mark.parametrize("rule", ["log", "cayley"])
+def test_body_forces(rule, method):
+    assert slope(top(rule), method, first=10) == pytest.approx(2, abs=0.15)
+
+
+def test_body_forces_by_hand():
+    """I w' = I w x w + torque + A^T lambda, and the work of the torque is the energy gained."""
+    s, q, (I, w) = top(), np.array([0.8, 0.6, 0, 0]), (np.diag([1.0, 2, 3]), np.array([1, 2, 0.4]))
+    torque = [0.3 - w[0] / 4 + 2 * q[2] * q[3] + 2 * q[0] * q[1], -w[1] * w[0] ** 2 / 3, 0]
+    torque[1] -= 2 * q[1] * q[3] - 2 * q[0] * q[2]
+    np.testing.assert_allclose(s.force(q, w), torque, atol=1e-15)
+    force = s.multipliers(q, w) @ s.A(q)
+    right = np.cross(I @ w, w) + torque + force
+    np.testing.assert_allclose(I @ s.acceleration(q, w), right, atol=1e-13)
+    sol = nh.integrate(s, nh.RK4(), h=0.01, steps=300)
+    assert np.ptp(sol.energy()) > 0.05 and np.ptp(sol.energy() - sol.work()) < 1e-5
+
+
+def test_cayley_steps_with_a_force_in_space_are_not_composed():
+    with pytest.raises(ValueError, match="is not symmetric"):
+        nh.integrate(top("cayley").remade(constraints=[]), nh.Composition(nh.DLA()), h=0.1, steps=1)
+
+
+@pytest.mark.parametrize("method", [nh.RDLA(), nh.RDLA(0.3, True), nh.REDLA()], ids=repr)
+def test_invariant_forces_are_reduced(method):
+    """The reconstructed motion is that of DLA or EDLA on the full system."""
+    full = made(damped)
+    red = nh.Chaplygin(full, fibre="z")
+    assert red.is_forced
+    sol = nh.integrate(red, method, h=0.05, steps=60)
+    whole = nh.integrate(full, method.full, h=0.05, steps=60)
+    back = red.reconstruct(sol)
+    for a, b in ((back.q, whole.q), (back.p, whole.p), (back.lam[1:], whole.lam[1:])):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(sol.work(), whole.work(), rtol=0, atol=1e-9)
+    r, v = whole.q[5, :2], whole.v_projected[5, :2]
+    assert red.power(r, v) == pytest.approx(full.power(whole.q[5], whole.v_projected[5]))
+    a, b = (nh.integrate(s, nh.Reference(), h=0.2, steps=10).q[:, :2] for s in (red, full))
+    np.testing.assert_allclose(a, b, rtol=0, atol=1e-9)
+
+
+def wheeled(force=0):
+    """The particle with a wheel w, whose momentum is kept unless a force turns it."""
+    w, vw = nh.symbols("w vw")
+    forces, start = {x: -c * vx, w: force}, {"q0": (0, 1, 0, 0), "v0": (1, 1, 1, 0.5)}
+    kinetic = L + vw**2 / 2 + vw * vy / 3
+    about = {"forces": forces, "parameters": {c: 0.3}, **start}
+    return nh.System((x, y, z, w), (vx, vy, vz, vw), kinetic, [vz - y * vx], **about)
+
+
+@pytest.mark.parametrize(
+    "reduced",
+    [lambda s: nh.Horizontal(s, fibre="w"), lambda s: nh.Mixed(s, fibre="z w", momentum="w"),
+     lambda s: nh.Chaplygin(nh.Horizontal(s, fibre="w"), fibre="z")],
+    ids=["Horizontal", "Mixed", "Chaplygin of Horizontal"],
+)  # fmt: skip
+def test_forces_across_a_horizontal_symmetry(reduced):
+    red, full = reduced(wheeled()), wheeled()
+    sol = nh.integrate(red, nh.Reference(), h=0.2, steps=10)
+    whole = nh.integrate(full, nh.Reference(), h=0.2, steps=10)
+    np.testing.assert_allclose(sol.q, whole.q[:, : len(red.q)], rtol=0, atol=1e-9)
+    sol, whole = (
+        nh.integrate(s, m, h=0.1, steps=30) for s, m in ((red, nh.RDLA()), (full, nh.DLA()))
+    )
+    np.testing.assert_allclose(sol.q, whole.q[:, : len(red.q)], rtol=0, atol=1e-11)
+    np.testing.assert_allclose(sol.work(), whole.work(), rtol=0, atol=1e-11)
+
+
+def test_forces_that_are_no_symmetry():
+    with pytest.raises(ValueError, match="no symmetry of the forces"):
+        nh.Chaplygin(made(damped).remade(forces={x: z * c}), fibre="z")
+    for reduction in (nh.Horizontal, nh.Mixed):
+        options = (
+            {"fibre": "w"} if reduction is nh.Horizontal else {"fibre": "z w", "momentum": "w"}
+        )
+        with pytest.raises(ValueError, match=r"the force vx acts along w, so its momentum is not"):
+            reduction(wheeled(force=vx), **options)
