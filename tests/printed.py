@@ -324,7 +324,8 @@ def broken(F, sol, whole_momenta=False):
             allowed = np.nan_to_num(allowed, nan=np.inf) + 1e-14 * whole[SIZED[name]]
             if whole_momenta and name == "momentum":
                 allowed[:] = allowed.max(-1, keepdims=True)
-            for k in map(tuple, np.argwhere(~(np.abs(y) <= allowed))[:1]):
+            wrong = np.isfinite(allowed) & ~(np.abs(y) <= allowed)  # what overflows is not judged
+            for k in map(tuple, np.argwhere(wrong)[:1]):
                 found.append(
                     (name, int(few[k[0] * len(few) // len(y)]), float(y[k]), float(allowed[k]))
                 )

@@ -124,7 +124,8 @@ def _solve(stage, let, known, result):
         near = tolerance * (size + weight * speed)
         if not np.all(np.abs(d) <= near):
             lost = _round_off(system, J, r, [*known.values(), *(x + d)])
-            near = np.maximum(near, np.minimum(lost, tolerance * speed))
+            most = tolerance * np.where(weight == 0, size, speed)
+            near = np.maximum(near, np.minimum(lost, most))
         if np.isfinite(x).all() and np.all(np.abs(d) <= near):
             known |= dict(zip(stage.unknowns, x.tolist(), strict=True))
             return True
