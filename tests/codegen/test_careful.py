@@ -101,6 +101,8 @@ def test_negative_steps_are_never_accepted():
         assert abs(found - np.sign(guess)) < 1e-15 and ok == (guess > 0)
         attempt = careful_step(statement, 0.0, 0.1, [guess], [])
         assert attempt.ok == (guess > 0) and ("not positive" in attempt.reason) == (guess < 0)
+    assert not space["step"](1e16, 0.1, 1.2)[0]
+    assert "lost beside t = 1e+16" in careful_step(statement, 1e16, 0.1, [1.2], []).reason
 
 
 @pytest.mark.parametrize("c, good", [(1e8, True), (1e14, False)])
