@@ -129,7 +129,7 @@ def judge_steps(case, sol):
         return check_energy(sol)
     try:
         found = printed.broken(case.formulas, sol, case.subject.full is not None)
-    except NameError:  # of a function that NumPy does not have
+    except (NameError, np.linalg.LinAlgError):  # a function that NumPy does not have; no inverse
         return
     for name, step, residual, allowed in found:
         off = f"{residual:.1e} where {allowed:.1e} is allowed"

@@ -11,6 +11,7 @@ equations: the residual must be smaller than the change that such a difference m
 from functools import cached_property
 
 import numpy as np
+import printed_nodes as nodes
 import sympy as sp
 from oracle import gradient, numeric
 from scipy.linalg import expm
@@ -19,7 +20,8 @@ import nhlab as nh
 
 # The part of the state whose round-off an equation has at least.
 SIZED = {"momentum": "p", "p_plus": "p", "reflection": "p", "lam": "p", "q1": "q", "g": "q"}
-SIZED |= {"constraint": "v", "nodes": "v", "step": "v", "energy": "e", "e": "e"}
+SIZED |= {"constraint": "v", "nodes": "v", "step": "v", "energy": "e", "e": "e", "mean": "v"}
+SIZED |= {"kick": "p", "arrival": "p", "both": "lam"}
 REL = 1e-8  # the tolerance on Newton's last correction, before which the error was larger
 HAT = {  # the matrices hat(e_j)
     "SO3": -np.array(
@@ -61,6 +63,8 @@ class Formulas:
             "E": lambda: sum(u * p for u, p in zip(v, L_v, strict=True)) - L,
             "M": lambda: [gradient(p, v) for p in L_v],
             "G": lambda: (sp.hessian(L, v) if system.metric is None else system.metric).tolist(),
+            "L_v_q": lambda: [gradient(p, q) for p in L_v],
+            "A_v_q": lambda: [gradient(c, q) for c in rows],
             "L_v_rate": lambda: [rate(p) for p in L_v],  # without the acceleration
             "A_rate_v": lambda: [rate(c) for c in rows],
         }
@@ -255,7 +259,14 @@ def equations(system, method):
     if isinstance(method, nh.Projector):
         return projector
     if isinstance(method, nh.RK4):
-        return None if hasattr(system, "group") else rk4
+        if not hasattr(system, "group"):
+            return rk4
+        return None if system.L.has(*system.q[system.k :]) else nodes.rk4_on_groups
+    base = getattr(method, "method", method)
+    if isinstance(base, nh.Reversible) and system.is_mechanical:
+        return nodes.reversible
+    if isinstance(base, (nh.DLA, nh.Variational)):
+        return nodes.composed(Step)
     return None if isinstance(method, nh.Reference) else at_nodes
 
 
@@ -310,17 +321,21 @@ def broken(F, sol, whole_momenta=False):
         return []
     rng = np.random.default_rng(1)
     few = np.unique(np.r_[0, steps - 1, rng.integers(0, steps, 6)])
-    x, whole, found = parts(sol, few), sizes(sol), []
+    whole, found, method = sizes(sol), [], getattr(sol.method, "method", sol.method)
+    x = parts(sol, few) if method is sol.method else nodes.substeps(sol, few)
+    if not x:
+        return []
     with np.errstate(all="ignore"):
-        r, others = (
-            judge(F, sol.method, x),
-            [judge(F, sol.method, y) for y in moved(rng, x, sol, whole)],
-        )
+        r = judge(F, method, x)
+        others = [judge(F, method, y) for y in moved(rng, x, sol, whole)]
         for name, y in r.items():
             allowed = np.max([np.abs(o[name] - y) for o in others], axis=0)
             allowed = np.nan_to_num(allowed, nan=np.inf) + 1e-14 * whole[SIZED[name]]
             if whole_momenta and name == "momentum":
                 allowed[:] = allowed.max(-1, keepdims=True)
-            for k in map(tuple, np.argwhere(~(np.abs(y) <= allowed))[:1]):
-                found.append((name, int(few[k[0]]), float(y[k]), float(allowed[k])))
+            wrong = np.isfinite(allowed) & ~(np.abs(y) <= allowed)  # what overflows is not judged
+            for k in map(tuple, np.argwhere(wrong)[:1]):
+                found.append(
+                    (name, int(few[k[0] * len(few) // len(y)]), float(y[k]), float(allowed[k]))
+                )
     return found

@@ -33,6 +33,8 @@ JUDGED = [
     (S.ball, nh.Projector()),
     (S.rigid_body, nh.Variational()),
     (S.sleigh_se2, nh.DLA()),
+    (S.suslov, nh.RK4()),
+    (S.sleigh_se2, nh.RK4()),
 ]
 
 
@@ -55,6 +57,26 @@ def test_the_judge_sees_a_change_in_the_sixth_digit(make, method, h):
     assert not printed.broken(formulas, sol)
     sol.rows.v[2, :] *= 1 + 1e-6
     sol.rows.v[2, -1] += 1e-6
+    assert printed.broken(formulas, sol)
+
+
+INSIDE = [
+    (S.sleigh, nh.Reversible()),
+    (S.snakeboard, nh.Reversible()),
+    (S.sleigh, nh.Composition(nh.DLA(0.3, True), 6)),
+    (S.kepler, nh.Composition(nh.Variational())),
+    (S.sleigh, nh.Composition(nh.Reversible())),
+    (S.rubber_ball, nh.RK4()),
+]
+
+
+@pytest.mark.parametrize("make, method", INSIDE, ids=[f"{f.__name__} {m}" for f, m in INSIDE])
+def test_the_judge_sees_a_change_that_the_constraints_do_not(make, method):
+    sol = nh.integrate(make(), method, h=0.1, steps=4)
+    formulas = printed.Formulas(sol.system)
+    assert not printed.broken(formulas, sol)
+    sol.rows.v[2, :] *= 1 + 1e-6
+    assert {"nodes", "g"}.isdisjoint(name for name, *_ in printed.broken(formulas, sol))
     assert printed.broken(formulas, sol)
 
 

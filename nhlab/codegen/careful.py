@@ -33,7 +33,7 @@ class Attempt:
 
 def careful_step(statement, t, h, carry, args):
     """Newton with partial pivoting on the statement's own equations."""
-    result = Attempt()
+    result, begun = Attempt(), t
     result.carry = np.asarray(carry, float)
     for part in statement.factors or (1.0,):
         known = {statement.t: t, statement.h: part * h}
@@ -54,6 +54,9 @@ def careful_step(statement, t, h, carry, args):
     elif result.h <= 0:
         result.reason = f"the equations have the step h = {result.h:.3g}, which is not positive"
         result.advice = "Start with another h."
+    elif statement.new_h is not None and not begun + result.h > begun:
+        result.reason = f"the step h = {result.h:.3g} is lost beside t = {begun:.3g}"
+        result.advice = "Start with another h, or with t0 = 0."
     else:
         result.ok = True
     return result
@@ -124,7 +127,8 @@ def _solve(stage, let, known, result):
         near = tolerance * (size + weight * speed)
         if not np.all(np.abs(d) <= near):
             lost = _round_off(system, J, r, [*known.values(), *(x + d)])
-            near = np.maximum(near, np.minimum(lost, tolerance * speed))
+            most = tolerance * np.where(weight == 0, size, speed)
+            near = np.maximum(near, np.minimum(lost, most))
         if np.isfinite(x).all() and np.all(np.abs(d) <= near):
             known |= dict(zip(stage.unknowns, x.tolist(), strict=True))
             return True

@@ -56,7 +56,8 @@ def plan(statement):
     new_h = statement.h
     if statement.new_h is not None:
         new_h = statement.new_h
-        conditions.append(sp.Gt(new_h, 0, evaluate=False))
+        later = statement.t + new_h  # a step may be lost beside t
+        conditions.append(sp.Gt(later, statement.t, evaluate=False))
     lines += block.before
     conditions += positive(block.positive, lines, statement.args)
     given = {*statement.carry, *statement.args, statement.t, statement.h, statement.part}

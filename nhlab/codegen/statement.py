@@ -43,7 +43,7 @@ class Statement:
     ``let`` abbreviates: pairs (symbol, expression), each expression in earlier symbols.
     ``t`` and ``h`` are the time and the step size; ``args`` are constant during a run, but for the
     ``inputs`` among them, of which a loop is given one value for each step.  A method
-    that chooses its own step gives ``new_h``; a step with ``new_h <= 0`` is never accepted.
+    that chooses its own step gives ``new_h``; a step that t does not grow by is never accepted.
     With ``factors`` a step is made of substeps of size ``part * h``, part being each factor in
     turn; then stages, update and let are those of a substep, written in t, h, carry and ``part``.
     ``definite`` says that M should be positive definite, so that elimination needs no pivoting; a

@@ -101,3 +101,16 @@ def test_negative_steps_are_never_accepted():
         assert abs(found - np.sign(guess)) < 1e-15 and ok == (guess > 0)
         attempt = careful_step(statement, 0.0, 0.1, [guess], [])
         assert attempt.ok == (guess > 0) and ("not positive" in attempt.reason) == (guess < 0)
+    assert not space["step"](1e16, 0.1, 1.2)[0]
+    assert "lost beside t = 1e+16" in careful_step(statement, 1e16, 0.1, [1.2], []).reason
+
+
+@pytest.mark.parametrize("c, good", [(1e8, True), (1e14, False)])
+def test_round_off_is_no_reason_to_refuse_a_step_unless_it_is_large(c, good):
+    """Newton cannot correct b by less than the last digit of c + b."""
+    t, h, a, b, far = (sp.Dummy(name) for name in ("t", "h", "a", "b", "far"))
+    equations = (a - 10, b + 1000 * sp.sin(far + b) - x)
+    stage = Stage((a, b), equations, (a * 0, b * 0), weights=(1, 1e-6))
+    statement = Statement(t, h, carry=(x,), args=(far,), stages=(stage,), update=(b,))
+    attempt = careful_step(statement, 0.0, 0.1, [1e-3 + 1000 * np.sin(c + 1e-3)], [c])
+    assert attempt.ok == good and (not good or abs(attempt.carry[0] - 1e-3) < 5e-8)

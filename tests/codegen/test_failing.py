@@ -179,10 +179,13 @@ def test_runs_through_places_where_m_is_not_definite(backend):
 def test_a_long_derivation_says_so(capsys):
     with at_work("deriving the equations", after=0.05):
         time.sleep(0.8)
-    assert "deriving the equations (00:0" in capsys.readouterr().err
+    assert "deriving the equations; Ctrl-C stops it (00:0" in capsys.readouterr().err
     with at_work("deriving the equations", after=5):
         pass
     assert capsys.readouterr().err == ""
+    with pytest.raises(KeyboardInterrupt, match="while deriving the equations; no step was taken"):
+        with at_work("deriving the equations"):
+            raise KeyboardInterrupt
 
 
 def test_a_derivation_can_be_stopped_and_leaves_nothing_behind():

@@ -215,3 +215,14 @@ ERRORS = [
 def test_errors_say_what_is_wrong(f, given, message):
     with pytest.raises(ValueError, match=message):
         f(given)
+
+
+@both
+def test_turns_of_any_number_of_radians(G):
+    """exp keeps the group: its sines and cosines are those of one angle."""
+    xi = np.array([-1.4e-3, -0.255, 0.3]) * 10.0 ** np.arange(16)[:, None]
+    g = G.exp(xi)
+    one = G.multiply(g, G.inverse(g))
+    assert gap(one, np.eye(4)[0] if G is SO3 else 0) < 1e-15 * (1 if G is SO3 else 1e15)
+    if G is SO3:
+        assert gap(np.linalg.norm(g, axis=1), 1) < 1e-15

@@ -249,6 +249,22 @@ def test_leapfrog_is_symplectic():
 
 # ------------------------------------------------------------------ DiscreteGradient
 
+
+@pytest.mark.parametrize("h", [300.0, 1000.0])
+def test_energy_of_steps_over_many_wavelengths(h):
+    """Each is accepted with its energy, or refused."""
+    system, q0 = S.transmission(), np.array([0.0713, 0.5692, -0.7023])
+    v0 = system.project(q0, [1.4e-5, -6.5e-6, -2.5e-5])
+    try:
+        sol = run(system, nh.DiscreteGradient(), h, 10, q0=q0, v0=v0)
+    except nh.IntegrationError as stopped:
+        sol = stopped.trajectory
+    E, V = sol.energy(), system.V(sol.q)
+    assert sol.steps > 5 and np.abs(E - E[0]).max() < 1e-12 * (
+        np.abs(V).max() + np.abs(E - V).max()
+    )
+
+
 ENERGY = dict(particle=0.2, robot=0.1, sleigh=0.2, contact_oscillator=0.2, transmission=0.1)
 ENERGY["snakeboard"] = 0.003  # up to phi = pi/2
 

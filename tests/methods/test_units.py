@@ -4,6 +4,7 @@ import math
 import warnings
 
 import numpy as np
+import printed
 import pytest
 import sympy as sp
 from runs import difference, round_off
@@ -108,3 +109,33 @@ def test_accepted_steps_satisfy_the_equations(name, h):
     # q1 is read as q2 - h v, which loses eps |q2|; the force of the potential amplifies it
     assert np.abs(residual / scale).max() < 1e-9
     assert np.abs(sol.constraint("midpoints")).max(initial=0) < 1e-9 * np.abs(sol.v_step).max()
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("speed, h", [(100, 1000), (9000, 100), (9000, 1000)])
+def test_corrections_are_small_beside_the_motion_not_beside_h_times_its_acceleration(
+    speed, h, alpha
+):
+    L = vx**2 * (2 + sp.tanh(x) ** 2 / 9) / 2 + vx * vy * sp.sin(y) / 5 + vy**2 / 2
+    system = nh.System((x, y), (vx, vy), L, [vy - vx * sp.sin(x) * sp.tanh(y)])
+    q0 = np.array([0.9, 0.4])
+    v0 = system.project(q0, [-speed, -speed / 4])
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of energy jumps
+            sol = nh.integrate(system, nh.DLA(alpha), q0, v0, h=h, steps=20)
+    except nh.IntegrationError as stopped:
+        sol = stopped.trajectory
+    assert not printed.broken(printed.Formulas(system), sol)
+
+
+@pytest.mark.parametrize("method", [nh.DLA(), nh.Projector(), nh.EDLA(), nh.Reversible()], ids=str)
+def test_tiny_first_velocities(method):
+    """From 1e-13 to 1 in some steps; what is at rest beside it stays there to round-off."""
+    c, s = math.cos(0.3), math.sin(0.3)
+    L = (vx**2 + vy**2 + vz**2) / 2 + c * x + s * y - z**2 / 2
+    blade = [vx * sp.sin(z) - vy * sp.cos(z)]  # down the slope, where nothing turns it
+    system = nh.System((x, y, z), (vx, vy, vz), L, blade)
+    q0, v0 = [0, 0, 0], 1e-13 * np.array([1, 0, 0])
+    sol = nh.integrate(system, method, q0, v0, h=0.1, steps=20)
+    assert sol.steps == 20 and abs(sol.rows.v[-1, 0]) > 0.1

@@ -107,6 +107,26 @@ def test_ensembles_with_parameters_and_sound_energies_do_not_warn():
     assert many.ok.all() and many.jumps == {}
 
 
+def test_energies_of_round_off_do_not_warn():
+    """At rest p = b; its last digit is a velocity, and an energy, beside which there is none."""
+    omega2, method = 1.4135248510339358**2, nh.Variational(0.2640302553510526)
+    L = vx**2 * (omega2 * (x**2 + 1) + 7) / 2 + 0.421510643772912 * vx * sp.exp(-(x**2))
+    system, q0 = nh.System((x,), (vx,), L), [-3.22440499907768e-07]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sol = nh.integrate(system, method, q0, [0.0], h=0.1, steps=10)
+        many = nh.ensemble(system, method, q0, [0.0], h=[0.1, 0.2], steps=10)
+    assert sol.rows.v.any() and many.jumps == {}
+
+
+def test_quaternions_beyond_the_squares_of_floats_are_unit_ones():
+    q0 = [0.12103769863128595, -0.8674569099438355, 0.38048025357626347, -0.2968217672935678]
+    v0, options = [-0.03278991179319068, 0.11006447793775487, 0], {"h": 1000, "steps": 2}
+    with pytest.warns(RuntimeWarning, match="energy changes"):
+        sol = nh.integrate(S.suslov(rule="log"), nh.RK4(), q0, v0, **options)
+    assert np.abs(np.linalg.norm(sol.q, axis=1) - 1).max() < 1e-15
+
+
 # ---------------------------------------------------------------------------- at the door
 
 

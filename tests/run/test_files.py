@@ -65,8 +65,8 @@ def test_saved_where_told(tmp_path):
     with np.load(tmp_path / "text.npz", allow_pickle=False) as file:
         assert sorted(file) == ["about", "rows"]
         assert json.loads(str(file["about"]))["system"]["name"] == "particle"
-    with pytest.raises(FileNotFoundError):
-        nh.load(tmp_path / "nothing.npz")
+    with pytest.raises(FileNotFoundError, match=r"no file .*nothing.*save writes"):
+        nh.load(tmp_path / "nothing")
 
 
 def test_saved_run_of_a_given_q1_and_a_stopped_run(tmp_path):
