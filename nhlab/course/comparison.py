@@ -3,9 +3,10 @@
     python3 -m nhlab run -m nhlab.course.comparison
 
 writes ``nhlab/course/data``: ``which_integrator.npz``, the same on every run, and ``timings.csv``,
-the times of the machine it ran on.  That took it ten minutes; with the names of parts behind it,
-``energy``, ``atlas`` or ``work``, these alone are measured anew.  On the chaotic problem every
-rounding makes other runs: it has so many starts that the verdicts do not depend on it.
+the times of the machine it ran on.  That took seven minutes of processor time; with the names of
+parts behind it, ``energy``, ``atlas`` or ``work``, these alone are measured anew.  On the chaotic
+problem every rounding makes other runs: it has so many starts that the verdicts do not depend on
+it.
 """
 
 import csv

@@ -480,9 +480,9 @@ def prediction_3():
 def prediction_4():
     r"""It *settles*: from t = 20 on $\omega$ changes by no more than <late:.0e>. It is then
     (<a:.3f>, <b:.3f>, 0), and the energy is <E:.2f> as in the beginning. Long before, the body came
-    from the opposite rotation, (<c:.3f>, <d:.3f>, 0). Without constraints this cannot be: a motion
-    that keeps the energy keeps areas, too (lesson 1), and where areas are kept nothing settles.
-    With nonholonomic constraints it can. Remember it.
+    from the opposite rotation, (<c:.3f>, <d:.3f>, 0). Without constraints this cannot be: the
+    motion then keeps areas (lesson 1), and where areas are kept nothing settles. With nonholonomic
+    constraints it can. Remember it.
     """
     sol = integrate(systems.suslov(), Reference(), h=0.1, steps=400)
     late, w, first = spread(sol.v[200:]), sol.v[-1], systems.suslov_omega(sol.system, -30.0)
