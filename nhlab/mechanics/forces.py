@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import sympy as sp
 
 from .checks import UNSET, read_expression, sequence
@@ -25,8 +27,22 @@ def read_forces(system, given):
         name = getattr(key, "name", key)
         if name not in names:
             raise ValueError(f"forces: {name!r} is no coordinate here; there are {list(names)}")
-        forces[names[name]] += read_expression(e, f"forces[{str(name)!r}]")
+        e = read_expression(e, f"forces[{str(name)!r}]")
+        forces[names[name]] += e.replace(is_cut, written_out)
     return tuple(forces) if any(forces) else ()
+
+
+def is_cut(e):
+    """True for what a controller saturates or switches with."""
+    return isinstance(e, (sp.Max, sp.Min, sp.Heaviside))
+
+
+def written_out(e):
+    """In functions that all generated code knows."""
+    if isinstance(e, sp.Heaviside):
+        return e.rewrite(sp.Piecewise)
+    sign = 1 if isinstance(e, sp.Max) else -1
+    return reduce(lambda a, b: (a + b + sign * sp.Abs(a - b)) / 2, e.args)
 
 
 def force_names(system):

@@ -238,7 +238,8 @@ class Trajectory:
     # ------------------------------------------------------------------ other forms
 
     def to_dataframe(self):
-        """A pandas DataFrame: t, the coordinates, velocities, momenta, and per step h, lam."""
+        """A pandas DataFrame: t, the coordinates, velocities, momenta, and per step h, lam and
+        inputs."""
         import pandas as pd
 
         s, first = self.system, [np.nan]  # the first row has no step behind it
@@ -247,6 +248,7 @@ class Trajectory:
         more = {"t": self.t} | {f"p_{x}": self.p[:, k] for k, x in enumerate(s.degrees)}
         more["h"] = np.concatenate([first, self.h])
         more |= {f"lam{k}": np.concatenate([first, x]) for k, x in enumerate(self.lam.T)}
+        more |= self.inputs
         more = {f"step_{k}" if k in data else k: x for k, x in more.items()}
         time = next(iter(more))
         return pd.DataFrame({time: more.pop(time), **data, **more})
