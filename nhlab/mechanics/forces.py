@@ -8,6 +8,8 @@ import sympy as sp
 
 from .checks import UNSET, read_expression, sequence
 
+CUTS = sp.Max, sp.Min, sp.Heaviside  # by which controllers saturate and switch
+
 
 def read_forces(system, given):
     """The forces as expressions, one per velocity, or () where there are none."""
@@ -28,17 +30,13 @@ def read_forces(system, given):
         if name not in names:
             raise ValueError(f"forces: {name!r} is no coordinate here; there are {list(names)}")
         e = read_expression(e, f"forces[{str(name)!r}]")
-        forces[names[name]] += e.replace(is_cut, written_out)
+        e = e.replace(lambda x: isinstance(x, CUTS), written_out) if e.has(*CUTS) else e
+        forces[names[name]] += e
     return tuple(forces) if any(forces) else ()
 
 
-def is_cut(e):
-    """True for what a controller saturates or switches with."""
-    return isinstance(e, (sp.Max, sp.Min, sp.Heaviside))
-
-
 def written_out(e):
-    """In functions that all generated code knows."""
+    """One of CUTS in functions that all generated code knows."""
     if isinstance(e, sp.Heaviside):
         return e.rewrite(sp.Piecewise)
     sign = 1 if isinstance(e, sp.Max) else -1
@@ -69,10 +67,7 @@ def closed(system, feedback):
     """
     key = ("closed", *feedback.items())
     new = system.generated(key, lambda: _closed(system, feedback))
-    kept = {s.name for s in new.parameters}
-    return new.set(
-        **{s.name: x for s, x in system.parameters.items() if x is not UNSET and s.name in kept}
-    )
+    return new.set(**{s.name: x for s, x in system.numbers.items() if s in new.parameters})
 
 
 def _closed(system, feedback):
@@ -91,7 +86,6 @@ def _closed(system, feedback):
                     "they were made; write gains as numbers, or as parameters of the forces"
                 )
     forces = [e.xreplace(feedback) for e in system.forces]
-    used = set().union(system.L.free_symbols, *(e.free_symbols for e in forces))
-    gone = {u for u in feedback if u not in used}
-    numbers = {s: x for s, x in system.parameters.items() if x is not UNSET and s not in gone}
+    gone = set(system.inputs).difference(*(e.free_symbols for e in forces))
+    numbers = {s: x for s, x in system.numbers.items() if s not in gone}
     return system.remade(forces=forces, parameters=numbers, **changes)

@@ -146,8 +146,9 @@ class Trajectory:
         """The energy; which one matters.
 
         "nodes": of the evolved momenta, (N+1,).  "midpoints": the discrete energy of each step
-        (C03's E_plus), (N,).  "projected": of the projected velocities.  "average": of the average
-        of arriving and leaving momentum, (N-1,) at the inner nodes.
+        (C03's E_plus, with the work alpha h F.v of forces), (N,).  "projected": of the projected
+        velocities.  "average": of the average of arriving and leaving momentum, (N-1,) at the
+        inner nodes.
         """
         if at == "midpoints":
             return self.on_step("E_plus")

@@ -1,5 +1,6 @@
 """Inputs of the forces: numbers, a value for each step, functions of time, feedback."""
 
+import json
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
@@ -168,6 +169,25 @@ def test_files(tmp_path):
     assert back.system == sol.system and back.system.forces == sol.system.forces
     np.testing.assert_array_equal(back.inputs["u"], sol.inputs["u"])
     np.testing.assert_array_equal(back.p_minus, sol.p_minus)
+    with np.load(tmp_path / "run.npz") as file:
+        about, arrays = json.loads(str(file["about"])), {k: file[k] for k in ("rows", "inputs")}
+
+    def written(about, **arrays):
+        np.savez(tmp_path / "other.npz", about=np.array(json.dumps(about)), **arrays)
+        return nh.load(tmp_path / "other.npz")
+
+    assert written(about, **arrays).system == sol.system
+    for names in (["w"], ["u", "c"]):
+        with pytest.raises(ValueError, match="is not a trajectory"):
+            written(about | {"inputs": names}, **arrays)
+    with pytest.raises(ValueError, match="is not a trajectory"):
+        written(about, rows=arrays["rows"], inputs=arrays["inputs"] * np.nan)
+    plain = nh.integrate(nh.systems.particle(), nh.DLA(), **RUN)
+    plain.save(tmp_path / "plain.npz")
+    with np.load(tmp_path / "plain.npz") as file:
+        about, rows = json.loads(str(file["about"])), file["rows"]
+    del about["inputs"], about["system"]["forces"]  # as it was written before there were any
+    assert written(about, rows=rows).system == plain.system
     group = nh.systems.sleigh_se2()
     forced = group.remade(forces={group.v[0]: 1 - group.v[0]})
     run = nh.integrate(forced, nh.DLA(), h=0.1, steps=3)
