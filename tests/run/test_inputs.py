@@ -33,20 +33,17 @@ VALUES = wave(H * (np.arange(STEPS) + 0.5))
 
 def by_hand(system, method, values, name="u"):
     """Rows of a run made of single steps, each by the system with a constant input."""
-    program = method.program(system.set(**{name: values[0]}))
-    first = nh.integrate(system.set(**{name: values[0]}), method, h=H, steps=1)
-    rows = [first.rows.array[0]]
-    scale2 = (
-        nh.run.start.Start(system.set(**{name: values[0]}), method, None, None, h=H, steps=1)
-        .scale2[0]
-        .tolist()
+    first = system.set(**{name: values[0]})
+    rows, step = (
+        nh.integrate(first, method, h=H, steps=1).rows.array[:1],
+        method.program(first).step,
     )
     for n, value in enumerate(values):
-        args = method.arguments(system.set(**{name: value}), scale2)
-        ok, _, *new = program.step(n * H, H, *rows[-1].tolist(), *args)
+        args = method.arguments(system.set(**{name: value}), [1.0] * len(system.v))
+        ok, _, *new = step(n * H, H, *rows[-1].tolist(), *args)
         assert ok
-        rows.append(np.array(new))
-    return np.array(rows)
+        rows = np.vstack([rows, new])
+    return rows
 
 
 @pytest.mark.parametrize("method", [m for m in METHODS if not m.variable_step], ids=repr)
