@@ -169,8 +169,8 @@ class Trajectory:
         Summed as the method does, h F.v of each step with F where its rule takes it; for
         DiscreteGradient, and with every > 1, by the midpoint rule along the chords between the
         stored nodes.  For other methods that carry v, as RK4 and Reference, by Simpson's rule on
-        cubics through the nodes, of order 4 (on a group 2).  Where L does not contain t,
-        ``energy() - work()`` is what the true motion keeps.
+        cubics through the nodes, of order 4 (on a group 2).  ``energy() - work()`` is what the true
+        motion keeps, unless L contains t or a constraint, moving itself, does work too.
         """
         if self.inputs and self.every != 1:
             raise ValueError("the work of inputs needs every step; integrate with every=1")
