@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from inspect import signature
+
 import numpy as np
 import sympy as sp
 
@@ -31,10 +33,25 @@ def read_inputs(system, method, inputs, steps, times, parameters):
     if feedback:
         read = {u: read_expression(x, f"inputs[{u.name!r}]") for u, x in feedback.items()}
         system = closed(system, read)
+        method.check(system)  # another one, maybe with time
     others = parameters if isinstance(parameters, dict) else {}
     names = {getattr(x, "name", x) for x in (*held, *others)}
     need_inputs(system, "a run", besides=names)
     return system, dict(sorted(held.items(), key=lambda item: item[0].name))
+
+
+def _sampled(f, times, name):
+    """f at the times, a function of nothing else."""
+    try:
+        signature(f).bind(0.0)
+    except TypeError:
+        raise ValueError(
+            f"{name} must be a function of the time alone; write a feedback in the symbols of q "
+            "and v, as an expression"
+        ) from None
+    except ValueError:  # of a builtin function, which tells nothing of itself
+        pass
+    return [f(t) for t in times]
 
 
 def _held(u, x, method, steps, times):
@@ -48,7 +65,7 @@ def _held(u, x, method, steps, times):
             )
         if times is None:
             raise ValueError(f"{name} is a function of time, so all runs need the same h")
-        x = [x(t) for t in times.tolist()]
+        x = _sampled(x, times.tolist(), name)
     try:
         values = np.array(x, float)
     except (TypeError, ValueError, OverflowError):
