@@ -115,15 +115,17 @@ def losses(c, h):
 def friction_panel(T=400.0):
     """The energy of the robot with a little resistance: true, by DLA and by RK4."""
     board, ax = new_board((8.6, 4.2))
-    frame(ax, "time $t$", "energy, mean over swings (J)", (0, T))
+    frame(ax, "time $t$", "change of the energy (J)", (0, T))
 
     def update(c, h):
-        """The energy of the robot over time: the true one, that of DLA and that of RK4.
+        """The energy that the robot has lost as time goes on: truly, by DLA and by RK4.
 
-        c is the resistance in the wheels, h the step of DLA and RK4."""
+        Means over some swings. c is the resistance in the wheels, in units of 0.0001; h the step
+        of DLA and RK4.
+        """
         for method, step in ((Reference(), 0.05), (DLA(), h), (RK4(), h)):
             t, E = swinging(method, c / 1e4, step, T)
-            board.curve(t, E, ax, **plot.look(method), label=plot.label(method))
+            board.curve(t, E - E[0], ax, **plot.look(method), label=plot.label(method))
             board.say(f"{plot.label(method)} loses", f"{E[0] - E[-1]:.3f} J")
         board.hold(ax, [0, T])
 
