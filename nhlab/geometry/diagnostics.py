@@ -72,7 +72,7 @@ def regularity(sol):
     s, m, v, h = sol.method.frame(sol.system), sol.method, sol.v_step, sol.h
     equations, _, let = dla_equations(s, m.symmetric, getattr(m, "constraint_alpha", None))
     q = sol.system.move(sol.q[1:], v, -h)
-    point = {s.t: sol.t[1:] - h, s.h: h, s.alpha: m.alpha, **sol.system.parameters}
+    point = {s.t: sol.t[1:] - h, s.h: h, s.alpha: m.alpha, **sol.driven().parameters}
     point |= dict(zip((*s.q, *s.v1), np.concatenate([q, v], -1).T, strict=True))
     matrix = _derivative(equations, (*s.v1, *s.lam1), let, point)
     sign = np.array([-1] * s.n + [1] * len(sol.system.constraints))  # g is solved as g/h
@@ -147,6 +147,8 @@ def symplectic_change(sol, k):
     beta_d = lam_a A^a(q).dq is the work of the step's constraint impulse.
     """
     s, m = sol.system, sol.method
+    if s.is_forced:
+        raise ValueError(f"CM01 (22) is a law without forces, and {s!r} has some")
     if m.variable_step or not m.discrete or sol.every != 1 or not 0 <= k < len(sol) - 1:
         raise ValueError(
             f"symplectic_change needs a step 0 <= k < {len(sol) - 1} of a discrete "

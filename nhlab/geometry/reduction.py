@@ -57,6 +57,11 @@ class Reduction(DiscreteConnection, System):
     def _check_invariance(self):
         """L, the constraints and g must not depend on s."""
         full = self.full
+        if full.is_affine:
+            raise ValueError(
+                f"reduction is stated for constraints A v = 0 and those of {full!r} move, they "
+                "have parts without velocities; integrate the full system"
+            )
         if full.metric is not None:
             raise ValueError(
                 "reduction knows no metric of its own: make the system without "
@@ -531,7 +536,8 @@ class ReducedLagrangian:
 
     p_minus = B(r0)^T p_minus_full = -D1Ld* + F_minus and p_plus = B(r1)^T p_plus_full =
     D2Ld* - F_plus, B = (1, -A): with these momenta the DLA step is CM01 (32), statement 4 of DRP.
-    Each of the two equations also tells the force, given the momentum.
+    Each of the two equations also tells the force, given the momentum; forces of the full system
+    are part of it, with the sign of (32), which is not that of (34).
     """
 
     def __init__(self, reduction, t, q, v, h, alpha, symmetric):
@@ -555,6 +561,10 @@ class ReducedLagrangian:
 
         self.p_minus = bundle.lifted(Ld.p_minus, A(t, *q))
         self.p_plus = bundle.lifted(Ld.p_plus, A(t + h, *r1))
+        pairs = (Ld.impulse_minus, A(t, *q)), (Ld.impulse_plus, A(t + h, *r1))
+        self.impulse_minus, self.impulse_plus = (
+            [*bundle.lifted(x[:-1], at), x[-1]] for x, at in pairs
+        )
 
     @cached_property
     def D1Ld(self):

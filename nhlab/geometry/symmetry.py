@@ -137,7 +137,8 @@ class Symmetry:
         v, t = v[:, : len(s.v)], 0.7 + 0.1 * np.arange(len(q))
         with np.errstate(all="ignore"):
             for _ in range(20 if s.holonomic else 0):
-                q = q - np.einsum("pij,pj->pi", np.linalg.pinv(s.values(s.symbolic.Dg, q)), s.g(q))
+                slopes = s.values(s.symbolic.Dg, q, None, t)
+                q = q - np.einsum("pij,pj->pi", np.linalg.pinv(slopes), s.g(q, t))
             table = [s.symbolic.E, *chain(*s.symbolic.A, *self.fields)]
             good = np.isfinite(s.values(table, q, v, t)).all(-1)
         if good.sum() < 8:
@@ -164,15 +165,20 @@ class Symmetry:
 
     @cached_property
     def _B(self):
-        """A(q) xi_Q(q), an m x k matrix of expressions; g_q is its null space."""
-        A = self.system.symbolic.A
-        return sp.Matrix(len(A), len(self.names), lambda m, a: dot(A[m], self.fields[a][:-1]))
+        """A(q) xi_Q(q), an m x k matrix of expressions; g_q is its null space.
+
+        On R x Q the one-forms are A dq + b dt.
+        """
+        S = self.system.symbolic
+        rows = [(*row, b) for row, b in zip(S.A, S.b, strict=True)]
+        return sp.Matrix(len(rows), len(self.names), lambda m, a: dot(rows[m], self.fields[a]))
 
     @cached_property
     def _B_values(self):
         """Its values at generic points, (points, m, k), and how large a column could be, (k,)."""
         q, _, t = self._generic
-        A, xi = self.system.A(q, t), self._fields(q, t)[..., :-1]
+        A, xi = self.system.A(q, t), self._fields(q, t)
+        A = np.concatenate([A, np.broadcast_to(self.system.b(q, t), A.shape[:2])[..., None]], -1)
         size = np.einsum("pmi,pai->pma", np.abs(A), np.abs(xi)).max((0, 1), initial=0)
         return np.einsum("pmi,pai->pma", A, xi), size
 
@@ -260,10 +266,17 @@ class Symmetry:
     def forcing(self, sol, method=None, section=None):
         """The right-hand side of CM01 (24), by which J_nh_d is to change, shape (N-1, s).
 
-        D2Ld(q_k, q_k+1).(xi~(q_k+1) - xi~(q_k))_Q(q_k+1)
+        D2Ld(q_k, q_k+1).(xi~(q_k+1) - xi~(q_k))_Q(q_k+1), and the impulses of forces along xi~(q_k)
         """
-        c = self._coefficients(sol.q[1:], sol.t[1:], self._of(sol, whole=True), section)
-        return np.einsum("ksa,ka->ks", np.diff(c, axis=0), self.J_d(sol, method)[1:])
+        system = self._of(sol, whole=True)
+        c = self._coefficients(sol.q[1:], sol.t[1:], system, section)
+        change = np.einsum("ksa,ka->ks", np.diff(c, axis=0), self.J_d(sol, method)[1:])
+        if not system.is_forced:
+            return change
+        xi, (before, after) = self._fields(sol.q, sol.t, system), self._impulses(sol, method)
+        along = np.einsum("kai,ki->ka", xi[1:-1], before[1:])
+        along += np.einsum("kai,ki->ka", xi[2:], after[1:])
+        return change + np.einsum("ksa,ka->ks", c[:-1], along)
 
     def residual(self, sol, method=None, section=None):
         r"""The discrete momentum equation on a run, left side minus right side, shape (N-1, s).
@@ -273,7 +286,9 @@ class Symmetry:
 
         CM01 (24), FIM08 theorem 2 and, with time, C03 (7).  Where Ld is invariant it is round-off
         for DLA, Projector and EDLA, with a time component for EDLA alone; for RK4 and Reference it
-        is of order h^3.  Any other ``section`` may be tried, also one outside D.
+        is of order h^3.  Forces add their impulses (1-alpha) h F.xi~(q_k)_Q(q_k) and
+        alpha h F.xi~(q_k)_Q(q_k+1) to the right side, and momenta are kept where these vanish.
+        Any other ``section`` may be tried, also one outside D.
         """
         change = np.diff(self.J_nh_d(sol, method, section), axis=0)
         return change - self.forcing(sol, method, section)
@@ -282,18 +297,22 @@ class Symmetry:
         r"""The momentum equation CM01 (23) at states, left side minus right side, shape (..., s).
 
         .. math:: \frac{d}{dt}J^{nh} = \frac{\partial L}{\partial v}\cdot
-                  \Bigl(\frac{d}{dt}\tilde\xi(q)\Bigr)_Q
+                  \Bigl(\frac{d}{dt}\tilde\xi(q)\Bigr)_Q + F\cdot\tilde\xi_Q
 
         Instead of (q, v, t) a run may be given.  J is differentiated by the chain rule with the
         acceleration ``a``, by default that of the constrained motion.
         """
         system = self.system
         if v is None:
-            system, q, v, t = self._of(q), q.q, q.v, q.t
+            self._of(q)
+            system, q, v, t = q.driven(slice(None)), q.q, q.v, q.t
         a = system.acceleration(q, v, t) if a is None else np.asarray(a, float)
         by_v = system.values([[e.diff(u) for u in system.v] for e in self._J], q, v, t)
         dJ = system.values([system.symbolic.rate(e) for e in self._J], q, v, t)
         dJ = dJ + np.einsum("...ai,...i->...a", by_v, a)
+        if system.is_forced:
+            F = np.concatenate([system.force(q, v, t), -system.power(q, v, t)[..., None]], -1)
+            dJ = dJ - np.einsum("...ai,...i->...a", self._fields(q, t, system), F)
         return np.einsum("...sa,...a->...s", self._coefficients(q, t, system, section), dJ)
 
     def _of(self, sol, whole=False):
@@ -316,11 +335,22 @@ class Symmetry:
         if sol.method.discrete and method in (None, sol.method):
             p, E = sol.p[1:], np.zeros(len(sol) - 1) if timeless else sol.energy("midpoints")
         else:
-            method = _discrete(DLA() if method is None else method)
-            s, t, q, h = self._of(sol, whole=True), sol.t[:-1], sol.q[:-1], np.diff(sol.t)
-            v = s.velocity_between(q, sol.q[1:], h)
-            p, E = (method.on_step(s, x, t, q, v, h) for x in ("p_plus", "E_plus"))
+            p, E = self._on_chords(sol, method, "p_plus", "E_plus")
         return np.concatenate([p, -E[:, None]], -1)
+
+    def _impulses(self, sol, method):
+        """Those of the forces at the beginning and at the end of each step, shape (N, n+1) each."""
+        if sol.method.discrete and method in (None, sol.method):
+            return sol.on_step("impulse_minus"), sol.on_step("impulse_plus")
+        return self._on_chords(sol, method, "impulse_minus", "impulse_plus")
+
+    def _on_chords(self, sol, method, *what):
+        """Parts of the discrete Lagrangian of a method between the nodes of any run."""
+        self._of(sol, whole=True)
+        method = _discrete(DLA() if method is None else method)
+        s, t, q, h = sol.driven(), sol.t[:-1], sol.q[:-1], np.diff(sol.t)
+        v = s.velocity_between(q, sol.q[1:], h)
+        return [method.on_step(s, x, t, q, v, h) for x in what]
 
     # ------------------------------------------------------------------ invariance
 
@@ -351,19 +381,20 @@ class Symmetry:
                 raise ValueError(report.line(name))
 
     def _changes_of_L(self):
-        """Of L dt along each generator: f.xi + L_v.xi' + L_t tau - E tau'."""
+        """Of L dt along each generator: (f - F).xi + L_v.xi' + L_t tau - E tau'."""
         s, S = self.system, self.system.symbolic
+        f = [a - b for a, b in zip(S.f, S.F, strict=True)]
         size = np.abs(s.values([s.L, S.E], *self._generic)).sum(-1)
         for x in self.fields:
-            terms = [a * b for a, b in zip((*S.f, S.L_t), x, strict=True)]
+            terms = [a * b for a, b in zip((*f, S.L_t), x, strict=True)]
             terms += [a * S.rate(b) for a, b in zip((*S.L_v, -S.E), x, strict=True)]
             yield _in_words(s.values(terms, *self._generic), size, sum(terms))
 
     def _changes_of_D(self):
-        """Of A v where A v = 0, and of g where g = 0, along each generator."""
+        """Of A v + b where it is 0, and of g where g = 0, along each generator."""
         s, (q, v, t) = self.system, self._generic
         A = s.A(q, t)
-        v = v - np.einsum("pia,paj,pj->pi", np.linalg.pinv(A), A, v)
+        v = v - np.einsum("pia,pa->pi", np.linalg.pinv(A), s.constraint(q, v, t))
         size = np.abs(A).sum((1, 2)) * np.abs(v).sum(1)
         for x in self.fields:
             along = self._variation(x).items()
@@ -374,23 +405,26 @@ class Symmetry:
     def _variation(self, x):
         """How q, v, t change: q by X = R xi, v by R dv = d/dt X - (dR/dX) v, where q' = R v.
 
-        The term -tau' v of a change of time, along v itself, does not leave D.
+        The term -tau' v of a change of time, along v itself, does not leave D, unless D moves.
         """
         s = self.system
         X, qdot = s.rate(s.q, x[:-1]), sp.Matrix(s.rate(s.q, s.v))
         change = sp.Matrix([s.symbolic.rate(e) for e in X]) - qdot.jacobian(s.q) * sp.Matrix(X)
         R = qdot.jacobian(s.v)
         dv = (R.T * R).applyfunc(sp.simplify).inv() * R.T * change
+        if s.is_affine:
+            dv -= s.symbolic.rate(x[-1]) * sp.Matrix(s.v)
         changes = dict(zip((*s.q, *s.v), (*X, *dv), strict=True))
         return changes if s.t is None else {**changes, s.t: x[-1]}
 
     def _changes_of_Ld(self, method):
         """Along each generator: D1Ld.xi(q0) + D2Ld.xi(q1), the two slots of time included."""
         s, (q, v, t) = self.system, self._generic
-        parts = ("p_minus", "E_minus", "p_plus", "E_plus")
-        p0, E0, p1, E1 = (method.on_step(s, x, t, q, v, H) for x in parts)
-        left = self._fields(q, t) * np.c_[-p0, E0][:, None]
-        right = self._fields(s.move(q, v, H), t + H) * np.c_[p1, -E1][:, None]
+        s = s.drive(dict.fromkeys(s.inputs, 1.0))  # forces are taken out again, whatever they are
+        parts = ("p_minus", "E_minus", "p_plus", "E_plus", "impulse_minus", "impulse_plus")
+        p0, E0, p1, E1, F0, F1 = (method.on_step(s, x, t, q, v, H) for x in parts)
+        left = self._fields(q, t) * (np.c_[-p0, E0] - F0)[:, None]
+        right = self._fields(s.move(q, v, H), t + H) * (np.c_[p1, -E1] - F1)[:, None]
         for terms in np.concatenate([left, right], -1).swapaxes(0, 1):
             yield _in_words(terms, np.abs(H * E0))
 

@@ -60,29 +60,34 @@ class DiscreteLagrangian:
 
     @cached_property
     def p_minus(self):
-        """-D1Ld - F_minus at q0, the momentum that leaves q0; forces enter as in CM01 (34)."""
+        """-D1Ld - impulse_minus at q0, the momentum that leaves q0, with forces as in CM01 (34)."""
         return self._momenta(lambda L_v, f, ah, bh: L_v - bh * f)
 
     @cached_property
     def p_plus(self):
-        """D2Ld + F_plus at q1, the momentum that arrives at q1."""
+        """D2Ld + impulse_plus at q1, the momentum that arrives at q1."""
         return self._momenta(lambda L_v, f, ah, bh: L_v + ah * f)
 
-    @cached_property
-    def F_minus(self):
-        """(1-alpha) h F, the impulse of the system's forces that acts at q0, CM01 (33)."""
-        return [self.mean(lambda ah, bh, at, e=e: bh * at(e)) for e in self.system.short.F]
+    @property
+    def _one_form(self):
+        """The forces on R x Q, F.(dq - v dt), the component along t last."""
+        return (*self.system.short.F, -self.system.short.power)
 
     @cached_property
-    def F_plus(self):
-        """alpha h F, the impulse of the forces that acts at q1."""
-        return [self.mean(lambda ah, bh, at, e=e: ah * at(e)) for e in self.system.short.F]
+    def impulse_minus(self):
+        """(1-alpha) h of the forces F.(dq - v dt), which act at q0: F-_d of CM01 (33), (34)."""
+        return [self.mean(lambda ah, bh, at, e=e: bh * at(e)) for e in self._one_form]
+
+    @cached_property
+    def impulse_plus(self):
+        """alpha h of the same, at q1: F+_d of CM01 (33), (34)."""
+        return [self.mean(lambda ah, bh, at, e=e: ah * at(e)) for e in self._one_form]
 
     @cached_property
     def E_minus(self):
         """The derivative of Ld by t0 (C03 section 2): the discrete energy that leaves t0.
 
-        Less the work (1-alpha) h F.v that forces do from t0 on: on R x Q they are F.(dq - v dt).
+        Less the work (1-alpha) h F.v that forces do from t0 on.
         """
         S = self.system.short
         return self.mean(lambda ah, bh, at: at(S.E) + bh * at(S.L_t - S.power))
@@ -101,5 +106,5 @@ class DiscreteLagrangian:
 
     @cached_property
     def constraints(self):
-        """wd = A(q_alpha) v for each velocity constraint, CM01 (13), (14)."""
+        """wd = A(q_alpha) v + b(q_alpha) for each velocity constraint, CM01 (13), (14)."""
         return [self.mean(lambda ah, bh, at, c=c: at(c)) for c in self.system.short.constraints]

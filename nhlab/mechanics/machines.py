@@ -71,9 +71,9 @@ def roller_racer(m=1.0, I1=0.3, I2=0.1, k=1.0, d1=1.0, d2=0.1):
               \dot y\cos(\theta + \phi) - \dot x\sin(\theta + \phi)
               + (d_1\cos\phi + d_2)\dot\theta + d_2\dot\phi = 0
 
-    (x, y) is the rear axle.  From rest the swinging handlebar drives it forwards; one momentum
-    equation says how.  M is constant: the projector method keeps the energy up to that of the
-    spring, yet its zigzag grows where the motion settles.
+    (x, y) is the rear axle.  From rest the swinging handlebar drives it, forwards if d2 is short;
+    one momentum equation says how.  M is constant and V quadratic: the projector method keeps the
+    energy, yet its zigzag grows where the motion settles.
     """
     L = (m * (vx**2 + vy**2) + I1 * vtheta**2 + I2 * (vtheta + vphi) ** 2 - k * phi**2) / 2
     bar = across(theta + phi) + d1 * cos(phi) * vtheta + d2 * (vtheta + vphi)

@@ -16,7 +16,8 @@ class DLA(Method):
     .. math:: D_1L_d(q_1,q_2) + D_2L_d(q_0,q_1) = A(q_1)^T\lambda, \qquad w_d(q_1,q_2) = 0
 
     Order 2 for alpha = 1/2 or the symmetric rule, else 1.  The constraint may be discretised at
-    its own ``constraint_alpha`` (FIM08 Ex. 3).
+    its own ``constraint_alpha`` (FIM08 Ex. 3).  Forces add F-(q1,q2) + F+(q0,q1) to the left side,
+    F- = (1-alpha) h F and F+ = alpha h F with F where Ld takes L: CM01 (33), (34).
     """
 
     alpha: float = 0.5
@@ -25,9 +26,9 @@ class DLA(Method):
 
     keeps: ClassVar[tuple] = (
         "the discrete constraint wd(q_k, q_k+1) = 0",
-        "momenta of horizontal symmetries of Ld",
+        "momenta of horizontal symmetries of Ld along which no force acts",
         "the momentum equation, for symmetries of Ld",
-        "the law Phi* Omega = Omega + d beta_d of the symplectic form, CM01 (22)",
+        "the law Phi* Omega = Omega + d beta_d of the symplectic form, CM01 (22), without forces",
         "holonomic constraints",
     )
     loses: ClassVar[tuple] = (
@@ -44,9 +45,9 @@ class DLA(Method):
     def code_key(self):
         return (*super().code_key(), self.constraint_alpha is None)
 
-    def arguments(self, system, scale2):
+    def arguments(self, system, shares):
         own = () if self.constraint_alpha is None else (self.constraint_alpha,)
-        return (*own, *super().arguments(system, scale2))
+        return (*own, *super().arguments(system, shares))
 
     def statement(self, system):
         s = self.frame(system)
@@ -56,13 +57,13 @@ class DLA(Method):
             unknowns=(*s.v1, *s.lam1),
             equations=equations,
             guess=(*s.guess(), *s.lam),
-            scale2=(*s.scale2, *(None,) * s.m),
+            **s.measured(s.v1),
         )
         return Statement(
             t=s.t,
             h=s.h,
             carry=(*s.q, *s.p, *s.v, *s.lam),
-            args=(*own, s.alpha, *s.parameters, *s.scale2),
+            args=(*own, s.alpha, *s.parameters, *s.shares),
             stages=(stage,),
             update=(*s.q1(s.h), *Ld.p_plus, *s.v1, *s.lam1),
             let=let,

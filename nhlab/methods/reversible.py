@@ -38,7 +38,7 @@ class Reversible(Method):
     Perlmutter, J. Nonlinear Sci. 16 (2006), carried by v in D.  For constant M it goes through the
     points of ``DLA(0, symmetric=True)``, whose momenta are here projected on D at the nodes.  With
     holonomic constraints, for which g(q1) = 0 takes the place of the mean, it is RATTLE; with none
-    it is leapfrog.
+    it is leapfrog.  Forces are added to L_q.
 
     The nonholonomic RATTLE of Ferraro, Iglesias & Martin de Diego (DCDS Suppl. 2009) is another
     method: there one multiplier serves both steps that meet at a node, so that it maps
@@ -51,10 +51,11 @@ class Reversible(Method):
     order: ClassVar[int] = 2
     keeps: ClassVar[tuple] = (
         "the constraints at the nodes",
-        "time reversal: back after v -> -v, if L(q, -v) = L(q, v)",
+        "time reversal: back after v -> -v, if L(q, -v) = L(q, v) and F(q, -v) = F(q, v)",
         "holonomic constraints",
-        "momenta of coordinates that L does not contain, nor any constraint their velocities",
-        "the symplectic form, without velocity constraints",
+        "momenta of coordinates that L does not contain, nor any constraint their velocities, "
+        "and that no force moves",
+        "the symplectic form, without velocity constraints and forces",
     )
     loses: ClassVar[tuple] = ("energy (it oscillates, and drifts on some problems)",)
 
@@ -64,8 +65,8 @@ class Reversible(Method):
     def code_key(self):
         return ("Reversible",)
 
-    def arguments(self, system, scale2):
-        return (*system.parameters.values(), *scale2)
+    def arguments(self, system, shares):
+        return (*system.parameters.values(), *shares)
 
     def statement(self, system):
         s, S = Frame(system), system.short
@@ -90,7 +91,7 @@ class Reversible(Method):
                 *(end(g) / h for g in S.holonomic),  # to compare with velocities
             ),
             guess=(*v0, *(v0 if vb is not va else ()), *(x / 2 for x in s.lam)),
-            scale2=(*s.scale2, *(s.scale2 if vb is not va else ()), *(None,) * s.m),
+            **s.measured((*va, *(vb if vb is not va else ()))),
         )
         p_plus = [x + h / 2 * f for x, f in zip(p_b, map(end, S.f), strict=True)]
         last, v1, mu = arrival(s, t1, q1, p_plus, (*vb, *lam))
@@ -98,7 +99,7 @@ class Reversible(Method):
             t=s.t,
             h=h,
             carry=(*s.q, *v0, *s.lam),
-            args=(*s.parameters, *s.scale2),
+            args=(*s.parameters, *s.shares),
             stages=(drift, last),
             update=(*q1, *v1, *(x + y for x, y in zip(lam, mu, strict=True))),
             let=s.lets(),
@@ -106,7 +107,7 @@ class Reversible(Method):
 
 
 def arrival(s, t1, q1, p, guess):
-    """The momentum p put into D: L_v(q1, v1) + A(q1)^T mu = p, A(q1) v1 = 0; and v1, mu."""
+    """The momentum p put into D: L_v(q1, v1) + A(q1)^T mu = p, A v1 + b = 0; and v1, mu."""
     system, S = s.system, s.system.short
     v1 = tuple(dummy(f"{u.name}_1") for u in system.v)
     mu = tuple(dummy(f"mu{k}") for k in range(s.m))
@@ -117,8 +118,8 @@ def arrival(s, t1, q1, p, guess):
     ]
     stage = Stage(
         unknowns=(*v1, *mu),
-        equations=(*momentum, *(dot(row, v1) for row in A)),
+        equations=(*momentum, *(dot(row, v1) + there(e) for row, e in zip(A, S.b, strict=True))),
         guess=tuple(guess),
-        scale2=(*s.scale2, *(None,) * s.m),
+        **s.measured(v1),
     )
     return stage, v1, mu

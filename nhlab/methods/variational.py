@@ -15,6 +15,7 @@ class Variational(Method):
 
     .. math:: D_1L_d(q_1,q_2) + D_2L_d(q_0,q_1) = Dg(q_1)^T\lambda, \qquad g(q_2) = 0
 
+    Forces are part of the momenta, p- = -D1Ld - F-, p+ = D2Ld + F+: CM01 (34).
     Order 2 for alpha = 1/2 or the symmetric rule, else 1 from (q0, v0).  From an accurate q1 and
     for constant M it is a two-step method of order 2 for every alpha (CM01 section 4).
     """
@@ -22,7 +23,11 @@ class Variational(Method):
     alpha: float = 0.5
     symmetric: bool = False
 
-    keeps: ClassVar[tuple] = ("the symplectic form", "momenta of symmetries of Ld", "g(q) = 0")
+    keeps: ClassVar[tuple] = (
+        "the symplectic form, without forces",
+        "momenta of symmetries of Ld along which no force acts",
+        "g(q) = 0",
+    )
     loses: ClassVar[tuple] = ("energy (it oscillates but stays)",)
 
     def check(self, system):

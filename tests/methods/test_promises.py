@@ -64,6 +64,53 @@ def skew():
     return nh.System(q, s.v, L, s.constraints, q0=s.q0, v0=s.v0)
 
 
+def pulled_wheel():
+    """Forces on all coordinates but the wheel."""
+    return wheel().remade(forces={x: -vx / 3, y: sp.sin(x) - vy * vx / 5, z: -vz / 4})
+
+
+def pulled_bent_wheel():
+    return bent_wheel().remade(forces={x: -vx / 3, y: sp.sin(x) - vy * vx / 5, z: -vz / 4})
+
+
+def turned_wheel():
+    """A motor that turns the wheel."""
+    return wheel().remade(forces={w: vy / 3 + sp.sin(x) / 2})
+
+
+def drawn_kepler():
+    """A force along the radius, which turns nothing but takes energy."""
+    s = made(S.kepler)
+    return s.remade(forces=[-a * (s.q[0] * s.v[0] + s.q[1] * s.v[1]) / 5 for a in s.q])
+
+
+def braked_kepler():
+    s = made(S.kepler)
+    return s.remade(forces=[-u / 50 for u in s.v])
+
+
+def even_sleigh():
+    """Forces that are the same for v and -v."""
+    s = made(S.sleigh)
+    (a, b, theta), (_, vb, vtheta) = s.q, s.v
+    return s.remade(forces={a: -a / 3, b: vb**2 / 4 - b / 5, theta: sp.cos(a) / 5 + vtheta**2 / 3})
+
+
+def braked_sleigh():
+    s = made(S.sleigh)
+    return s.remade(forces=[-u / 5 for u in s.v])
+
+
+def braked_particle():
+    s = made(S.particle)
+    return s.remade(forces=[-s.v[0] / 5, -s.v[1] * s.q[0] / 3, -s.v[2] / 2])
+
+
+def pushed_free_particle():
+    s = made(S.free_particle)
+    return s.remade(forces=[0, 0.3, 0])
+
+
 def plane():
     return nh.Chaplygin(made(S.particle), fibre="z")
 
@@ -182,6 +229,12 @@ def work(method):
     return np.abs(Ld.D1(*after) + Ld.D3(*before)).max()
 
 
+def spent(make, method, at="nodes"):
+    """How far the energy less the work of the forces moves."""
+    sol = run(make, method)
+    return spread(sol.energy(at) - sol.work()[len(sol) - len(sol.energy(at)) :])
+
+
 def extended(make, method):
     """By how much a step of EDLA misses to keep dq ^ dp - dt ^ dE."""
     sol = run(make, method, steps=6)
@@ -243,18 +296,22 @@ def stops(method):
 
 
 EUCLID = {"x": {"x": 1}, "y": {"y": 1}, "turn": {"x": "-y", "y": "x", "theta": 1}}
-CYCLIC = "momenta of coordinates that L does not contain, nor any constraint their velocities"
+CYCLIC = "momenta of coordinates that L does not contain, nor any constraint their velocities, "
+CYCLIC += "and that no force moves"
 
 # sentence -> method -> (what the method makes of it, what a witness makes of it)
 KEEPS = {
-    "the symplectic form": lambda m: (form(S.kepler, m), form(S.kepler, nh.RK4())),
-    "the symplectic form, without velocity constraints": lambda m: (
+    "the symplectic form, without forces": lambda m: (
         form(S.kepler, m),
-        form(S.particle, m),
+        min(form(S.kepler, nh.RK4()), form(braked_kepler, m)),
     ),
-    "momenta of symmetries of Ld": lambda m: (
-        max(spin(run(S.kepler, m)), spin(run(S.spherical_pendulum, m))),
-        along(polar, m, TRANSLATION),  # a symmetry of L alone
+    "the symplectic form, without velocity constraints and forces": lambda m: (
+        form(S.kepler, m),
+        min(form(S.particle, m), form(braked_kepler, m)),
+    ),
+    "momenta of symmetries of Ld along which no force acts": lambda m: (
+        max(spin(run(make, m)) for make in (S.kepler, S.spherical_pendulum, drawn_kepler)),
+        min(along(polar, m, TRANSLATION), spin(run(braked_kepler, m))),  # a symmetry of L alone
     ),
     "g(q) = 0": lambda m: (holonomic(m), holonomic(nh.RK4())),
     "holonomic constraints": lambda m: (holonomic(m), holonomic(nh.RK4())),
@@ -262,33 +319,38 @@ KEEPS = {
         in_Dd(m, getattr(m, "constraint_alpha", None)),
         in_Dd(nh.Projector(m.alpha, m.symmetric)),
     ),
-    "momenta of horizontal symmetries of Ld": lambda m: (
-        max(along(bowl, m, ROTATION), momentum(bent_wheel, m, "w")),
-        min(along(bowl, nh.RK4(), ROTATION, h=0.4), momentum(S.particle, m, "z")),
+    "momenta of horizontal symmetries of Ld along which no force acts": lambda m: (
+        max(along(bowl, m, ROTATION), momentum(bent_wheel, m, "w"),
+            momentum(pulled_bent_wheel, m, "w", steps=20)),
+        min(along(bowl, nh.RK4(), ROTATION, h=0.4), momentum(S.particle, m, "z"),
+            momentum(turned_wheel, m, "w", steps=20)),
     ),
     "the momentum equation, for symmetries of Ld": lambda m: (
-        balance(S.sleigh, m, EUCLID),
+        max(balance(make, m, EUCLID) for make in (S.sleigh, even_sleigh, braked_sleigh)),
         balance(S.sleigh, nh.RK4(), EUCLID),
     ),
-    "the law Phi* Omega = Omega + d beta_d of the symplectic form, CM01 (22)": lambda m: (
+    "the law Phi* Omega = Omega + d beta_d of the symplectic form, CM01 (22), without forces":
+    lambda m: (
         law(m),
         form(S.sleigh, m),  # the form itself
     ),
     "the discrete energy of autonomous systems without forces, else its balance": lambda m: (
-        max(energy(S.particle, m, "midpoints"), work(m)),
-        max(energy(S.particle, nh.DLA(), "midpoints"), work(nh.DLA())),
+        max(energy(S.particle, m, "midpoints"), work(m), spent(braked_particle, m, "midpoints")),
+        min(energy(S.particle, nh.DLA(), "midpoints"), work(nh.DLA()),
+            spent(braked_particle, nh.DLA(), "midpoints")),
     ),
-    "the extended symplectic form, without constraints": lambda m: (
+    "the extended symplectic form, without constraints and forces": lambda m: (
         extended(S.kepler, m),
-        extended(S.particle, m),
+        min(extended(S.particle, m), extended(braked_kepler, m)),
     ),
     "the constraint for the average of arriving and leaving momentum": lambda m: (
         average(m),
         average(nh.DLA()),
     ),
-    "energy, if L is a bi-invariant metric and P, Q are built with it (FIM08 Thm 1)": lambda m: (
+    "energy without forces, if L is a bi-invariant metric and P, Q are built with it (FIM08 Thm 1)":
+    lambda m: (
         max(energy(make, m) for make in (S.free_particle, S.snakeboard, S.ball)),
-        energy(S.sleigh, m),
+        min(energy(S.sleigh, m), energy(pushed_free_particle, m)),
     ),
     "the reduced motion of DLA": lambda m: (shadow(m, m.full), shadow(m, nh.DLA(0.4))),
     "the reduced discrete constraints": lambda m: (
@@ -300,27 +362,39 @@ KEEPS = {
         energy(plane, m, "midpoints"),
         energy(plane, nh.RDLA(), "midpoints"),
     ),
-    "momenta that are linear in v with constant coefficients": lambda m: (
-        max(momentum(S.free_particle, m, "y"), momentum(S.snakeboard, m, "psi")),
-        momentum(bent_wheel, m, "w"),
+    "momenta that are linear in v with constant coefficients, along which no force acts":
+    lambda m: (
+        max(momentum(S.free_particle, m, "y"), momentum(S.snakeboard, m, "psi"),
+            momentum(pulled_wheel, m, "w")),
+        min(momentum(bent_wheel, m, "w"), momentum(turned_wheel, m, "w")),
     ),
     "the constraints at the nodes": lambda m: (
         max(tangent_to_sphere(m) if holds_g(m) else 0, at_nodes(m) if holds_v(m) else 0),
         at_nodes(nh.DLA()),
     ),
-    "energy at the nodes": lambda m: (energy(S.sleigh, m), energy(S.sleigh, nh.DLA())),
-    "time reversal: back after v -> -v, if L(q, -v) = L(q, v)": lambda m: (
-        back(S.sleigh, m),
-        min(back(skew, m), back(S.sleigh, nh.RK4())),
+    "energy at the nodes, without forces": lambda m: (
+        energy(S.sleigh, m),
+        min(energy(S.sleigh, nh.DLA()), energy(braked_sleigh, m)),
+    ),
+    "the balance of energy: with forces it changes by h F.u in a step": lambda m: (
+        max(spent(braked_sleigh, m), spent(braked_particle, m)),
+        spent(braked_sleigh, nh.DLA()),
+    ),
+    "time reversal: back after v -> -v, if L(q, -v) = L(q, v) and F(q, -v) = F(q, v)": lambda m: (
+        max(back(S.sleigh, m), back(even_sleigh, m)),
+        min(back(skew, m), back(S.sleigh, nh.RK4()), back(braked_sleigh, m)),
     ),
     CYCLIC: lambda m: (
-        max(momentum(bent_wheel, m, "w"), momentum(S.free_particle, m, "y")),
-        momentum(S.particle, m, "z"),  # L and A are free of z, but the constraint has vz
+        max(momentum(bent_wheel, m, "w"), momentum(S.free_particle, m, "y"),
+            momentum(pulled_bent_wheel, m, "w")),
+        # L and A are free of z, but the constraint has vz
+        min(momentum(S.particle, m, "z"), momentum(turned_wheel, m, "w")),
     ),
     f"{CYCLIC}, if M is constant and L has no terms b(q).v": lambda m: (
-        max(momentum(wheel, m, "w"), momentum(S.free_particle, m, "y")),
+        max(momentum(wheel, m, "w"), momentum(S.free_particle, m, "y"),
+            momentum(pulled_wheel, m, "w")),
         min(momentum(S.particle, m, "z"), momentum(bent_wheel, m, "w"),
-            momentum(magnetic_wheel, m, "w")),
+            momentum(magnetic_wheel, m, "w"), momentum(turned_wheel, m, "w")),
     ),
 }  # fmt: skip
 OSCILLATES = "energy (it oscillates, and drifts on some problems)"
