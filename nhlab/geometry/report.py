@@ -71,9 +71,12 @@ def report(system, q0=None, v0=None, *, T=None):
     T : how long the true motion is followed; by default about three of its fastest swings.
     A check that fails, or cannot be made, is a line of the report.
     """
+    unset = [s.name for s in system.parameters if s not in system.numbers]
+    system = system.set(**dict.fromkeys(unset, 0.0))
     trial = Trial(system, q0, v0, T)
     numbers = [len(x) for x in (system.v, system.constraints, system.holonomic)]
     size = "{} velocities; constraints: {} on velocities, {} on positions".format(*numbers)
+    size += f"; at 0: the inputs {', '.join(unset)}" if unset else ""
     lines = tuple(_line(check, trial) for check in CHECKS)
     return Report(f"{system.name or 'unnamed system'}: {size}", lines)
 
@@ -105,8 +108,9 @@ class Trial:
             q = q - np.linalg.pinv(s.values(s.short.Dg, q)) @ s.g(q)
         if v0 is not None:
             return q, np.array(v0, float)
-        v, A = s.samples(1)[1][0], s.A(q)
-        return q, v - np.linalg.pinv(A) @ (A @ v) if len(A) else v
+        v = s.samples(1)[1][0]
+        forms = [*s.short.constraints, *s.short.rates(s.short.holonomic)]
+        return q, v - np.linalg.pinv(s.A(q)) @ s.values(forms, q, v) if forms else v
 
     @cached_property
     def rate(self):
@@ -122,6 +126,15 @@ class Trial:
         values = np.linalg.eigvals(np.block([[np.zeros((n, n)), ways], [a_q, a_v]]))
         return max(0.25, np.abs(values).max())
 
+    @cached_property
+    def sources(self):
+        """What feeds energy in or takes it out, in words."""
+        s, (q, v) = self.system, self.start
+        moves = np.abs(s.A(q) @ v).max(initial=0) > 1e-6 * np.abs(v).max()
+        words = {"-dL/dt": s.t is not None, "the power F.v": s.is_forced}
+        words["the power of constraints that move"] = moves
+        return [word for word, there in words.items() if there]
+
     @property
     def T(self):
         return 20 / self.rate if self._T is None else self._T
@@ -129,7 +142,7 @@ class Trial:
     @cached_property
     def run(self):
         """The true motion, or as much of it as there is."""
-        steps = NODES[self.system.t is not None]
+        steps = NODES[bool(self.sources)]
         run = {"h": self.T / steps, "steps": steps, "progress": False}
         try:
             return integrate(self.system, Reference(), *self.start, **run)
@@ -155,18 +168,12 @@ def _both(ways):
 def motion(trial):
     """true motion: what happens from other starts."""
     sol = trial.run
-    slip, size = _slip(sol)
+    slip = np.abs(sol.constraint()).max(initial=0)
+    size = np.abs(trial.system.A(sol.q, sol.t)).max(initial=0) * np.abs(sol.v).max()
     good = slip <= EXACT * size and not sol.message
     end = sol.message or f"followed to t = {sol.t[-1]:.4g}"
     kept = f"the constraints hold to {_relative(slip, size)} of |A||v|"
     return good, f"{end}; {kept}" if trial.system.m else end
-
-
-def _slip(sol):
-    s = sol.system
-    A = s.A(sol.q, sol.t)
-    slip = np.abs(np.einsum("tij,tj->ti", A, sol.v)).max(initial=0)
-    return slip, np.abs(A).max(initial=0) * np.abs(sol.v).max()
 
 
 def integrability(trial):
@@ -211,16 +218,23 @@ def definiteness(trial):
 
 def energy(trial):
     """energy balance: a wrong L or wrong constraints, for their motion has an energy too."""
-    from scipy.integrate import simpson
-
     s, sol, size = trial.system, trial.run, trial.work
     E = sol.energy()
-    if s.t is None:
+    if not trial.sources:
         lost = np.ptp(E)
         return bool(lost <= EXACT * size), f"E is kept to {_relative(lost, size)} of v.p"
-    fed = simpson(-s.values(s.short.L_t, sol.q, sol.v, sol.t), x=sol.t)
-    lost = abs(E[-1] - E[0] - fed)
-    return bool(lost <= SUMMED * size), f"E changes by -dL/dt, to {_relative(lost, size)} of v.p"
+    power = s.power(sol.q, sol.v, sol.t) - s.values(s.short.L_t, sol.q, sol.v, sol.t)
+    slip = np.einsum("tij,tj->ti", s.A(sol.q, sol.t), sol.v)
+    power += (s.multipliers(sol.q, sol.v, sol.t) * slip).sum(1)
+    lost = abs(E[-1] - E[0] - _integral(power, sol))
+    words = f"E changes by {' and '.join(trial.sources)}, to {_relative(lost, size)} of v.p"
+    return bool(lost <= SUMMED * size), words
+
+
+def _integral(x, sol):
+    from scipy.integrate import simpson
+
+    return simpson(x, x=sol.t, axis=0)
 
 
 def momentum(trial):
@@ -238,9 +252,16 @@ def momentum(trial):
     p, fields = sol.p, fields_at(found.conserved, sol.q)
     J = np.einsum("ti,tki->tk", p, fields)
     size = (np.abs(p)[:, None] * np.abs(fields)).sum(-1).max(0)
-    change = float((np.ptp(J, axis=0) / np.maximum(size, 1e-300)).max())
-    kept = ", ".join(found.words(found.conserved))
-    return change <= EXACT, f"{text}; momenta kept, to {change:.0e}: {kept}"
+    words = f"to {{:.0e}}: {', '.join(found.words(found.conserved))}"
+    if not s.is_forced:
+        change = float((np.ptp(J, axis=0) / np.maximum(size, 1e-300)).max())
+        return change <= EXACT, f"{text}; momenta kept, {words.format(change)}"
+    push = np.einsum("ti,tki->tk", s.force(sol.q, sol.v, sol.t), fields)
+    gap = np.abs(J[-1] - J[0] - _integral(push, sol)) / np.maximum(size, 1e-300)
+    return (
+        gap.max() <= SUMMED,
+        f"{text}; momenta change by the forces alone, {words.format(gap.max())}",
+    )
 
 
 def orders(trial):

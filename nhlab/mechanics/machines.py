@@ -119,8 +119,9 @@ def wheel_energy(M, J, K, d):
 
 @listed("Fierro & Lewis 1998", "two-wheeled robot", among=machines)
 def two_wheeled_robot(
-    m=10.0, I=0.5, a=0.1, M=0.5, J=0.0025, K=0.00125, R=0.1, d=0.5, u=-1.0, w=0.3
-):
+    m=10.0, I=0.5, a=0.1, M=0.5, J=0.0025, K=0.00125, R=0.1, d=0.5,
+    tleft=0.0, tright=0.0, drag=0.0, u=-1.0, w=0.3,
+):  # fmt: skip
     r"""Robot with two driven wheels on one axle and a castor that weighs nothing.
 
     .. math:: L = \tfrac m2\bigl|(\dot x - a\dot\theta\sin\theta,\
@@ -132,13 +133,16 @@ def two_wheeled_robot(
               = R\dot\lambda,\ R\dot\rho
 
     lambda and rho, ``left`` and ``right``, turn the wheels; the centre of mass is a ahead of the
-    axle.  Without torques it is the sleigh with another mass and inertia, and ends straight ahead.
-    The speed u and the turn rate w shape only (q0, v0); v0 depends on R and d.
+    axle.  Forces: the torques tleft and tright of the motors, inputs if a run gives them values,
+    less drag times the rate of each wheel.  Without torques it is the sleigh with another mass and
+    inertia, and ends straight ahead.  The speed u and the turn rate w shape only (q0, v0); v0
+    depends on R and d.
     """
     body = (vx - a * vtheta * sin(theta)) ** 2 + (vy + a * vtheta * cos(theta)) ** 2
     L = (m * body + I * vtheta**2) / 2 + wheel_energy(M, J, K, d)
     v0 = (u, 0, w, (u - d * w / 2) / R, (u + d * w / 2) / R)
-    return dict(q=(x, y, theta, left, right), L=L, constraints=wheels(R, d), v0=v0)
+    forces = {left: tleft - drag * vleft, right: tright - drag * vright}
+    return dict(q=(x, y, theta, left, right), L=L, constraints=wheels(R, d), forces=forces, v0=v0)
 
 
 # ---------------------------------------------------------------------------- in space
@@ -146,8 +150,9 @@ def two_wheeled_robot(
 
 @listed("Pathak, Franch & Agrawal 2005", "Segway", among=machines)
 def segway(
-    m=10.0, b=0.5, Ix=1.0, Iy=0.9, Iz=0.4, M=2.0, J=0.04, K=0.02, R=0.2, d=0.6, g=9.81, w=0.5
-):
+    m=10.0, b=0.5, Ix=1.0, Iy=0.9, Iz=0.4, M=2.0, J=0.04, K=0.02, R=0.2, d=0.6, g=9.81,
+    tleft=0.0, tright=0.0, drag=0.0, w=0.5,
+):  # fmt: skip
     r"""Segway: a body that pitches by phi on the axle of two driven wheels.
 
     .. math:: L = \tfrac m2|\dot c|^2 + \tfrac12(I_x\sin^2\phi + I_z\cos^2\phi)\dot\theta^2
@@ -155,16 +160,20 @@ def segway(
               c = (x, y, 0) + b\,(\sin\phi\cos\theta, \sin\phi\sin\theta, \cos\phi)
 
     Its wheels roll as those of ``two_wheeled_robot``; phi = 0 is upright, where it falls over at
-    the first disturbance: the linearised motion has one growing mode.  The turn rate w shapes only
-    (q0, v0), and v0 depends on R and d.
+    the first disturbance: the linearised motion has one growing mode.  Forces: the torques tleft
+    and tright of the motors between body and wheels, inputs if a run gives them values, less drag
+    times the rate of each wheel against the body.  The turn rate w shapes only (q0, v0), and v0
+    depends on R and d.
     """
     ahead, side = along(theta) + b * cos(phi) * vphi, across(theta) + b * sin(phi) * vtheta
     T = m * (ahead**2 + side**2 + (b * sin(phi) * vphi) ** 2) / 2
     T += ((Ix * sin(phi) ** 2 + Iz * cos(phi) ** 2) * vtheta**2 + Iy * vphi**2) / 2
     L = T + wheel_energy(M, J, K, d) - m * g * b * cos(phi)
     v0 = (0, 0, w, 0, -d * w / 2 / R, d * w / 2 / R)
-    q = (x, y, theta, phi, left, right)
-    return dict(q=q, L=L, constraints=wheels(R, d), q0=(0, 0, 0, 0.2, 0, 0), v0=v0)
+    q, rows = (x, y, theta, phi, left, right), wheels(R, d)
+    forces = {left: tleft - drag * (vleft - vphi), right: tright - drag * (vright - vphi)}
+    forces[phi] = -forces[left] - forces[right]
+    return dict(q=q, L=L, constraints=rows, forces=forces, q0=(0, 0, 0, 0.2, 0, 0), v0=v0)
 
 
 @listed("Neimark & Fufaev 1972; Bloch, chapter 1", "tilted disk", among=machines)
