@@ -27,6 +27,7 @@ from .machines import rattleback as rattleback
 from .machines import roller_racer as roller_racer
 from .machines import segway as segway
 from .machines import tilted_disk as tilted_disk
+from .machines import turntable as turntable
 from .machines import two_wheeled_robot as two_wheeled_robot
 from .system import symbols
 

@@ -14,11 +14,13 @@ from __future__ import annotations
 from sympy import cos, pi, sin, sqrt, tan
 
 from ..codegen.derivatives import dot
+from .groups import SO3
 from .listing import listed, machines
 from .system import symbols
 
 x, y, theta, phi, psi, left, right = symbols("x y theta phi psi left right")
 vx, vy, vtheta, vphi, vpsi, vleft, vright = symbols("vx vy vtheta vphi vpsi vleft vright")
+spin = symbols("w1 w2 w3")
 
 
 # ---------------------------------------------------------------------------- vectors, as tuples
@@ -200,6 +202,25 @@ def tilted_disk(m=1.0, R=1.0, A=0.25, C=0.5, g=9.81, lean=0.5, turn=-1.5):
     roll = torque / ((C + m * R**2) * turn * cos(lean)) - turn * sin(lean)
     start = dict(q0=(0, 0, 0, lean, 0), v0=(R * roll, 0, turn, 0, roll))
     return dict(q=(x, y, phi, theta, psi), L=L, constraints=rolling, **start)
+
+
+@listed("Neimark & Fufaev 1972; Bloch, chapter 1", among=machines)
+def turntable(m=1.0, I=0.025, R=0.25, Omega=1.25, push=0.3, rule="cayley"):
+    r"""Ball that rolls on a table which turns at the rate Omega, seen from the room.
+
+    .. math:: L = \tfrac m2(\dot x^2 + \dot y^2) + \tfrac I2|\omega|^2, \qquad
+              \dot x + R\,\omega_2 = -\Omega y, \quad \dot y - R\,\omega_1 = \Omega x
+
+    omega is minus the angular velocity in space, as for ``rubber_ball``.  The constraints are
+    affine: the table does work.  The ball goes round in a circle at the rate
+    Omega I/(I + m R^2), 2/7 of the table's for a homogeneous one, and E - Omega J is kept.  The
+    speed push shapes only (q0, v0), and v0 depends on R and Omega.
+    """
+    L = (m * (vx**2 + vy**2) + I * dot(spin, spin)) / 2
+    rolling = [vx + R * spin[1] + Omega * y, vy - R * spin[0] - Omega * x]
+    v0 = (0, push, (push - Omega) / R, 0, 0)
+    where = dict(group=SO3, g=symbols("qw qx qy qz"), r=(x, y), q0=(1, 0, 1, 0, 0, 0))
+    return dict(**where, v=(vx, vy, *spin), L=L, constraints=rolling, v0=v0)
 
 
 @listed("KL82", among=machines)

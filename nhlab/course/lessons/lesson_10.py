@@ -4,7 +4,6 @@ import functools
 
 import numpy as np
 import sympy as sp
-from scipy.linalg import solve_continuous_are
 from scipy.optimize import brentq
 
 from ...geometry.linear import linearise
@@ -18,7 +17,13 @@ from ..exercises import near
 from ..kit import frame, new_board, slope
 from ..predict import asks
 
+MOTORS = ("tleft", "tright")  # the torques of the Segway
 SWING = 9.0  # a time over which the robot's swings are averaged, about four of them
+
+
+def value(system, name):
+    """A parameter of a system."""
+    return next(x for s, x in system.parameters.items() if s.name == name)
 
 
 def with_drag(plain, drag, **forces):
@@ -38,19 +43,6 @@ def resisted(c=1e-4):
     """The robot with a resistance -c psi' in its wheels."""
     robot = systems.robot()
     return with_drag(robot, c, psi=-robot.v[3])
-
-
-def two_wheels():
-    """The robot with two wheels, a motor on each."""
-    left, right = symbols("u_left u_right")
-    return systems.two_wheeled_robot().remade(forces={"left": left, "right": right})
-
-
-@functools.cache
-def segway():
-    """The Segway, with motors between its body and its wheels."""
-    left, right = symbols("u_left u_right")
-    return systems.segway().remade(forces={"left": left, "right": right, "phi": -left - right})
 
 
 # ---------------------------------------------------------------------------- a step of one's own
@@ -138,56 +130,48 @@ def friction_panel(T=400.0):
 @functools.cache
 def gains():
     """K of the linear quadratic regulator of the lesson."""
-    names = ["u_left", "u_right"]
-    upright = linearise(segway().set(u_left=0, u_right=0), np.zeros(6), np.zeros(6), inputs=names)
-    Q, R = np.diag([1, 1, 0.1, 0.1]), 0.1 * np.eye(2)
-    return np.linalg.solve(R, upright.B.T @ solve_continuous_are(upright.A, upright.B, Q, R))
+    upright = linearise(systems.segway(), np.zeros(6), np.zeros(6), inputs=MOTORS)
+    return upright.feedback(np.diag([1, 1, 0.1, 0.1]), 0.1 * np.eye(2))
 
 
 def balanced(K, lean=0.0, speed=0.0, h=0.02, T=6.0):
     """The Segway from rest at a lean, with the feedback -K z to a speed."""
-    system = segway()
-    radius = {s.name: x for s, x in system.parameters.items()}["R"]
-    phi, (vphi, vleft, vright) = system.q[3], system.v[3:]
-    z = sp.Matrix([phi, vphi, vleft - speed / radius, vright - speed / radius])
-    left, right = -sp.Matrix(np.round(K, 6)) * z
-    q0, inputs = [0, 0, 0, lean, 0, 0], {"u_left": left, "u_right": right}
+    system = systems.segway()
+    phi, (vphi, vleft, vright), R = system.q[3], system.v[3:], value(system, "R")
+    z = sp.Matrix([phi, vphi, vleft - speed / R, vright - speed / R])
+    inputs = dict(zip(MOTORS, -sp.Matrix(np.round(K, 6)) * z, strict=True))
+    q0 = [0, 0, 0, lean, 0, 0]
     return integrate(system, DLA(), q0, np.zeros(6), h=h, steps=round(T / h), inputs=inputs)
 
 
 def friction(run):
     """The friction coefficient that the wheels of a run need at its inner nodes."""
-    number = {s.name: x for s, x in run.system.parameters.items()}
+    m, M, b, g = (value(run.system, name) for name in ("m", "M", "b", "g"))
     along = np.abs(run.reaction().multiplier[1:, 1:].sum(-1))
-    rise = np.diff(number["b"] * np.cos(run.q[:, 3]), 2) / run.h[0] ** 2  # of the body's centre
-    weight = number["m"] * (number["g"] + rise) + 2 * number["M"] * number["g"]
+    rise = np.diff(b * np.cos(run.q[:, 3]), 2) / run.h[0] ** 2  # of the body's centre
+    weight = m * (g + rise) + 2 * M * g
     return along / weight
 
 
 # ---------------------------------------------------------------------------- the turntable
 
 
-def set_down(table):
-    """(q0, v0) of a ball beside the middle of the table, pushed a little and not spinning."""
-    q0 = [1.0, 0, 1, 0, 0, 0]
-    return q0, table.complete(q0, vx=0.0, vy=0.3, w3=0.0)
-
-
-def circle(table, start, t, k=0.4):
-    """Where the ball truly is, shape (..., 2): it circles at the rate k/(1 + k) Omega."""
-    (x, y, *_), v = start
-    rate = 1j * k / (1 + k) * table.parameters[symbols("Omega")]
-    z = x + 1j * y + (v[0] + 1j * v[1]) * np.expm1(rate * t) / rate
+def circle(table, t):
+    """Where the ball truly is, shape (..., 2)."""
+    m, I, R, Omega = (value(table, name) for name in ("m", "I", "R", "Omega"))
+    rate = 1j * Omega * I / (I + m * R**2)
+    (x, y), (vx, vy) = table.q0[:2], table.v0[:2]
+    z = x + 1j * y + (vx + 1j * vy) * np.expm1(rate * t) / rate
     return np.stack([z.real, z.imag], -1)
 
 
-def on_table(table, method, start, h=0.1, steps=200):
+def on_table(table, method, h=0.1, steps=200):
     """How far a run leaves the true circle, and the spread of E - Omega J."""
-    sol = integrate(table, method, *start, h=h, steps=steps)
-    m, I, Omega = (table.parameters[symbols(name)] for name in ("m", "I", "Omega"))
+    sol = integrate(table, method, h=h, steps=steps)
+    m, I, Omega = (value(table, name) for name in ("m", "I", "Omega"))
     x, y, (vx, vy, *_, w3) = *sol.q[:, :2].T, sol.v_projected.T
     J = m * (x * vy - y * vx) - I * w3  # w is minus the spin in space
-    off = np.abs(sol.q[:, :2] - circle(table, start, sol.t)).max()
+    off = np.abs(sol.q[:, :2] - circle(table, sol.t)).max()
     return off, np.ptp(sol.system.energy(sol.q, sol.v_projected) - Omega * J)
 
 
@@ -281,11 +265,10 @@ def prediction_4():
     from the room there is no centrifugal force, only a floor that drags.
     """
     table = systems.turntable()
-    start = set_down(table)
-    sol = integrate(table, Reference(), *start, h=0.1, steps=200, progress=False)
+    sol = integrate(table, Reference(), h=0.1, steps=200, progress=False)
     angle = np.unwrap(np.arctan2(*sol.v[:, 1::-1].T))
     rate, speed = np.polyfit(sol.t, angle, 1)[0], np.hypot(*sol.v[:, :2].T)
-    Omega, distance = table.parameters[symbols("Omega")], np.hypot(*sol.q[:, :2].T)
+    Omega, distance = value(table, "Omega"), np.hypot(*sol.q[:, :2].T)
     numbers = {"radius": speed.mean() / abs(rate), "period": 2 * np.pi / abs(rate)}
     numbers["table"] = 2 * np.pi / Omega
     if abs(rate) < 0.02:
