@@ -20,7 +20,6 @@ from .system import symbols
 
 x, y, theta, phi, psi, left, right = symbols("x y theta phi psi left right")
 vx, vy, vtheta, vphi, vpsi, vleft, vright = symbols("vx vy vtheta vphi vpsi vleft vright")
-spin = symbols("w1 w2 w3")
 
 
 # ---------------------------------------------------------------------------- vectors, as tuples
@@ -204,23 +203,24 @@ def tilted_disk(m=1.0, R=1.0, A=0.25, C=0.5, g=9.81, lean=0.5, turn=-1.5):
     return dict(q=(x, y, phi, theta, psi), L=L, constraints=rolling, **start)
 
 
-@listed("Neimark & Fufaev 1972; Bloch, chapter 1", among=machines)
-def turntable(m=1.0, I=0.025, R=0.25, Omega=1.25, push=0.3, rule="cayley"):
-    r"""Ball that rolls on a table which turns at the rate Omega, seen from the room.
+@listed("Milne 1948, Vectorial Mechanics", "ball on a turntable", among=machines)
+def ball_on_turntable(m=1.0, I=0.016, R=0.2, Om=3.5, rule="cayley"):
+    r"""Homogeneous ball that rolls on a table turning at the rate Om.
 
     .. math:: L = \tfrac m2(\dot x^2 + \dot y^2) + \tfrac I2|\omega|^2, \qquad
-              \dot x + R\,\omega_2 = -\Omega y, \quad \dot y - R\,\omega_1 = \Omega x
+              \dot x = -R\,\omega_2 - \Omega y, \quad \dot y = R\,\omega_1 + \Omega x
 
-    omega is minus the angular velocity in space, as for ``rubber_ball``.  The constraints are
-    affine: the table does work.  The ball goes round in a circle at the rate
-    Omega I/(I + m R^2), 2/7 of the table's for a homogeneous one, and E - Omega J is kept.  The
-    speed push shapes only (q0, v0), and v0 depends on R and Omega.
+    The constraints move: energy has a balance, not a law.  The ball does not fly off: in space it
+    goes round a circle at the rate Om I/(I + m R^2), which is 2/7 Om, wherever it starts.  As in
+    ``rubber_ball``, g is the inverse of the attitude and omega minus the angular velocity in space.
+    v0 depends on R and Om.
     """
-    L = (m * (vx**2 + vy**2) + I * dot(spin, spin)) / 2
-    rolling = [vx + R * spin[1] + Omega * y, vy - R * spin[0] - Omega * x]
-    v0 = (0, push, (push - Omega) / R, 0, 0)
-    where = dict(group=SO3, g=symbols("qw qx qy qz"), r=(x, y), q0=(1, 0, 1, 0, 0, 0))
-    return dict(**where, v=(vx, vy, *spin), L=L, constraints=rolling, v0=v0)
+    w = symbols("w1 w2 w3")
+    L = m * (vx**2 + vy**2) / 2 + I * dot(w, w) / 2
+    rolling = [vx + R * w[1] + Om * y, vy - R * w[0] - Om * x]
+    place = dict(group=SO3, g=symbols("qw qx qy qz"), r=(x, y), q0=(1, 0, 1, 0, 0, 0))
+    v0 = (0, 0.5, (0.5 - Om) / R, 0, 0)
+    return dict(**place, v=(vx, vy, *w), L=L, constraints=rolling, v0=v0)
 
 
 @listed("KL82", among=machines)

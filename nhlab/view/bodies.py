@@ -147,7 +147,6 @@ class Transmission(Body):
 
 BODIES = {"sleigh": Sleigh, "sleigh on SE(2)": Sleigh, "robot": Robot, "snakeboard": Snakeboard}
 BODIES |= {"rolling disk": Disk, "knife edge": KnifeEdge, "rubber ball": RubberBall}
-BODIES |= {"turntable": RubberBall}
 BODIES |= dict.fromkeys(["particle", "free particle", "driven particle"], Particle)
 BODIES |= dict.fromkeys(["contact oscillator", "non-reversible oscillator"], Particle)
 BODIES |= {"quartic": Quartic, "transmission": Transmission, "Suslov": Inertia}
