@@ -43,7 +43,7 @@ WILD = (
     lambda x: sp.Piecewise((x**2, x < sp.Rational(1, 4)), (x, True)),
     lambda x: sp.Piecewise((0, x <= 0), (x**2, True)),
     lambda x: sp.Piecewise((sp.sin(x), sp.And(x > -1, x < 1)), (1 / x, True)),
-    lambda x: 1e8 * x,
+    lambda x: 1e200 * x,
 )
 UNKNOWN = (sp.erf, sp.gamma, sp.Heaviside, lambda x: sp.Max(x, 0))
 
@@ -127,8 +127,10 @@ def plain(rng):
         own, others = v[n - 1 - k], v[: n - m]
         if rng.random() < 0.2 and not g:
             g.append(q[n - 1 - k] - f_of(rng, q[: n - m]) if rng.random() < 0.5 else sphere(q, n))
+            g[0] += sp.sin(t) / 3 if t is not None and rng.random() < 0.5 else 0
         else:
             rows.append(own * rng.choice([1, 1, f.number()]) - sum(f.one() * u for u in others))
+            rows[-1] += f.one() if rng.random() < 0.2 else 0  # ground that moves
     used = set().union(*(e.free_symbols for e in (L, *rows, *g)))
     values = {k: x for k, x in f.parameters.items() if k in {s.name for s in used}}
     options = {"metric": sp.diag(*range(1, n + 1))} if rng.random() < 0.03 else {}
@@ -271,11 +273,11 @@ def start(rng, system, t=0.0):
         q[system.k :] = g / np.linalg.norm(g)
     with np.errstate(all="ignore"):
         for _ in range(8 if system.holonomic else 0):
-            slopes = system.values(system.symbolic.Dg, q)
-            q = q - pinv(slopes) @ np.nan_to_num(system.g(q))
+            slopes = system.values(system.symbolic.Dg, q, None, t)
+            q = q - pinv(slopes) @ np.nan_to_num(system.g(q, t))
         A = system.A(q, t)
         for _ in range(2):  # the second time against round-off
-            v = v - pinv(A) @ np.nan_to_num(A @ v)
+            v = v - pinv(A) @ np.nan_to_num(system.constraint(q, v, t))
     return q, v
 
 

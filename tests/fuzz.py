@@ -139,7 +139,7 @@ def judge_steps(case, sol):
 def check_energy(sol):
     """The reference keeps the energy; T and V tell what to measure it by."""
     s = sol.system
-    if not s.is_autonomous or s.full is not None or s.L.has(sp.Piecewise, sp.sign):
+    if not s.keeps_energy or s.full is not None or s.L.has(sp.Piecewise, sp.sign):
         return  # a potential that jumps changes the energy
     with np.errstate(all="ignore"):
         E, V = s.energy(sol.q, sol.v), s.V(sol.q)

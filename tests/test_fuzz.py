@@ -5,6 +5,7 @@ from dataclasses import replace
 import fuzz
 import printed
 import pytest
+import sympy as sp
 
 import nhlab as nh
 
@@ -33,6 +34,17 @@ JUDGED = [
     (S.rigid_body, nh.Variational()),
     (S.sleigh_se2, nh.DLA()),
 ]
+
+
+def table():
+    """A particle on ground that moves."""
+    x, y, z, vx, vy, vz, t = nh.symbols("x y z vx vy vz t")
+    L, start = (vx**2 + vy**2 + vz**2) / 2 - x**2, {"q0": (0.3, 1, 0), "v0": (1, 0.5, 0.3)}
+    return nh.System((x, y, z), (vx, vy, vz), L, [vz - y * vx + 0.7 * sp.cos(t)], t=t, **start)
+
+
+MOVING = [nh.DLA(0.3), nh.Projector(0.3), nh.EDLA(0.4), nh.RK4(), nh.Reversible(), nh.Composition()]
+JUDGED += [(table, method) for method in MOVING]
 
 
 @pytest.mark.parametrize("make, method", JUDGED, ids=[f"{f.__name__} {m}" for f, m in JUDGED])

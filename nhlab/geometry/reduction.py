@@ -57,6 +57,11 @@ class Reduction(DiscreteConnection, System):
     def _check_invariance(self):
         """L, the constraints and g must not depend on s."""
         full = self.full
+        if full.is_affine:
+            raise ValueError(
+                f"reduction is stated for constraints A v = 0 and those of {full!r} move, they "
+                "have parts without velocities; integrate the full system"
+            )
         if full.metric is not None:
             raise ValueError(
                 "reduction knows no metric of its own: make the system without "

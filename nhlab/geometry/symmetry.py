@@ -137,7 +137,8 @@ class Symmetry:
         v, t = v[:, : len(s.v)], 0.7 + 0.1 * np.arange(len(q))
         with np.errstate(all="ignore"):
             for _ in range(20 if s.holonomic else 0):
-                q = q - np.einsum("pij,pj->pi", np.linalg.pinv(s.values(s.symbolic.Dg, q)), s.g(q))
+                slopes = s.values(s.symbolic.Dg, q, None, t)
+                q = q - np.einsum("pij,pj->pi", np.linalg.pinv(slopes), s.g(q, t))
             table = [s.symbolic.E, *chain(*s.symbolic.A, *self.fields)]
             good = np.isfinite(s.values(table, q, v, t)).all(-1)
         if good.sum() < 8:
@@ -164,15 +165,20 @@ class Symmetry:
 
     @cached_property
     def _B(self):
-        """A(q) xi_Q(q), an m x k matrix of expressions; g_q is its null space."""
-        A = self.system.symbolic.A
-        return sp.Matrix(len(A), len(self.names), lambda m, a: dot(A[m], self.fields[a][:-1]))
+        """A(q) xi_Q(q), an m x k matrix of expressions; g_q is its null space.
+
+        On R x Q the one-forms are A dq + b dt.
+        """
+        S = self.system.symbolic
+        rows = [(*row, b) for row, b in zip(S.A, S.b, strict=True)]
+        return sp.Matrix(len(rows), len(self.names), lambda m, a: dot(rows[m], self.fields[a]))
 
     @cached_property
     def _B_values(self):
         """Its values at generic points, (points, m, k), and how large a column could be, (k,)."""
         q, _, t = self._generic
-        A, xi = self.system.A(q, t), self._fields(q, t)[..., :-1]
+        A, xi = self.system.A(q, t), self._fields(q, t)
+        A = np.concatenate([A, np.broadcast_to(self.system.b(q, t), A.shape[:2])[..., None]], -1)
         size = np.einsum("pmi,pai->pma", np.abs(A), np.abs(xi)).max((0, 1), initial=0)
         return np.einsum("pmi,pai->pma", A, xi), size
 
@@ -385,10 +391,10 @@ class Symmetry:
             yield _in_words(s.values(terms, *self._generic), size, sum(terms))
 
     def _changes_of_D(self):
-        """Of A v where A v = 0, and of g where g = 0, along each generator."""
+        """Of A v + b where it is 0, and of g where g = 0, along each generator."""
         s, (q, v, t) = self.system, self._generic
         A = s.A(q, t)
-        v = v - np.einsum("pia,paj,pj->pi", np.linalg.pinv(A), A, v)
+        v = v - np.einsum("pia,pa->pi", np.linalg.pinv(A), s.constraint(q, v, t))
         size = np.abs(A).sum((1, 2)) * np.abs(v).sum(1)
         for x in self.fields:
             along = self._variation(x).items()
@@ -399,13 +405,15 @@ class Symmetry:
     def _variation(self, x):
         """How q, v, t change: q by X = R xi, v by R dv = d/dt X - (dR/dX) v, where q' = R v.
 
-        The term -tau' v of a change of time, along v itself, does not leave D.
+        The term -tau' v of a change of time, along v itself, does not leave D, unless D moves.
         """
         s = self.system
         X, qdot = s.rate(s.q, x[:-1]), sp.Matrix(s.rate(s.q, s.v))
         change = sp.Matrix([s.symbolic.rate(e) for e in X]) - qdot.jacobian(s.q) * sp.Matrix(X)
         R = qdot.jacobian(s.v)
         dv = (R.T * R).applyfunc(sp.simplify).inv() * R.T * change
+        if s.is_affine:
+            dv -= s.symbolic.rate(x[-1]) * sp.Matrix(s.v)
         changes = dict(zip((*s.q, *s.v), (*X, *dv), strict=True))
         return changes if s.t is None else {**changes, s.t: x[-1]}
 

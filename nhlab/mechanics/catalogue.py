@@ -236,6 +236,8 @@ def suslov(I1=1.0, I2=2.0, I3=2.5, I13=0.5, I23=0.3, rule="cayley"):
     D and L are left-invariant.  The body goes over from one steady rotation, about the axis with
     I13 w1 + I23 w2 = 0, to the opposite one; ``suslov_omega`` gives omega(t) in closed form.  If e3
     is a principal axis (I13 = I23 = 0) every rotation is steady and there is nothing to see.
+    The principal moments of the default, 0.84, 1.90 and 2.76, are those of no body, of which none
+    exceeds the sum of the others; the equations, which need I positive definite, do not mind.
     """
     L = (I1 * w1**2 + I2 * w2**2 + I3 * w3**2) / 2 + (I13 * w1 + I23 * w2) * w3
     return dict(group=SO3, v=w, L=L, constraints=[w3], v0=(0.6, -0.8, 0))

@@ -15,7 +15,8 @@ UNSET = math.nan  # the value of an input, until a run or ``set`` gives it one
 
 
 def sequence(x):
-    return list(x) if isinstance(x, (list, tuple, sp.MatrixBase)) else [x]
+    x = x.ravel() if isinstance(x, np.ndarray) else x
+    return list(x) if isinstance(x, (list, tuple, np.ndarray, sp.MatrixBase)) else [x]
 
 
 def read_symbols(given, name):
@@ -129,7 +130,6 @@ def read_parameters(given, expressions, own, forces=()):
 def check_forms(system):
     """Refuse constraints that the methods cannot treat, naming them."""
     n, m = len(system.v), len(system.constraints) + len(system.holonomic)
-    zero = dict.fromkeys(system.v, sp.S.Zero)
     for c in system.constraints:
         slopes = [c.diff(u) for u in system.v]
         if any(not a.free_symbols.isdisjoint(system.v) for a in slopes):
@@ -137,18 +137,16 @@ def check_forms(system):
         if any(not a.free_symbols.isdisjoint(system.v) for a in slopes):
             raise ValueError(
                 f"constraint {c} is not linear in the velocities; nhlab treats "
-                "constraints of the form A(q) v = 0"
+                "constraints of the form A(q, t) v + b(q, t) = 0"
             )
-        rest = c.xreplace(zero)
-        if rest != 0 and sp.simplify(rest) != 0:
+        if not any(slopes) and c != 0:
             raise ValueError(
-                f"constraint {c} is affine, not linear: it has the part "
-                f"{rest} without a velocity; if it is g(q) = 0, pass it as holonomic"
+                f"constraint {c} contains no velocity; if it is g(q, t) = 0, pass it as holonomic"
             )
     for g in system.holonomic:
-        if not g.free_symbols.isdisjoint({*system.v, system.t}):
+        if not g.free_symbols.isdisjoint(system.v):
             raise ValueError(
-                f"holonomic constraint {g} must depend on q alone; pass "
+                f"holonomic constraint {g} must depend on q and t alone; pass "
                 "constraints on velocities as constraints"
             )
     if m >= n + 1:

@@ -106,5 +106,5 @@ class DiscreteLagrangian:
 
     @cached_property
     def constraints(self):
-        """wd = A(q_alpha) v for each velocity constraint, CM01 (13), (14)."""
+        """wd = A(q_alpha) v + b(q_alpha) for each velocity constraint, CM01 (13), (14)."""
         return [self.mean(lambda ah, bh, at, c=c: at(c)) for c in self.system.short.constraints]

@@ -1,52 +1,152 @@
-"""Lagrangians as ``sympy.physics.mechanics`` users write them."""
+"""Systems as ``sympy.physics.mechanics`` users write them, in our symbols."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import chain
+
 import sympy as sp
 
+from . import vectors
 from .checks import read_matrix, read_symbols, sequence
 from .formula import sympified
 
 
-def plain(L, q, constraints=(), **others):
-    """Arguments of ``System`` for an L and constraints in dynamicsymbols and their derivatives."""
-    from sympy.physics.mechanics import dynamicsymbols
+def plain(L, q=None, constraints=(), *, holonomic=(), forces=None, metric=None, t=None, **others):
+    """Arguments of ``System`` for what is written in dynamicsymbols and their derivatives."""
+    parts = {"q": q, "constraints": constraints, "holonomic": holonomic, "forces": forces}
+    parts["frame"] = others.pop("frame", None)
+    L, parts = vectors.unpacked(L, parts)
+    qs = _coordinates(parts["q"])
+    speeds = _speeds(qs, others.pop("speeds", ()), others.pop("kinematic", ()))
+    forces = vectors.generalised(parts["forces"], _rates(qs), parts["frame"], speeds)
+    rows = {"constraints": parts["constraints"], "holonomic": parts["holonomic"]}
+    rows = {name: [_scalar(e, name) for e in sequence(x)] for name, x in rows.items()}
+    forces = [_scalar(e, "forces") for e in _by_coordinate(forces, qs)]
+    if metric is not None:
+        metric = read_matrix(metric, "metric")
+    L = _scalar(L, "L")
+    ours = Names(qs, speeds, [L, *chain(*rows.values()), *(metric or ())], forces, t)
+    rows |= {"forces": forces} if forces else {}
+    found = {"L": ours.read(L)} | {name: [*map(ours.read, x)] for name, x in rows.items()}
+    if metric is not None:
+        found["metric"] = metric.applyfunc(ours.read)
+    return {"q": ours.q, "v": ours.v, **found, "t": ours.t if ours.timely else None, **others}
 
-    time, qs = dynamicsymbols._t, sequence(q)
-    for s in qs:
-        if not isinstance(s, sp.core.function.AppliedUndef):
-            raise ValueError(f"q: {s} is no dynamicsymbol; make it with dynamicsymbols('{s}')")
-    coordinates = [sp.Symbol(s.func.__name__, real=True) for s in qs]
-    taken, velocities = {s.name for s in coordinates}, []
-    for s in coordinates:
-        name = f"v{s.name}"
-        while name in taken:
-            name += "_"
-        taken.add(name)
-        velocities.append(sp.Symbol(name, real=True))
-    (t,) = read_symbols([others.pop("t", None) or sp.Symbol("t", real=True)], "t")
-    rates = {s.diff(time): u for s, u in zip(qs, velocities, strict=True)}
-    places = dict(zip(qs, coordinates, strict=True))
 
-    def read(e, name="metric"):
-        e = sympified(e, name).doit().xreplace(rates).xreplace(places).xreplace({time: t})
-        left = e.atoms(sp.Derivative) | e.atoms(sp.core.function.AppliedUndef)
+class Names:
+    """Our symbols for coordinates, velocities and time; none that occurs with another meaning.
+
+    Dynamicsymbols that occur in the forces alone are inputs, symbols too.
+    """
+
+    def __init__(self, qs, speeds, expressions, forces=(), t=None):
+        from sympy.physics.mechanics import dynamicsymbols
+
+        self.time, self.timely, self.speeds = dynamicsymbols._t, False, speeds
+        self.t = sp.Symbol("t", real=True) if t in (None, self.time) else read_symbols([t], "t")[0]
+        given = [*expressions, *forces, *speeds.values()]
+        taken = {s.name for e in given for s in e.free_symbols - {self.time, t}}
+        inputs = sorted(_functions(forces) - _functions(expressions) - {*qs, *speeds}, key=str)
+        symbols = []
+        for s in (*qs, *inputs, self.t):
+            name = s.name if s is self.t else s.func.__name__
+            if name in taken:
+                what = "time" if s is self.t else str(s)
+                raise ValueError(f"{name} is a parameter and {what} too; give it another name")
+            symbols.append(sp.Symbol(name, real=True))
+        taken |= {s.name for s in symbols}
+        self.q, self.v = symbols[: len(qs)], []
+        for s in self.q:
+            name = f"v{s.name}"
+            while name in taken:
+                name += "_"
+            taken.add(name)
+            self.v.append(sp.Symbol(name, real=True))
+        self.places = dict(zip((*qs, *inputs), symbols[:-1], strict=True)) | {self.time: self.t}
+        self.rates = dict(zip(_rates(qs), self.v, strict=True))
+
+    def read(self, e):
+        e = e.xreplace(self.speeds).doit().xreplace(self.rates)
+        left = e.atoms(sp.Derivative, sp.core.function.AppliedUndef) - self.places.keys()
         if left:
             raise ValueError(
-                f"{sorted(map(str, left))} occur in L or the constraints but "
-                "not in q; list every dynamicsymbol in q"
+                f"{sorted(map(str, left))} occur in L, the forces or the constraints but are "
+                "neither in q nor first derivatives of it; list every dynamicsymbol in q, "
+                "generalised speeds in speeds with their kinematic equations in kinematic"
             )
+        e = e.xreplace(self.places)
+        self.timely |= self.t in e.free_symbols
         return e
 
-    L, constraints = read(L, "L"), [read(c, "constraints") for c in sequence(constraints)]
-    holonomic = [read(g, "holonomic") for g in sequence(others.pop("holonomic", ()))]
-    if others.get("metric") is not None:
-        others["metric"] = read_matrix(others["metric"], "metric").applyfunc(read)
-    forces = others.pop("forces", None)
-    named = forces if isinstance(forces, dict) else dict(enumerate(sequence(forces or ())))
-    named = {places.get(k, k): read(e, "forces") for k, e in named.items()}
-    forces = named if isinstance(forces, dict) else list(named.values())
-    if all(t not in e.free_symbols for e in [L, *constraints, *named.values()]):
-        t = None
-    expressions = {"L": L, "constraints": constraints, "holonomic": holonomic, "forces": forces}
-    return {"q": coordinates, "v": velocities, **expressions, "t": t, **others}
+
+def _functions(expressions):
+    return set().union(*(e.atoms(sp.core.function.AppliedUndef) for e in expressions))
+
+
+def _coordinates(q):
+    from sympy.physics.mechanics import dynamicsymbols
+
+    if q is None:
+        raise ValueError("q is missing: list the coordinates, made with dynamicsymbols")
+    qs = sequence(q)
+    for s in qs:
+        if not isinstance(s, sp.core.function.AppliedUndef) or s.args != (dynamicsymbols._t,):
+            raise ValueError(f"q: {s} is no dynamicsymbol; make it with dynamicsymbols('{s}')")
+    return qs
+
+
+def _rates(qs):
+    from sympy.physics.mechanics import dynamicsymbols
+
+    return [s.diff(dynamicsymbols._t) for s in qs]
+
+
+def _scalar(e, name):
+    """e as an expression; a matrix with one entry is that entry, an equation its difference."""
+    if isinstance(e, sp.MatrixBase) and e.shape == (1, 1):
+        e = e[0]
+    e = sympified(e, name)
+    if isinstance(e, sp.Equality):
+        e = e.lhs - e.rhs
+    if not isinstance(e, sp.Expr) or e.is_Matrix:
+        raise ValueError(f"{name} = {e!r} is not a scalar SymPy expression")
+    return e
+
+
+def _by_coordinate(forces, qs):
+    """The forces in the order of q."""
+    if not isinstance(forces, Mapping):
+        return [] if forces is None else sequence(forces)
+    names = [s.func.__name__ for s in qs]
+    given = {getattr(getattr(k, "func", None), "__name__", str(k)): e for k, e in forces.items()}
+    for name in given:
+        if name not in names:
+            raise ValueError(f"forces: {name} is none of the coordinates {names}")
+    return [given.get(name, 0) for name in names]
+
+
+def _speeds(qs, speeds, kinematic):
+    """u -> expression in q, q' and t, from kinematic equations linear in u."""
+    us, equations = sequence(speeds), [_scalar(e, "kinematic") for e in sequence(kinematic)]
+    if len(us) != len(equations) or len(us) not in (0, len(qs)):
+        raise ValueError(
+            f"{len(us)} speeds and {len(equations)} kinematic equations for {len(qs)} coordinates; "
+            "give one speed and one equation for each, dependent ones too"
+        )
+    if not us:
+        return {}
+    system = sp.Matrix(equations)
+    try:
+        K = system.jacobian(sp.Matrix(us))
+        rest = system.xreplace(dict.fromkeys(us, sp.S.Zero))
+        found = -K.LUsolve(rest)
+    except (TypeError, ValueError, AttributeError):  # of what is no symbol, and of singular K
+        found = sp.Matrix([sp.nan])
+    if found.has(*us, sp.nan, sp.zoo):
+        raise ValueError(
+            f"kinematic = {equations} do not determine the speeds {us}; each speed is a "
+            "dynamicsymbol, the equations are linear in them and independent"
+        )
+    tidy = found if K.is_diagonal() else found.applyfunc(sp.simplify)
+    return dict(zip(us, tidy, strict=True))

@@ -31,7 +31,7 @@ class GroupSystem(System):
     group : ``nh.groups.SO3`` or ``nh.groups.SE2``
     v : k + 3 symbols, the velocities of r and the body velocity
     L : the Lagrangian L(r, r', omega), which must not contain g (FIM08 section 4.1)
-    constraints : expressions linear in v; their coefficients may depend on r and g
+    constraints : expressions A v + b; A and b may depend on r and g
     g : the symbols of g's coordinates, (w, x, y, z) or (x, y, theta); made here if not given
     r : the k other coordinates
     rule : the discrete Lagrangian of W = g0^-1 g1, with tau(h omega) = W:
@@ -114,7 +114,10 @@ class GroupSystem(System):
     def _is_single_valued(self):
         """True if the constraints at a quaternion and at its negative are the same up to signs."""
         q, _, _ = self.samples()
-        A, B = self.A(q), self.A(q * ([1] * self.k + [-1] * 4))
+        A, B = (
+            np.concatenate([self.A(x), self.b(x)[..., None]], -1)
+            for x in (q, q * ([1] * self.k + [-1] * 4))
+        )
         gap = np.minimum(np.abs(A - B).max(-1), np.abs(A + B).max(-1))
         return not (gap > 1e-9 * (1 + np.abs(A).max())).any()
 
@@ -169,8 +172,8 @@ class GroupSystem(System):
             place = [x.xreplace({s: e}) for x in place]
         return place
 
-    def settled(self, q):
-        return [*q[: self.k], *self.group.settled(q[self.k :])]
+    def settled(self, q, named=list):
+        return [*q[: self.k], *self.group.settled(q[self.k :], named)]
 
     def discretise(self, t, q, v, h, alpha, symmetric):
         return GroupLagrangian(self, t, q, v, h, alpha, symmetric)
@@ -198,7 +201,10 @@ class GroupSystem(System):
         return np.concatenate([r, g], -1) if self.k else g
 
     def _curl(self):
-        """dA(e_i, e_j) = e_i(A_j) - e_j(A_i) - A([e_i, e_j]) on the body frame e."""
+        """dA(e_i, e_j) = e_i(A_j) - e_j(A_i) - A([e_i, e_j]) on the body frame e.
+
+        Where constraints move, d/dt comes first: dA(e_i, d/dt) = e_i(b).
+        """
         v, rows = self.v, self.symbolic.A
 
         def curl(row):
@@ -210,7 +216,15 @@ class GroupSystem(System):
                 for u, x in zip(v, slopes, strict=True)
             ]
 
-        return rows, [curl(row) for row in rows]
+        curls = [curl(row) for row in rows]
+        if not self.is_affine:
+            return rows, curls
+        slopes = [[self.symbolic.rate(b).diff(u) for u in v] for b in self.symbolic.b]
+        curls = [
+            [[0, *(-e for e in by_v)], *([e, *line] for e, line in zip(by_v, curl, strict=True))]
+            for by_v, curl in zip(slopes, curls, strict=True)
+        ]
+        return [(b, *row) for b, row in zip(self.symbolic.b, rows, strict=True)], curls
 
 
 class BodySymbolic(Symbolic):

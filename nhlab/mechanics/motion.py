@@ -17,7 +17,7 @@ from .symbolic import Place
 def motion_stage(system, t, q, v, let):
     """The linear equations for (a, lambda) at (t, q, v), as a Stage; ``let`` grows.
 
-    M a + L_vq q' + L_vt - f = A^T lambda and d/dt (A v) = 0.
+    M a + L_vq q' + L_vt - f = A^T lambda and d/dt (A v + b) = 0.
     """
     S, n, m = system.short, len(system.v), system.m
     a, lam = (tuple(dummy(f"{x}{k}") for k in range(count)) for x, count in (("a", n), ("lam", m)))
@@ -79,7 +79,7 @@ class Motion:
         q, v, t = s.states(q, "q"), s.states(v, "v"), np.asarray(t, float)
         batch = np.broadcast(q[..., 0], v[..., 0], t).shape
         if not batch:
-            return np.array(self(float(t), [*q.tolist(), *v.tolist()])[len(s.q) :])
+            return np.array(self(float(t), [*q.tolist(), *v.tolist()])[len(s.q) :], float)
         y = np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v)], -1)
         with np.errstate(all="ignore"):
             states = np.moveaxis(y, -1, 0)

@@ -119,6 +119,14 @@ class Symbolic:
         return self.jacobian(self.constraints, self.system.v) + self.Dg
 
     @cached_property
+    def b(self):
+        """What moves the constraints A v + b = 0: their parts without v, and dg/dt at fixed q."""
+        s, zero = self.system, dict.fromkeys(self.system.v, sp.S.Zero)
+        parts = [c.xreplace(zero) for c in s.constraints]
+        parts += [sp.S.Zero if s.t is None else g.diff(s.t) for g in s.holonomic]
+        return tuple(e if e.is_zero or sp.simplify(e) != 0 else sp.S.Zero for e in parts)
+
+    @cached_property
     def G(self):
         """The metric of the projectors: ``metric`` if one was given, else M."""
         metric = self.system.metric

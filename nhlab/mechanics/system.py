@@ -10,7 +10,7 @@ import sympy as sp
 
 from ..codegen.evaluate import Function
 from ..codegen.program import Cache
-from . import dynamicsymbols
+from . import admissible, dynamicsymbols
 from .checks import (
     UNSET,
     check_forms,
@@ -38,17 +38,20 @@ def symbols(names, **assumptions):
 
 
 class System:
-    r"""A Lagrangian system with constraints linear in the velocities.
+    r"""A Lagrangian system with constraints linear in the velocities, which may move.
 
     .. math:: \frac{d}{dt}\frac{\partial L}{\partial v} - \frac{\partial L}{\partial q}
               = F + A(q)^T \lambda, \qquad A(q)\, v = 0 \qquad\text{(CM01 (3), (4))}
+
+    More generally A(q, t) v + b(q, t) = 0, on ground that moves; then energy has a balance, not a
+    law: its constraint forces do work at the rate -lambda.b.
 
     Parameters
     ----------
     q, v : sequences of n symbols, the coordinates and their velocities
     L : the Lagrangian, any regular expression in q, v, t and parameters
-    constraints : expressions linear in v, each meant ``= 0``
-    holonomic : expressions g(q), each meant ``= 0``
+    constraints : expressions A v + b, each meant ``= 0``
+    holonomic : expressions g(q, t), each meant ``= 0``
     parameters : symbol (or name) -> number; ``system.set(a=0.3)`` changes them without new code
     t : the symbol of time, if L or the constraints depend on it
     metric : n x n matrix that builds the projectors P, Q instead of M
@@ -104,8 +107,16 @@ class System:
     # ------------------------------------------------------------------ construction
 
     @classmethod
-    def from_mechanics(cls, L, q, constraints=(), **others):
-        """A System from ``sympy.physics.mechanics`` dynamicsymbols and their derivatives."""
+    def from_mechanics(cls, L, q=None, constraints=(), **others):
+        """A System from ``sympy.physics.mechanics``, in dynamicsymbols and their derivatives.
+
+        L : the Lagrangian; or a ``LagrangesMethod``, which brings q and all else; or the bodies
+        frame : the inertial frame, for bodies and for forces at points
+        forces : as in ``System``, or loads (point, force), (frame, torque)
+        speeds, kinematic : generalised speeds u, and the equations that define them
+
+        The rest as in ``System``.  The velocity of x is called vx, or vx_ if vx is taken.
+        """
         return cls(**dynamicsymbols.plain(L, q, constraints, **others))
 
     def set(self, **values):
@@ -278,7 +289,7 @@ class System:
         """Expressions for the place where a step h with velocity v arrives."""
         return [x + h * u for x, u in zip(q, v, strict=True)]
 
-    def settled(self, q):
+    def settled(self, q, named=list):
         """q, a sequence of expressions or arrays, put back where configurations lie."""
         return list(q)
 
@@ -315,10 +326,21 @@ class System:
         """True if there are forces besides those of L: then energy has a balance, not a law."""
         return bool(self.forces)
 
+    @cached_property
+    def is_affine(self):
+        """True if a constraint moves: A v + b = 0 with b not zero, or g that depends on time."""
+        return any(e != 0 for e in self.symbolic.b)
+
+    @property
+    def keeps_energy(self):
+        """True if energy has a law; with time, forces or constraints that move it has a balance."""
+        return self.is_autonomous and not (self.is_forced or self.is_affine)
+
     def is_holonomic(self):
         """Frobenius: True if the constraints are integrable, tested at generic points.
 
         D is integrable iff the two-forms of the rows vanish on it: dA_a(X, Y) = 0 for X, Y in D.
+        Where time or b occur, the rows are the one-forms A dq + b dt on R x Q.
         """
         if not self.constraints:
             return True
@@ -332,8 +354,10 @@ class System:
 
     def _curl(self):
         """The rows of the constraints, and their exterior derivatives."""
-        x, first = ((*self.q,), ()) if self.t is None else ((self.t, *self.q), (sp.S.Zero,))
-        rows = [(*first, *row) for row in self.symbolic.A]
+        x, rows = self.q, self.symbolic.A
+        if self.is_affine or self.t is not None:
+            x = (self.t or sp.Dummy("t"), *self.q)
+            rows = [(b, *row) for b, row in zip(self.symbolic.b, rows, strict=True)]
         k = range(len(x))
         return rows, [[[r[j].diff(x[i]) - r[i].diff(x[j]) for j in k] for i in k] for r in rows]
 
@@ -380,9 +404,20 @@ class System:
         A = self.values(self.short.A, q, None, t)
         return A if self.m else A.reshape(*A.shape, len(self.v))
 
-    def g(self, q):
+    def b(self, q, t=0.0):
+        """The parts b of the constraints A v + b = 0, dg/dt of holonomic ones, shape (..., m)."""
+        if not self.is_affine:
+            return np.zeros((*np.shape(q)[:-1], self.m))
+        return self.values(self.symbolic.b, q, None, t)
+
+    def constraint(self, q, v, t=0.0):
+        """The residual A v + b of all constraints, d/dt g of holonomic ones, shape (..., m)."""
+        residual = np.einsum("...ai,...i->...a", self.A(q, t), self.states(v, "v"))
+        return residual + self.b(q, t) if self.is_affine else residual
+
+    def g(self, q, t=0.0):
         """The holonomic constraint functions, shape (..., l)."""
-        return self.values(self.holonomic, q)
+        return self.values(self.holonomic, q, None, t)
 
     def energy(self, q, v, t=0.0):
         """v.dL/dv - L, shape (...)."""
@@ -443,8 +478,24 @@ class System:
         return np.eye(len(self.v)) - self.Q(q, t)
 
     def project(self, q, v, t=0.0):
-        """The velocity of D nearest to v, P(q) v."""
-        return np.einsum("...ij,...j->...i", self.P(q, t), self.states(v, "v"))
+        """The admissible velocity nearest to v: P(q) v, and ``shortest`` if constraints move."""
+        v = np.einsum("...ij,...j->...i", self.P(q, t), self.states(v, "v"))
+        return v + self.shortest(q, t) if self.is_affine else v
+
+    def shortest(self, q, t=0.0):
+        """The shortest velocity w, in the metric of the projectors, with A w + b = 0."""
+        return admissible.shortest(self, q, t)
+
+    def complete(self, q, /, *, t=0.0, **velocities):
+        """The admissible velocity at q with these components, as in ``complete(q0, vx=1)``.
+
+        As many as the constraints leave free, by the names of v; the others follow.
+        """
+        return admissible.complete(self, q, velocities, t)
+
+    def settle(self, q, t=0.0):
+        """q put on the holonomic constraints, moved as little as possible in the metric M(q)."""
+        return admissible.settle(self, q, t)
 
     @property
     def motion(self):
@@ -463,7 +514,7 @@ class System:
         """The known solution from (q0, v0), shape (..., n), where there is one."""
         if self._exact is None:
             raise ValueError(f"no closed solution is known for {self!r}; use nh.Reference()")
-        if np.abs(self.A(self.q0) @ np.array(self.v0, float)).max(initial=0) > 1e-9:
+        if np.abs(self.constraint(self.q0, self.v0)).max(initial=0) > 1e-9:
             raise ValueError(
                 "v0 does not satisfy the constraints with these parameters; make the "
                 "system anew instead of changing it with set"

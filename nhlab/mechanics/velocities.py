@@ -39,18 +39,18 @@ def free_velocities(system, q0, asked=()):
 def complete_velocity(system, q0, v0, free):
     """The velocity with the free components of v0 that satisfies the constraints at q0; if q0 has
     moved so far that these no longer determine the others, with components that do."""
-    A, v = system.A(q0), np.array(v0, float)
-    v = _completed(A, v, free)
+    A, b = system.A(q0), system.b(q0)
+    v = _completed(A, b, np.array(v0, float), free)
     if v is None:
-        v = _completed(A, np.array(v0, float), free_velocities(system, q0))
+        v = _completed(A, b, np.array(v0, float), free_velocities(system, q0))
     if v is None:
         raise ValueError(f"the constraints are dependent at q0 = {q0}")
     return v
 
 
-def _completed(A, v, free):
+def _completed(A, b, v, free):
     bound = [k for k in range(len(v)) if k not in free]
     if bound and np.linalg.cond(A[:, bound]) > 1e8:
         return None
-    v[bound] = -np.linalg.solve(A[:, bound], A[:, free] @ v[free]) + 0.0
+    v[bound] = -np.linalg.solve(A[:, bound], A[:, free] @ v[free] + b) + 0.0
     return v

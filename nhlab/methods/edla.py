@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..codegen.derivatives import dot
 from ..codegen.statement import Stage, Statement, dummy
 from .dla import DLA, dla_equations
 from .layout import Layout
@@ -64,7 +65,7 @@ class EDLA(Method):
             unknowns=(*s.v1, *s.lam1),
             equations=equations,
             guess=(*s.guess(), *s.lam),
-            scale2=(*s.scale2, *(None,) * s.m),
+            **s.measured(s.v1),
             predictor=True,
         )
         # The same equations once more, for unknowns of their own and with h among them.
@@ -73,19 +74,20 @@ class EDLA(Method):
         f.v1 = tuple(dummy(f"{u.name}_new") for u in s.v1)
         f.lam1 = tuple(dummy(f"{x.name}_new") for x in s.lam1)
         equations, Ld, more = dla_equations(f, self.symmetric)
+        power = dot(f.lam1, map(f.at, system.short.b))  # on R x Q the one-forms are A dq + b dt
         solve = Stage(
             unknowns=(*f.v1, *f.lam1, f.h),
-            equations=(*equations, Ld.E_minus - e),
+            equations=(*equations, Ld.E_minus - e - power),
             guess=(*s.v1, *s.lam1, s.h),
-            scale2=(*s.scale2, *(None,) * s.m, 100 * h**2),
+            **s.measured(f.v1, 10 * f.h),
         )
-        new_e = e if system.is_autonomous and not system.is_forced else Ld.E_plus
+        new_e = e + power if system.is_autonomous and not system.is_forced else Ld.E_plus
         let = dict.fromkeys([(s.h, h**2 / before), *let, *more, *Ld.let])  # now with the energies'
         return Statement(
             t=s.t,
             h=h,
             carry=(*s.q, *s.p, *s.v, *s.lam, before, e),
-            args=(s.alpha, *s.parameters, *s.scale2),
+            args=(s.alpha, *s.parameters, *s.shares),
             stages=(predict, solve),
             update=(*f.q1(f.h), *Ld.p_plus, *f.v1, *f.lam1, h, new_e),
             let=tuple(let),

@@ -43,6 +43,11 @@ class Projector(Method):
     )
 
     def check(self, system):
+        if system.is_affine and system.metric is not None:
+            raise ValueError(
+                f"Projector reflects about moving constraints with M alone and {system!r} has a "
+                "metric of its own; make it without, or use nh.DLA"
+            )
         if system.holonomic:
             raise ValueError(
                 f"Projector has no holonomic constraints and {system!r} has "
@@ -62,11 +67,13 @@ class Projector(Method):
         b = map(Place(S, dict.fromkeys(system.v, sp.S.Zero), s.let), S.L_v)
         G, A = s.at.table(S.G), s.at.table(S.A)
         parts = zip(G, s.force(mu), s.p, b, strict=True)
-        split = Stage(  # p - b = G w + A^T mu with A w = 0: G w = P^T (p - b), A^T mu = Q^T (p - b)
+        # p - b = G w + A^T mu with A w = 0: G w = P^T (p - b), A^T mu = Q^T (p - b); where the
+        # constraints move, w is the admissible velocity, and p is reflected about its momentum
+        split = Stage(
             unknowns=(*w, *mu),
             equations=(
                 *(dot(row, w) + f - p + shift for row, f, p, shift in parts),
-                *(dot(row, w) for row in A),
+                *(dot(row, w) + s.at(e) for row, e in zip(A, S.b, strict=True)),
             ),
             guess=(sp.S.Zero,) * (s.n + s.m),
         )
@@ -76,13 +83,13 @@ class Projector(Method):
             unknowns=s.v1,
             equations=tuple(p_minus - p + 2 * f for p_minus, p, f in momenta),
             guess=tuple(2 * x - u for x, u in zip(w, s.v, strict=True)) if s.m else s.v,
-            scale2=s.scale2,
+            weights=s.shares,
         )
         return Statement(
             t=s.t,
             h=s.h,
             carry=(*s.q, *s.p, *s.v, *s.lam),
-            args=(s.alpha, *s.parameters, *s.scale2),
+            args=(s.alpha, *s.parameters, *s.shares),
             stages=(split, jump) if s.m else (jump,),
             update=(*s.q1(s.h), *Ld.p_plus, *s.v1, *(2 * x for x in mu)),
             let=s.lets(Ld),
@@ -97,5 +104,7 @@ class Projector(Method):
     def arriving(self, system, t, q, p_minus):
         """(P - Q)^T is its own inverse."""
         b = system.momentum(q, 0 * p_minus, t)
+        if system.is_affine:  # measured from the momentum of the shortest admissible velocity
+            b = system.momentum(q, system.shortest(q, t), t)
         reflection = np.eye(len(system.v)) - 2 * system.Q(q, t)  # P - Q
         return b + np.einsum("...i,...ij->...j", p_minus - b, reflection)

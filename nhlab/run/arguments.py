@@ -206,11 +206,13 @@ def check_states(start):
 
     for name in ("q0", "q1") if s.holonomic else ():
         x = getattr(start, name)
-        x = q[:0] if x is None else x
-        g = s.g(x)
-        for k in _first(np.abs(g) > 1e-9 * _size(s.values(s.short.Dg, x), x) + 1e-15):
+        x, when = (q[:0], t) if x is None else (x, t + start.h if name == "q1" else t)
+        g = s.g(x, when)
+        for k in _first(np.abs(g) > 1e-9 * _size(s.values(s.short.Dg, x, None, when), x) + 1e-15):
             where = f"{name}{at(k)} = {_short(x[k])} is off the holonomic constraints"
-            raise ValueError(f"{where}: g = {_short(g[k])}, not 0")
+            raise ValueError(
+                f"{where}: g = {_short(g[k])}, not 0; system.settle(q0) moves it there"
+            )
     with np.errstate(all="ignore"):
         A = s.A(q, t)
     for k in _first(~np.isfinite(A).all(-1)):
@@ -221,12 +223,13 @@ def check_states(start):
         raise ValueError(f"the constraints are dependent at {place}; start elsewhere")
     if v is None:  # Projector does not discretise the constraints: any q1 will do
         return None if isinstance(start.method, Projector) else _check_second(start, at)
-    residual = np.einsum("kai,ki->ka", A, v)
-    for k in _first(np.abs(residual) > 1e-9 * _size(A, v) + 1e-15):
-        near, how = _nearest(s, A[k], residual[k], q[k], v[k], t)
+    residual, b = np.einsum("kai,ki->ka", A, v), s.b(q, t)
+    for k in _first(~(np.abs(residual + b) <= 1e-9 * (_size(A, v) + np.abs(b)) + 1e-15)):
+        near, how = _nearest(s, A[k], (residual + b)[k], q[k], v[k], t)
         fault = f"v0{at(k)} = {_short(v[k])} violates the constraints"
         remedy = f"The nearest admissible velocity is {_short(near)} ({how})"
-        raise ValueError(f"{fault}: A(q0) v0 = {_short(residual[k])}, not 0. {remedy}")
+        form = "A(q0) v0 + b(q0)" if s.is_affine else "A(q0) v0"
+        raise ValueError(f"{fault}: {form} = {_short((residual + b)[k])}, not 0. {remedy}")
 
 
 def _check_second(start, at):
@@ -237,8 +240,11 @@ def _check_second(start, at):
         v = s.velocity_between(q, start.q1, h)
         wd = start.method.on_step(s, "constraints", t, q, v, h)
         places = [(part * h, s.move(q, v, part * h)) for part in (0, 0.25, 0.5, 0.75, 1)]
-        A = np.array([s.A(x, t + dt) for dt, x in places])[:, :, : wd.shape[-1]]
-        slack = 2 * _size(np.abs(A - A[0]).max(0), v) + 1e-9 * _size(A[0], v) + 1e-15
+        A, b = (
+            np.array([f(x, t + dt) for dt, x in places])[:, :, : wd.shape[-1]] for f in (s.A, s.b)
+        )
+        slack = 2 * (_size(np.abs(A - A[0]).max(0), v) + np.abs(b - b[0]).max(0))
+        slack += 1e-9 * (_size(A[0], v) + np.abs(b[0])) + 1e-15
     for k in _first(~(np.abs(wd) <= slack)):
         fault = f"q1{at(k)} = {_short(start.q1[k])} violates the discrete constraints"
         remedy = "no motion leads there in the time h; start from v0"
@@ -249,7 +255,8 @@ def _nearest(system, A, residual, q, v, t):
     """The admissible velocity next to v, and in which sense."""
     if system.metric is None and not system.is_mechanical:  # no metric to project with
         return v - np.linalg.pinv(A) @ residual, "in the Euclidean sense"
-    return system.project(q, v, t), "system.project(q0, v0) gives it"
+    when = f", {t:g}" if t and system.t is not None else ""
+    return system.project(q, v, t), f"system.project(q0, v0{when}) gives it"
 
 
 def _size(A, v):

@@ -332,7 +332,7 @@ def _run(common, part, out=None):
 
 def _jumps(part, looks):
     """index -> (first energy, farthest from it) of the members whose energy jumps."""
-    if not part.system.is_autonomous or part.system.is_forced:
+    if not part.system.keeps_energy:
         return {}
     parameters = {name: x[:, None] for name, x in part.parameters.items()}
     system, rows = part.system.varied(parameters, None), Rows(part.layout, looks)
@@ -386,7 +386,7 @@ def _step_of_all(start):
     step = start.method.program(system).numpy
 
     def advance(now):
-        args = start.method.arguments(now.at_step(now.done, system), start.scale2.T)
+        args = start.method.arguments(now.at_step(now.done, system), start.shares.T)
         rows = Rows(layout, now.state)
         t, h = rows.clock(now.t0 + now.done * now.h, now.h)
         with np.errstate(all="ignore"):

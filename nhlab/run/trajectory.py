@@ -154,14 +154,13 @@ class Trajectory:
         return self.system.energy(*self._states(at))
 
     def constraint(self, at="nodes"):
-        """The residual A v of the constraints, shape (..., m), for the readings of ``energy``.
+        """The residual A v + b of the constraints, shape (..., m), for the readings of ``energy``.
 
         "midpoints" gives the discrete constraint wd of each step, velocity constraints only.
         """
         if at == "midpoints":
             return self.on_step("constraints")
-        q, v, t = self._states(at)
-        return np.einsum("...ai,...i->...a", self.system.A(q, t), v)
+        return self.system.constraint(*self._states(at))
 
     def work(self):
         """The work of the forces since the start, shape (N+1,).

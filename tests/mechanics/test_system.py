@@ -241,6 +241,12 @@ def test_frobenius_of_the_catalogue():
     assert not integrable & {"particle", "robot", "snakeboard", "sleigh", "rolling_disk", "quartic"}
 
 
+def test_an_acceleration_is_made_of_floats():
+    s = nh.System([x], [vx], vx**2 / 2 - sp.Abs(x))
+    a = s.acceleration([1], [2])
+    assert a.dtype == float and a == [-1]
+
+
 # ---------------------------------------------------------------------------- other ways in
 
 

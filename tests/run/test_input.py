@@ -53,14 +53,12 @@ SYSTEMS = {
     "nonlinear constraint": (
         lambda: nh.System(Q, V, T, [vz - vx**2]), "-vx**2 + vz", "not linear in the velocities"),
     "sine of a velocity": (lambda: nh.System(Q, V, T, [sp.sin(vz)]), "sin(vz)", "not linear"),
-    "affine constraint": (
-        lambda: nh.System(Q, V, T, [vz - y * vx - 3]), "affine", "-3 without a velocity"),
     "holonomic among constraints": (
-        lambda: nh.System(Q, V, T, [x**2 + y**2 - 1]), "affine", "pass it as holonomic"),
+        lambda: nh.System(Q, V, T, [x**2 + y**2 - 1]), "no velocity", "pass it as holonomic"),
     "velocity among holonomic": (
-        lambda: nh.System(Q, V, T, holonomic=[vz - x]), "must depend on q alone"),
-    "holonomic in time": (
-        lambda: nh.System(Q, V, T, holonomic=[z - t], t=t), "-t + z", "must depend on q alone"),
+        lambda: nh.System(Q, V, T, holonomic=[vz - x]), "must depend on q and t alone"),
+    "holonomic in a time that is not named": (
+        lambda: nh.System(Q, V, T, holonomic=[z - t]), "['t'] occur", "t=t if it is the time"),
     "dependent constraints": (
         lambda: nh.System(Q, V, T, [vz - y * vx, 2 * vz - 2 * y * vx]), "dependent", "rank 1 of 2"),
     "zero constraint": (lambda: nh.System(Q, V, T, [0]), "dependent", "rank 0 of 1"),
