@@ -14,6 +14,7 @@ from __future__ import annotations
 from sympy import cos, pi, sin, sqrt, tan
 
 from ..codegen.derivatives import dot
+from .groups import SO3
 from .listing import listed, machines
 from .system import symbols
 
@@ -200,6 +201,26 @@ def tilted_disk(m=1.0, R=1.0, A=0.25, C=0.5, g=9.81, lean=0.5, turn=-1.5):
     roll = torque / ((C + m * R**2) * turn * cos(lean)) - turn * sin(lean)
     start = dict(q0=(0, 0, 0, lean, 0), v0=(R * roll, 0, turn, 0, roll))
     return dict(q=(x, y, phi, theta, psi), L=L, constraints=rolling, **start)
+
+
+@listed("Milne 1948, Vectorial Mechanics", "ball on a turntable", among=machines)
+def ball_on_turntable(m=1.0, I=0.016, R=0.2, Om=3.5, rule="cayley"):
+    r"""Homogeneous ball that rolls on a table turning at the rate Om.
+
+    .. math:: L = \tfrac m2(\dot x^2 + \dot y^2) + \tfrac I2|\omega|^2, \qquad
+              \dot x = -R\,\omega_2 - \Omega y, \quad \dot y = R\,\omega_1 + \Omega x
+
+    The constraints move: energy has a balance, not a law.  The ball does not fly off: in space it
+    goes round a circle at the rate Om I/(I + m R^2), which is 2/7 Om, wherever it starts.  As in
+    ``rubber_ball``, g is the inverse of the attitude and omega minus the angular velocity in space.
+    v0 depends on R and Om.
+    """
+    w = symbols("w1 w2 w3")
+    L = m * (vx**2 + vy**2) / 2 + I * dot(w, w) / 2
+    rolling = [vx + R * w[1] + Om * y, vy - R * w[0] - Om * x]
+    place = dict(group=SO3, g=symbols("qw qx qy qz"), r=(x, y), q0=(1, 0, 1, 0, 0, 0))
+    v0 = (0, 0.5, (0.5 - Om) / R, 0, 0)
+    return dict(**place, v=(vx, vy, *w), L=L, constraints=rolling, v0=v0)
 
 
 @listed("KL82", among=machines)
