@@ -176,8 +176,11 @@ class _Neighbourhood:
         for s in SHIFTS:
             q = self.system.move(self.q, way, s)
             if np.abs(self.system.g(q)).max(initial=0) > STEADY:
-                return ~found  # it leaves the holonomic constraints
-            found |= ~(np.abs(self.rates(q) - here) <= small)
+                return np.ones(len(here), bool)  # it leaves the holonomic constraints
+            try:
+                found |= ~(np.abs(self.rates(q) - here) <= small)
+            except ValueError:  # a singularity lies there
+                return np.ones(len(here), bool)
         return found
 
     def require_steady(self, ignorable):

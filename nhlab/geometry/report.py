@@ -8,8 +8,9 @@ from html import escape
 
 import numpy as np
 
-from ..mechanics.checks import rank
+from ..mechanics.checks import rank, read_number
 from ..mechanics.groupsystem import GroupSystem
+from ..mechanics.system import System
 from ..methods import DLA, RK4, Projector, Reference
 from ..run.errors import IntegrationError
 from ..run.loop import integrate
@@ -71,6 +72,10 @@ def report(system, q0=None, v0=None, *, T=None):
     T : how long the true motion is followed; by default about three of its fastest swings.
     A check that fails, or cannot be made, is a line of the report.
     """
+    if not isinstance(system, System):
+        raise ValueError(f"system = {system!r} is not an nh.System")
+    if T is not None and read_number(T, "T") <= 0:
+        raise ValueError(f"T = {T!r} must be positive; leave it out for a time of the motion's own")
     unset = [s.name for s in system.parameters if s not in system.numbers]
     system = system.set(**dict.fromkeys(unset, 0.0))
     trial = Trial(system, q0, v0, T)
@@ -109,8 +114,7 @@ class Trial:
         if v0 is not None:
             return q, np.array(v0, float)
         v = s.samples(1)[1][0]
-        forms = [*s.short.constraints, *s.short.rates(s.short.holonomic)]
-        return q, v - np.linalg.pinv(s.A(q)) @ s.values(forms, q, v) if forms else v
+        return q, v - np.linalg.pinv(s.A(q)) @ s.constraint(q, v) if s.m else v
 
     @cached_property
     def rate(self):
@@ -120,8 +124,8 @@ class Trial:
         ways = np.eye(n)
         moved = np.array([s.move(q, w, d) for w in ways for d in (e, -e)])
         by_q = s.acceleration(moved, np.tile(v, (2 * n, 1))).reshape(n, 2, n)
-        by_v = s.acceleration(np.tile(q, (2 * n, 1)), np.repeat([v], 2 * n, 0) + e * _both(ways))
-        by_v = by_v.reshape(n, 2, n)
+        both = np.stack([ways, -ways], 1).reshape(-1, n)
+        by_v = s.acceleration(np.tile(q, (2 * n, 1)), v + e * both).reshape(n, 2, n)
         a_q, a_v = ((x[:, 0] - x[:, 1]).T / (2 * e) for x in (by_q, by_v))
         values = np.linalg.eigvals(np.block([[np.zeros((n, n)), ways], [a_q, a_v]]))
         return max(0.25, np.abs(values).max())
@@ -129,10 +133,9 @@ class Trial:
     @cached_property
     def sources(self):
         """What feeds energy in or takes it out, in words."""
-        s, (q, v) = self.system, self.start
-        moves = np.abs(s.A(q) @ v).max(initial=0) > 1e-6 * np.abs(v).max()
+        s = self.system
         words = {"-dL/dt": s.t is not None, "the power F.v": s.is_forced}
-        words["the power of constraints that move"] = moves
+        words["the power of constraints that move"] = s.is_affine
         return [word for word, there in words.items() if there]
 
     @property
@@ -155,10 +158,6 @@ class Trial:
     def work(self):
         """What energies are measured against: the largest |v.p|, and the change of E."""
         return np.abs((self.run.v * self.run.p).sum(1)).max() + np.ptp(self.run.energy())
-
-
-def _both(ways):
-    return np.stack([ways, -ways], 1).reshape(-1, ways.shape[1])
 
 
 # ---------------------------------------------------------------------------- the checks

@@ -71,7 +71,7 @@ def _leaves_D(system, A, q, v, t):
     if not m:
         return np.zeros((0, n * (n + 1)))
     forms = [*S.constraints, *S.rates(S.holonomic)]
-    d = v - np.einsum("pim,pm->pi", np.linalg.pinv(A), system.values(forms, q, v, t))
+    d = v - np.einsum("pim,pm->pi", np.linalg.pinv(A), system.constraint(q, v, t))
     by_q = system.values(S.jacobian(forms, system.q), q, d, t)
     return _units(np.concatenate([_row(by_q[:, k], A[:, k], q, d) for k in range(m)]))
 

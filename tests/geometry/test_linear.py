@@ -86,6 +86,15 @@ def test_coordinate_without_a_restoring_force_to_first_order_is_no_ignorable_one
     assert free.state == ("vx",) and free.ignorable == ("x",)
 
 
+def test_singularity_beside_the_equilibrium_is_no_hindrance():
+    """Between two walls, at 0 and -1.4, each of which a trial meets."""
+    x, vx = nh.symbols("x vx")
+    s = nh.System([x], [vx], vx**2 / 2 - (1 / x**2 + 1 / (x + 1.4) ** 2))
+    lin = nh.linearise(s, [-0.7], [0])
+    assert lin.state == ("x", "vx") and lin.ignorable == ()
+    np.testing.assert_allclose(lin.eigenvalues**2, -12 / 0.7**4, rtol=1e-9)
+
+
 def test_inputs_are_parameters_that_drive_the_motion():
     s = nh.systems.pendulum(m=2.0, g=9.0, l=4.0)
     x, vx, f = nh.symbols("x vx f")

@@ -20,7 +20,7 @@ def line(report, check):
 @pytest.mark.parametrize(
     "name",
     ["particle", "driven", "sleigh", "kepler", "spherical_pendulum", "nonreversible"]
-    + ["suslov", "sleigh_se2", "rubber_ball", "rigid_body", "roller_racer", "segway"],
+    + ["suslov", "sleigh_se2", "rubber_ball", "rigid_body", "roller_racer"],
 )
 def test_report_finds_nothing_wrong_with_known_systems(name):
     report = nh.report(EVERY[name]())
@@ -119,6 +119,14 @@ def test_a_symmetry_that_a_parameter_breaks_is_not_found():
     assert find_symmetries(s).words(find_symmetries(s).symmetries) == ["d/dy"]
     free = find_symmetries(s.set(k=0))
     assert len(free.symmetries) == 3
+
+
+def test_bad_arguments_are_refused():
+    for T in (0, -1.0, np.nan, "long"):
+        with pytest.raises(ValueError, match=r"^T = "):
+            nh.report(nh.systems.sleigh(), T=T)
+    with pytest.raises(ValueError, match=r"not an nh\.System"):
+        nh.report(nh.systems.sleigh)
 
 
 def test_forces_are_part_of_the_balances_and_inputs_are_taken_as_zero():
