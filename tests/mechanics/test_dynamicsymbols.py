@@ -56,6 +56,18 @@ def test_a_lagranges_method_with_holonomic_constraints():
     )
 
 
+def test_a_lagranges_method_with_a_constraint_that_moves():
+    x, y = q = dynamicsymbols("x y")
+    L = (x.diff() ** 2 + y.diff() ** 2) / 2 - 9.81 * y
+    rod = (x - sp.sin(TIME)) ** 2 + y**2 - 1
+    method = me.LagrangesMethod(L, q, hol_coneqs=[rod])
+    s = nh.System.from_mechanics(method)
+    q0 = [0.6 + np.sin(0.3), -0.8]
+    at = q0, s.complete(q0, vx=1.2, t=0.3), 0.3
+    expected = lagrange_acceleration(method, {}, *at)
+    np.testing.assert_allclose(s.acceleration(*at), expected, rtol=1e-12)
+
+
 def rolling_bodies():
     """A disk that rolls upright: frames, a body, q, u, kinematic equations, constraints."""
     q = x, y, th, ph = dynamicsymbols("x y theta phi")
