@@ -146,8 +146,9 @@ class Trajectory:
         """The energy; which one matters.
 
         "nodes": of the evolved momenta, (N+1,).  "midpoints": the discrete energy of each step
-        (C03's E_plus), (N,).  "projected": of the projected velocities.  "average": of the average
-        of arriving and leaving momentum, (N-1,) at the inner nodes.
+        (C03's E_plus, with the work alpha h F.v of forces), (N,).  "projected": of the projected
+        velocities.  "average": of the average of arriving and leaving momentum, (N-1,) at the
+        inner nodes.
         """
         if at == "midpoints":
             return self.on_step("E_plus")
@@ -168,9 +169,9 @@ class Trajectory:
         Summed as the method does, h F.v of each step with F where its rule takes it; for
         DiscreteGradient, and with every > 1, by the midpoint rule along the chords between the
         stored nodes.  For other methods that carry v, as RK4 and Reference, by Simpson's rule on
-        cubics through the nodes.  Constraints that move, A v + b = 0, do the work lam.b with the
-        impulse lam of a step, or else the integral of -lambda.b.  Where L does not contain t,
-        ``energy() - work()`` is what the true motion keeps.
+        cubics through the nodes, of order 4 (on a group 2).  Constraints that move, A v + b = 0, do
+        the work lam.b with the impulse lam of a step, or else the integral of -lambda.b.  Where L
+        does not contain t, ``energy() - work()`` is what the true motion keeps.
         """
         if self.inputs and self.every != 1:
             raise ValueError("the work of inputs needs every step; integrate with every=1")
@@ -255,7 +256,8 @@ class Trajectory:
     # ------------------------------------------------------------------ other forms
 
     def to_dataframe(self):
-        """A pandas DataFrame: t, the coordinates, velocities, momenta, and per step h, lam."""
+        """A pandas DataFrame: t, the coordinates, velocities, momenta, and per step h, lam and
+        inputs."""
         import pandas as pd
 
         s, first = self.system, [np.nan]  # the first row has no step behind it
@@ -264,6 +266,7 @@ class Trajectory:
         more = {"t": self.t} | {f"p_{x}": self.p[:, k] for k, x in enumerate(s.degrees)}
         more["h"] = np.concatenate([first, self.h])
         more |= {f"lam{k}": np.concatenate([first, x]) for k, x in enumerate(self.lam.T)}
+        more |= self.inputs
         more = {f"step_{k}" if k in data else k: x for k, x in more.items()}
         time = next(iter(more))
         return pd.DataFrame({time: more.pop(time), **data, **more})
