@@ -179,6 +179,9 @@ WRONG = {
         lambda f: f(me.Particle("P", P_, 1), [X], frame=N_), "the bodies cannot be read"),
     "q missing": (lambda f: f(T), "q is missing"),
     "q twice": (lambda f: f(me.LagrangesMethod(T, [X]), [X]), "q belongs to the LagrangesMethod"),
+    "constraints twice": (
+        lambda f: f(me.LagrangesMethod(T, [X]), constraints=np.array([X.diff()])),
+        "constraints belongs to the LagrangesMethod"),
     "function of another variable": (
         lambda f: f(T, [sp.Function("x")(sp.Symbol("s"))]), "no dynamicsymbol"),
     "text as constraint": (lambda f: f(T, [X], ["x"]), "constraints = 'x'"),
@@ -269,6 +272,9 @@ FORCES = {
     "no frame": (lambda f: f(T, [X], forces=[(P_, N_.x)]), "the forces need the inertial"),
     "a point at rest nowhere": (
         lambda f: f(T, [X], forces=[(P_, N_.x)], frame=N_), "the forces cannot be read"),
+    "a frame that turns nowhere": (
+        lambda f: f(T, [X], forces=[(me.ReferenceFrame("B"), N_.x)], frame=N_),
+        "the forces cannot be read"),
     "a load on nothing": (
         lambda f: f(T, [X], forces=[(X, N_.x)], frame=N_), "neither a Point nor a Reference"),
     "a number as force": (lambda f: f(T, [X], forces=[(N_, 3)], frame=N_), "3 at N is no vector"),
