@@ -45,7 +45,8 @@ class Names:
         self.t = sp.Symbol("t", real=True) if t in (None, self.time) else read_symbols([t], "t")[0]
         given = [*expressions, *forces, *speeds.values()]
         taken = {s.name for e in given for s in e.free_symbols - {self.time, t}}
-        inputs = sorted(_functions(forces) - _functions(expressions) - {*qs, *speeds}, key=str)
+        inputs = _functions(forces) - _functions(expressions) - {*qs, *speeds}
+        inputs = sorted((s for s in inputs if s.args == (self.time,)), key=str)
         symbols = []
         for s in (*qs, *inputs, self.t):
             name = s.name if s is self.t else s.func.__name__

@@ -283,6 +283,8 @@ FORCES = {
     "text": (lambda f: f(T, [X], forces=["a"]), "forces = 'a'"),
     "an input twice": (
         lambda f: f(T, [X], forces=[U + sp.Symbol("u")]), "u is a parameter and u(t) too"),
+    "a function of x": (
+        lambda f: f(T, [X], forces=[sp.Function("f")(X)]), "occur in L, the forces"),
     "an input in L": (lambda f: f(T + U * X, [X], forces=[U]), "['u(t)'] occur in L"),
 }  # fmt: skip
 
