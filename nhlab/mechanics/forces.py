@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import sympy as sp
 
 from .checks import UNSET, read_expression, sequence
+
+CUTS = sp.Max, sp.Min, sp.Heaviside  # by which controllers saturate and switch
 
 
 def read_forces(system, given):
@@ -25,8 +29,18 @@ def read_forces(system, given):
         name = getattr(key, "name", key)
         if name not in names:
             raise ValueError(f"forces: {name!r} is no coordinate here; there are {list(names)}")
-        forces[names[name]] += read_expression(e, f"forces[{str(name)!r}]")
+        e = read_expression(e, f"forces[{str(name)!r}]")
+        e = e.replace(lambda x: isinstance(x, CUTS), written_out) if e.has(*CUTS) else e
+        forces[names[name]] += e
     return tuple(forces) if any(forces) else ()
+
+
+def written_out(e):
+    """One of CUTS in functions that all generated code knows."""
+    if isinstance(e, sp.Heaviside):
+        return e.rewrite(sp.Piecewise)
+    sign = 1 if isinstance(e, sp.Max) else -1
+    return reduce(lambda a, b: (a + b + sign * sp.Abs(a - b)) / 2, e.args)
 
 
 def force_names(system):
@@ -53,10 +67,7 @@ def closed(system, feedback):
     """
     key = ("closed", *feedback.items())
     new = system.generated(key, lambda: _closed(system, feedback))
-    kept = {s.name for s in new.parameters}
-    return new.set(
-        **{s.name: x for s, x in system.parameters.items() if x is not UNSET and s.name in kept}
-    )
+    return new.set(**{s.name: x for s, x in system.numbers.items() if s in new.parameters})
 
 
 def _closed(system, feedback):
@@ -75,7 +86,6 @@ def _closed(system, feedback):
                     "they were made; write gains as numbers, or as parameters of the forces"
                 )
     forces = [e.xreplace(feedback) for e in system.forces]
-    used = set().union(system.L.free_symbols, *(e.free_symbols for e in forces))
-    gone = {u for u in feedback if u not in used}
-    numbers = {s: x for s, x in system.parameters.items() if x is not UNSET and s not in gone}
+    gone = set(system.inputs).difference(*(e.free_symbols for e in forces))
+    numbers = {s: x for s, x in system.numbers.items() if s not in gone}
     return system.remade(forces=forces, parameters=numbers, **changes)

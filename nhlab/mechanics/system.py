@@ -155,9 +155,9 @@ class System:
         return self.drive(dict.fromkeys(self.driven, UNSET)).drive({}) if self.driven else self
 
     def remade(self, **changes):
-        """The same with other arguments of its constructor."""
+        """The same with other arguments of its constructor; its exact solution is then another."""
         kind, values, given = self.__reduce__()[1]
-        return kind(*values, **given | changes)
+        return kind(*values, **given | {"exact": None} | changes)
 
     def _bind(self, given):
         expressions = (self.L, *self.constraints, *self.holonomic, *(self.metric or ()))

@@ -56,14 +56,12 @@ def ensemble(
     ----------
     q0, v0, q1 : (n,), the same for all, or (K, n); as in ``nh.integrate``
     h : a number or (K,);  steps : the same for all
-    parameters : name -> number or (K,), instead of the system's own
+    parameters : name -> number or (K,), instead of the system's own; also of constant inputs
     summary : a function of a Trajectory, whose numbers, arrays or dicts of them are kept instead
         of the rows; or "last", "energy"; or several of these in a list
-    executor : any ``concurrent.futures`` executor, such as ProcessPoolExecutor() or a Dask
-        client's get_executor(); without one, all happens here
+    executor : any ``concurrent.futures`` executor, also Dask's get_executor(); without one, here
     chunk : members computed as one task; by default about a second of work, at most 64 MB
-    progress : as in ``nh.integrate``;  backend : "python", "numpy", "numba"; None: by the size
-    inputs : as in ``nh.integrate``, the same for all; one constant for each is a parameter
+    progress, inputs : as in ``nh.integrate``;  backend : "python", "numpy", "numba"; None: by size
 
     A run that cannot go on stops alone, and ``.errors`` says why.  Ctrl-C raises Interrupted, a
     lost worker EnsembleError; both keep the members that were done in ``.ensemble``.
@@ -71,8 +69,7 @@ def ensemble(
     if isinstance(method, Reference):
         raise ValueError(f"method = {method!r} takes no steps of its own; call nh.integrate for it")
     given = {"q1": q1, "t0": t0, "parameters": {} if parameters is None else parameters}
-    given["inputs"] = inputs
-    start = Start(system, method, q0, v0, h=h, steps=steps, every=every, **given)
+    start = Start(system, method, q0, v0, h=h, steps=steps, every=every, inputs=inputs, **given)
     check_backend(backend, (None, "python", "numba", "numpy"))
     backend, functions = backend or choose_backend(start), _functions(summary)
     parts = chunks(start, backend, chunk, bool(functions))

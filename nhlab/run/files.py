@@ -62,6 +62,8 @@ def load(cls, path):
         if about["format"] != FORMAT:
             raise KeyError("format")
         system, method = system_from_json(about["system"]), method_from_json(about["method"])
+        if not {*about["inputs"]} <= {s.name for s in system.inputs}:
+            raise ValueError(f"inputs {[*about['inputs']]}, which the forces do not have")
         layout = method.layout(system)
         if rows.dtype != float or rows.ndim != 2 or rows.shape[1] != layout.width or not len(rows):
             raise ValueError(f"rows of shape {rows.shape} and type {rows.dtype}")

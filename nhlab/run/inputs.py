@@ -31,6 +31,7 @@ def read_inputs(system, method, inputs, steps, times, parameters):
     if feedback:
         read = {u: read_expression(x, f"inputs[{u.name!r}]") for u, x in feedback.items()}
         system = closed(system, read)
+        method.check(system)  # another one, maybe with time
     others = parameters if isinstance(parameters, dict) else {}
     names = {getattr(x, "name", x) for x in (*held, *others)}
     need_inputs(system, "a run", besides=names)

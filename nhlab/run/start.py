@@ -44,9 +44,10 @@ class Start:
         self.t0, h = arguments.finite(t0, "t0"), arguments.positive(h, self.many)
         self.steps, self.every = arguments.steps_and_every(steps, every)
         arguments.check_clock(self.t0, h, self.steps)
-        times = self.t0 + h * (np.arange(self.steps) + 0.5) if inputs and not np.ndim(h) else None
+        times = (
+            None if inputs is None or np.ndim(h) else self.t0 + h * (np.arange(self.steps) + 0.5)
+        )
         system, self.inputs = read_inputs(system, method, inputs, self.steps, times, parameters)
-        method.check(system)
         self.system = system
         self.system = self.at_step(0)
         states, self.parameters = arguments.states(system, method, q0, v0, q1), {}

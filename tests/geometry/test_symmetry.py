@@ -656,3 +656,52 @@ def test_display():
     assert r"(\tilde\xi_{1})_Q &= \partial_{\psi}" in latex
     assert r"\partial_{t}" in symmetry("with energy")._repr_latex_()
     assert r"\tilde" not in nh.Symmetry(S.robot(), {"x": 1})._repr_latex_()
+
+
+# ---------------------------------------------------------------------------- forces
+
+
+EUCLID = {"x": {"x": 1}, "y": {"y": 1}, "turn": {"x": "-y", "y": "x", "theta": 1}}
+
+
+def pushed_sleigh():
+    """The sleigh with drag, a motor u and a torque that depends on the place."""
+    s, u = nh.systems.sleigh(), nh.symbols("u")
+    (x, y, theta), v = s.q, s.v
+    push = (u * sp.cos(theta) - v[0], u * sp.sin(theta) - x * v[1], sp.sin(y) - v[2])
+    return s.remade(forces=push)
+
+
+@pytest.mark.parametrize("method", [nh.DLA(0.3), nh.Projector(), nh.DLA(0.3, True)], ids=repr)
+def test_momentum_equation_with_forces(method):
+    """The impulses of the forces along the section are part of it, those of an input too."""
+    s = pushed_sleigh()
+    symmetry, values = nh.Symmetry(s, EUCLID), np.cos(np.arange(40) / 5)
+    assert symmetry.check(method)  # forces are none of L, D, Ld, wd
+    sol = nh.integrate(s, method, h=0.05, steps=40, inputs={"u": values})
+    assert np.abs(symmetry.residual(sol)).max() < 1e-14
+    assert np.abs(symmetry.continuous_residual(sol)).max() < 1e-13
+    free = nh.Symmetry(nh.systems.sleigh(), EUCLID)
+    alone = nh.Trajectory(free.system, method, sol.rows.array, t0=0, h=0.05)
+    assert np.abs(free.residual(alone)).max() > 1e-2  # without them it does not hold
+
+
+def test_momentum_equation_of_a_true_motion_with_forces():
+    s = pushed_sleigh().set(u=0.4)
+    gaps = []
+    for h in (0.1, 0.05):
+        sol = nh.integrate(s, nh.Reference(), h=h, steps=round(2 / h))
+        gaps.append(np.abs(nh.Symmetry(s, EUCLID).residual(sol)).max())
+    assert np.log2(gaps[0] / gaps[1]) == pytest.approx(3, abs=0.3)
+
+
+def test_energy_equation_with_forces():
+    """Along t: EDLA's energy changes by the work, DLA's by more."""
+    s = nh.systems.particle()
+    s = s.remade(forces=[-s.v[0] / 3, -s.v[1] * s.q[0], 0])
+    time = nh.Symmetry(s, {"time": {"t": 1}})
+    assert time.check(nh.EDLA())
+    edla, dla = (nh.integrate(s, m, h=0.05, steps=40) for m in (nh.EDLA(), nh.DLA()))
+    assert np.abs(time.residual(edla)).max() < 1e-13 < 1e-5 < np.abs(time.residual(dla)).max()
+    with pytest.raises(ValueError, match="is a law without forces"):
+        nh.diagnostics.symplectic_change(dla, 2)

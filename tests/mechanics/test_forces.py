@@ -116,3 +116,14 @@ def test_long_forces_are_abbreviated():
     np.testing.assert_allclose(s.force(q, v), F, rtol=1e-13)
     assert s.power(q, v) == pytest.approx(np.dot(F, v), rel=1e-13)
     np.testing.assert_allclose(s.acceleration(q, v), s.written_out().acceleration(q, v), rtol=1e-12)
+
+
+def test_saturated_and_switched_forces():
+    """Max, Min and Heaviside are written in functions that every way to run knows."""
+    cut = {x: sp.Max(-1, sp.Min(1, -5 * x)), y: sp.Heaviside(0.5 - y) - sp.Abs(vy) * vy}
+    s, v = particle(cut, parameters={}), [0.4, -2.0, 0.0]
+    places = np.array([[-2, 0, 0], [0.1, 0.5, 0], [3, 0.6, 0]])
+    right = np.c_[[1, -0.5, -1], np.array([1, 0.5, 0]) + 4, np.zeros(3)]
+    np.testing.assert_allclose(s.force(places, v), right, atol=1e-15)
+    runs = [nh.integrate(s, m, h=0.01, steps=50).q[-1] for m in (nh.DLA(), nh.RK4())]
+    np.testing.assert_allclose(*runs, atol=2e-4)

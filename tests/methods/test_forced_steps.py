@@ -92,6 +92,15 @@ def test_order_of_the_discrete_gradient(method, expected):
     assert slope(made(damped), method) == pytest.approx(expected, abs=0.1)
 
 
+@pytest.mark.parametrize("method", [nh.Variational(), nh.DLA(0.3, True)], ids=repr)
+def test_order_on_a_sphere(method):
+    """With holonomic constraints, and a force that shakes and brakes."""
+    fall, forces = (vx**2 + vy**2) / 2 - y, [sp.sin(t) - vx / 3, -x * vy / 2]
+    start = {"q0": (0.8, -0.6), "v0": (0.6, 0.8)}
+    s = nh.System((x, y), (vx, vy), fall, holonomic=[x**2 + y**2 - 1], forces=forces, t=t, **start)
+    assert slope(s, method) == pytest.approx(2, abs=0.1)
+
+
 @pytest.mark.parametrize("rule", [(), (0.3, True)], ids=str)
 def test_order_of_a_variable_step(rule):
     """EDLA's nodes lie elsewhere, so the error is that of each node at its own time."""
@@ -291,6 +300,33 @@ def test_body_forces_by_hand():
     np.testing.assert_allclose(I @ s.acceleration(q, w), right, atol=1e-13)
     sol = nh.integrate(s, nh.RK4(), h=0.01, steps=300)
     assert np.ptp(sol.energy()) > 0.05 and np.ptp(sol.energy() - sol.work()) < 1e-5
+
+
+@pytest.mark.parametrize("rule", ["log", "trace"])
+def test_energy_balance_on_a_group(rule):
+    w = nh.symbols("w1 w2 w3")
+    L = (w[0] ** 2 + 2 * w[1] ** 2 + 3 * w[2] ** 2) / 2
+    about = {"forces": [0.1 - w[0] / 5, -(w[1] ** 3) / 4, 0], "rule": rule}
+    s = nh.GroupSystem(nh.groups.SO3, w, L, **about, q0=(1, 0, 0, 0), v0=(0.5, 1, 0.2))
+    sol = nh.integrate(s, nh.EDLA(), h=0.05, steps=20)
+    kept, work = sol.energy("midpoints") - sol.work()[1:], sol.h * s.power(sol.q[1:], sol.v_step)
+    assert np.ptp(kept) < 1e-13 < 0.1 < np.ptp(sol.energy("midpoints"))
+    np.testing.assert_allclose(np.diff(sol.work()), work, rtol=1e-12)  # F contains no g
+
+
+def test_body_forces_are_reduced():
+    """A wheel that rolls on SE(2), with a motor and drag in the body."""
+    psi, vpsi, u, s, w = nh.symbols("psi vpsi u s w")
+    rows = [u - vpsi / 2, s, w - sp.sin(psi) * vpsi]
+    about = {"forces": {psi: 1 - vpsi / 5, u: -u / 3, "w": -w * u / 2}, "r": [psi]}
+    start = {"q0": (0.3, 0, 0, 0), "v0": (1, 0.5, 0, np.sin(0.3))}
+    L = u**2 + s**2 + w**2 / 2 + vpsi**2 / 2
+    full = nh.GroupSystem(nh.groups.SE2, (vpsi, u, s, w), L, rows, **about, **start)
+    red = nh.Chaplygin(full, base="psi")
+    a, b = (nh.integrate(s, m, h=0.05, steps=40) for s, m in ((red, nh.RDLA()), (full, nh.DLA())))
+    np.testing.assert_allclose(red.reconstruct(a).q, b.q, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(a.work(), b.work(), rtol=0, atol=1e-13)
+    assert b.work()[-1] > 0.1
 
 
 def test_cayley_steps_with_a_force_in_space_are_not_composed():

@@ -156,9 +156,14 @@ def friction(run):
 # ---------------------------------------------------------------------------- the turntable
 
 
+def turntable():
+    """The ball on a table that turns once in five seconds."""
+    return systems.ball_on_turntable(Om=1.25)
+
+
 def circle(table, t):
     """Where the ball truly is, shape (..., 2)."""
-    m, I, R, Omega = (value(table, name) for name in ("m", "I", "R", "Omega"))
+    m, I, R, Omega = (value(table, name) for name in ("m", "I", "R", "Om"))
     rate = 1j * Omega * I / (I + m * R**2)
     (x, y), (vx, vy) = table.q0[:2], table.v0[:2]
     z = x + 1j * y + (vx + 1j * vy) * np.expm1(rate * t) / rate
@@ -168,7 +173,7 @@ def circle(table, t):
 def on_table(table, method, h=0.1, steps=200):
     """How far a run leaves the true circle, and the spread of E - Omega J."""
     sol = integrate(table, method, h=h, steps=steps)
-    m, I, Omega = (value(table, name) for name in ("m", "I", "Omega"))
+    m, I, Omega = (value(table, name) for name in ("m", "I", "Om"))
     x, y, (vx, vy, *_, w3) = *sol.q[:, :2].T, sol.v_projected.T
     J = m * (x * vy - y * vx) - I * w3  # w is minus the spin in space
     off = np.abs(sol.q[:, :2] - circle(table, sol.t)).max()
@@ -264,11 +269,11 @@ def prediction_4():
     each homogeneous ball, wherever it starts and however it is pushed. Nothing is thrown off: seen
     from the room there is no centrifugal force, only a floor that drags.
     """
-    table = systems.turntable()
+    table = turntable()
     sol = integrate(table, Reference(), h=0.1, steps=200, progress=False)
     angle = np.unwrap(np.arctan2(*sol.v[:, 1::-1].T))
     rate, speed = np.polyfit(sol.t, angle, 1)[0], np.hypot(*sol.v[:, :2].T)
-    Omega, distance = value(table, "Omega"), np.hypot(*sol.q[:, :2].T)
+    Omega, distance = value(table, "Om"), np.hypot(*sol.q[:, :2].T)
     numbers = {"radius": speed.mean() / abs(rate), "period": 2 * np.pi / abs(rate)}
     numbers["table"] = 2 * np.pi / Omega
     if abs(rate) < 0.02:
