@@ -127,15 +127,21 @@ def plain(rng):
         own, others = v[n - 1 - k], v[: n - m]
         if rng.random() < 0.2 and not g:
             g.append(q[n - 1 - k] - f_of(rng, q[: n - m]) if rng.random() < 0.5 else sphere(q, n))
-            g[0] += sp.sin(t) / 3 if t is not None and rng.random() < 0.5 else 0
         else:
             rows.append(own * rng.choice([1, 1, f.number()]) - sum(f.one() * u for u in others))
-            rows[-1] += f.one() if rng.random() < 0.2 else 0  # ground that moves
     used = set().union(*(e.free_symbols for e in (L, *rows, *g)))
     values = {k: x for k, x in f.parameters.items() if k in {s.name for s in used}}
     options = {"metric": sp.diag(*range(1, n + 1))} if rng.random() < 0.03 else {}
     t = t if t in used or rng.random() < 0.5 else None
     return nh.System(q, v, L, rows, g, parameters=values, t=t, name="random", **options)
+
+
+def moving(rng):
+    """A random system whose constraints move."""
+    s = plain(rng)
+    time = sp.S.One if s.t is None else sp.cos(s.t)
+    rows = [c + sp.Rational(rng.randint(1, 9), 5) * f_of(rng, s.q) * time for c in s.constraints]
+    return s.remade(constraints=rows, holonomic=[g + (time - 1) / 3 for g in s.holonomic])
 
 
 def f_of(rng, q):

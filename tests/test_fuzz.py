@@ -19,6 +19,12 @@ def test_random_calls(part):
     assert outcomes["run"] + outcomes["ensemble"] > CALLS / 5  # many calls are good ones
 
 
+def test_random_calls_of_systems_that_move():
+    outcomes, findings = fuzz.fuzz("moving", range(200))
+    assert not findings, fuzz.report("moving", outcomes, findings)
+    assert outcomes["run"] > 40
+
+
 S = nh.systems
 JUDGED = [
     (S.particle, nh.DLA(0.3)),

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..codegen.derivatives import jacobian
+from ..codegen.derivatives import dot, jacobian
 from ..codegen.evaluate import Function
 from ..codegen.statement import dummy
 from ..mechanics.groupsystem import GroupSystem
@@ -44,6 +44,32 @@ class Linear:
         values = np.linalg.eigvals(self.A)
         return values[np.lexsort((values.imag, values.real))]
 
+    def feedback(self, Q=None, R=None):
+        """Gains (inputs, state) of the linear-quadratic regulator: u = -gains z minimises the
+        integral of z.Q z + u.R u; by default both weights are 1."""
+        from scipy.linalg import solve_continuous_are
+
+        Q, R = (
+            np.eye(len(names)) if x is None else np.asarray(x, float)
+            for x, names in ((Q, self.state), (R, self.inputs))
+        )
+        try:
+            X = solve_continuous_are(self.A, self.B, Q, R)
+        except (np.linalg.LinAlgError, ValueError) as error:
+            raise ValueError(
+                f"no feedback of the inputs {list(self.inputs)} with Q, R of shapes {Q.shape}, "
+                f"{R.shape} steadies the state {list(self.state)}: {error}"
+            ) from None
+        return np.linalg.solve(R, self.B.T @ X)
+
+    def law(self, gains):
+        """u = -gains (z - steady z) as expressions, the ``inputs`` of ``nh.integrate``."""
+        s = self.system
+        at = dict(zip((*s.q, *s.v), (*self.q, *self.v), strict=True))
+        z = [x - float(at[x]) for name in self.state for x in at if x.name == name]
+        rows = np.asarray(gains, float).tolist()
+        return {u: -dot(row, z) for u, row in zip(self.inputs, rows, strict=True)}
+
     @property
     def growth(self):
         """The largest real part: positive where the steady motion is unstable."""
@@ -62,16 +88,21 @@ def linearise(system, q0=None, v0=None, *, inputs=()):
     """The linearised motion about a steady one: about an equilibrium, or about a motion in which
     only ignorable coordinates advance and the free velocities are constant.
 
-    inputs : names of parameters, such as torques, whose small changes drive the motion, Linear.B
+    inputs : names of parameters, such as torques, whose small changes drive the motion, Linear.B;
+        those that have no value are taken to be 0 here
 
     ValueError says how far (q0, v0) is from a steady motion.  A steady turn is seen as one if the
     velocities that turn with it, as (vx, vy) of a rolling wheel, can be the dependent ones.
     """
     if system.t is not None:
         raise ValueError(f"{system!r} depends on time; only autonomous systems have steady motions")
+    inputs = tuple(getattr(u, "name", u) for u in inputs)
+    _check_inputs(system, inputs)
+    numbers = {s.name for s in system.numbers}
+    system = system.set(**{name: 0.0 for name in inputs if name not in numbers})
     q0, v0 = start_of(system, q0, v0)
     start = integrate(system, Reference(), q0, v0, h=1.0, steps=0)  # refuses what is no state
-    near = _Neighbourhood(system, start.q[0], start.v[0], _parameters(system, inputs))
+    near = _Neighbourhood(system, start.q[0], start.v[0], inputs)
     ignorable = near.ignorable()
     near.require_steady(ignorable)
     near.require_coordinates(ignorable)
@@ -83,7 +114,7 @@ def linearise(system, q0=None, v0=None, *, inputs=()):
         tuple(near.names[k] for k in rows),
         tuple(near.names[k] for k in ignorable),
         near.J[np.ix_(rows, rows)],
-        tuple(inputs),
+        inputs,
         near.B[rows],
     )
 
@@ -145,8 +176,11 @@ class _Neighbourhood:
         for s in SHIFTS:
             q = self.system.move(self.q, way, s)
             if np.abs(self.system.g(q)).max(initial=0) > STEADY:
-                return ~found  # it leaves the holonomic constraints
-            found |= ~(np.abs(self.rates(q) - here) <= small)
+                return np.ones(len(here), bool)  # it leaves the holonomic constraints
+            try:
+                found |= ~(np.abs(self.rates(q) - here) <= small)
+            except ValueError:  # a singularity lies there
+                return np.ones(len(here), bool)
         return found
 
     def require_steady(self, ignorable):
@@ -180,12 +214,11 @@ def _place_names(system):
     return [s.name for s in system.q[:k]] + [f"∫{u.name}" for u in system.v[k:]]
 
 
-def _parameters(system, names):
-    known = {s.name: s for s in system.parameters}
+def _check_inputs(system, names):
+    known = sorted(s.name for s in system.parameters)
     for name in names:
         if name not in known:
-            raise ValueError(f"inputs: {name!r} is no parameter here; there are {sorted(known)}")
-    return tuple(known[name] for name in names)
+            raise ValueError(f"inputs: {name!r} is no parameter here; there are {known}")
 
 
 def _solved_for(rows, free):
@@ -209,7 +242,8 @@ def _derivatives(system, q, v, inputs):
     def make():
         let = []
         stage = motion_stage(system, dummy("t"), system.q, system.v, let)
-        by = (*stage.unknowns, *system.q, *system.v, *inputs)
+        by = (*stage.unknowns, *system.q, *system.v)
+        by += tuple(s for name in inputs for s in system.parameters if s.name == name)
         arguments = (system.q, system.v, stage.unknowns, *system.parameters)
         return Function(arguments, *jacobian(stage.equations, by, let))
 

@@ -8,8 +8,9 @@ from html import escape
 
 import numpy as np
 
-from ..mechanics.checks import rank
+from ..mechanics.checks import rank, read_number
 from ..mechanics.groupsystem import GroupSystem
+from ..mechanics.system import System
 from ..methods import DLA, RK4, Projector, Reference
 from ..run.errors import IntegrationError
 from ..run.loop import integrate
@@ -71,9 +72,16 @@ def report(system, q0=None, v0=None, *, T=None):
     T : how long the true motion is followed; by default about three of its fastest swings.
     A check that fails, or cannot be made, is a line of the report.
     """
+    if not isinstance(system, System):
+        raise ValueError(f"system = {system!r} is not an nh.System")
+    if T is not None and read_number(T, "T") <= 0:
+        raise ValueError(f"T = {T!r} must be positive; leave it out for a time of the motion's own")
+    unset = [s.name for s in system.parameters if s not in system.numbers]
+    system = system.set(**dict.fromkeys(unset, 0.0))
     trial = Trial(system, q0, v0, T)
     numbers = [len(x) for x in (system.v, system.constraints, system.holonomic)]
     size = "{} velocities; constraints: {} on velocities, {} on positions".format(*numbers)
+    size += f"; at 0: the inputs {', '.join(unset)}" if unset else ""
     lines = tuple(_line(check, trial) for check in CHECKS)
     return Report(f"{system.name or 'unnamed system'}: {size}", lines)
 
@@ -105,8 +113,8 @@ class Trial:
             q = q - np.linalg.pinv(s.values(s.short.Dg, q)) @ s.g(q)
         if v0 is not None:
             return q, np.array(v0, float)
-        v, A = s.samples(1)[1][0], s.A(q)
-        return q, v - np.linalg.pinv(A) @ (A @ v) if len(A) else v
+        v = s.samples(1)[1][0]
+        return q, v - np.linalg.pinv(s.A(q)) @ s.constraint(q, v) if s.m else v
 
     @cached_property
     def rate(self):
@@ -116,11 +124,19 @@ class Trial:
         ways = np.eye(n)
         moved = np.array([s.move(q, w, d) for w in ways for d in (e, -e)])
         by_q = s.acceleration(moved, np.tile(v, (2 * n, 1))).reshape(n, 2, n)
-        by_v = s.acceleration(np.tile(q, (2 * n, 1)), np.repeat([v], 2 * n, 0) + e * _both(ways))
-        by_v = by_v.reshape(n, 2, n)
+        both = np.stack([ways, -ways], 1).reshape(-1, n)
+        by_v = s.acceleration(np.tile(q, (2 * n, 1)), v + e * both).reshape(n, 2, n)
         a_q, a_v = ((x[:, 0] - x[:, 1]).T / (2 * e) for x in (by_q, by_v))
         values = np.linalg.eigvals(np.block([[np.zeros((n, n)), ways], [a_q, a_v]]))
         return max(0.25, np.abs(values).max())
+
+    @cached_property
+    def sources(self):
+        """What feeds energy in or takes it out, in words."""
+        s = self.system
+        words = {"-dL/dt": s.t is not None, "the power F.v": s.is_forced}
+        words["the power of constraints that move"] = s.is_affine
+        return [word for word, there in words.items() if there]
 
     @property
     def T(self):
@@ -129,7 +145,7 @@ class Trial:
     @cached_property
     def run(self):
         """The true motion, or as much of it as there is."""
-        steps = NODES[self.system.t is not None]
+        steps = NODES[bool(self.sources)]
         run = {"h": self.T / steps, "steps": steps, "progress": False}
         try:
             return integrate(self.system, Reference(), *self.start, **run)
@@ -144,10 +160,6 @@ class Trial:
         return np.abs((self.run.v * self.run.p).sum(1)).max() + np.ptp(self.run.energy())
 
 
-def _both(ways):
-    return np.stack([ways, -ways], 1).reshape(-1, ways.shape[1])
-
-
 # ---------------------------------------------------------------------------- the checks
 # The docstring of each: its name, and what it cannot see.
 
@@ -155,18 +167,12 @@ def _both(ways):
 def motion(trial):
     """true motion: what happens from other starts."""
     sol = trial.run
-    slip, size = _slip(sol)
+    slip = np.abs(sol.constraint()).max(initial=0)
+    size = np.abs(trial.system.A(sol.q, sol.t)).max(initial=0) * np.abs(sol.v).max()
     good = slip <= EXACT * size and not sol.message
     end = sol.message or f"followed to t = {sol.t[-1]:.4g}"
     kept = f"the constraints hold to {_relative(slip, size)} of |A||v|"
     return good, f"{end}; {kept}" if trial.system.m else end
-
-
-def _slip(sol):
-    s = sol.system
-    A = s.A(sol.q, sol.t)
-    slip = np.abs(np.einsum("tij,tj->ti", A, sol.v)).max(initial=0)
-    return slip, np.abs(A).max(initial=0) * np.abs(sol.v).max()
 
 
 def integrability(trial):
@@ -211,16 +217,23 @@ def definiteness(trial):
 
 def energy(trial):
     """energy balance: a wrong L or wrong constraints, for their motion has an energy too."""
-    from scipy.integrate import simpson
-
     s, sol, size = trial.system, trial.run, trial.work
     E = sol.energy()
-    if s.t is None:
+    if not trial.sources:
         lost = np.ptp(E)
         return bool(lost <= EXACT * size), f"E is kept to {_relative(lost, size)} of v.p"
-    fed = simpson(-s.values(s.short.L_t, sol.q, sol.v, sol.t), x=sol.t)
-    lost = abs(E[-1] - E[0] - fed)
-    return bool(lost <= SUMMED * size), f"E changes by -dL/dt, to {_relative(lost, size)} of v.p"
+    power = s.power(sol.q, sol.v, sol.t) - s.values(s.short.L_t, sol.q, sol.v, sol.t)
+    slip = np.einsum("tij,tj->ti", s.A(sol.q, sol.t), sol.v)
+    power += (s.multipliers(sol.q, sol.v, sol.t) * slip).sum(1)
+    lost = abs(E[-1] - E[0] - _integral(power, sol))
+    words = f"E changes by {' and '.join(trial.sources)}, to {_relative(lost, size)} of v.p"
+    return bool(lost <= SUMMED * size), words
+
+
+def _integral(x, sol):
+    from scipy.integrate import simpson
+
+    return simpson(x, x=sol.t, axis=0)
 
 
 def momentum(trial):
@@ -238,9 +251,16 @@ def momentum(trial):
     p, fields = sol.p, fields_at(found.conserved, sol.q)
     J = np.einsum("ti,tki->tk", p, fields)
     size = (np.abs(p)[:, None] * np.abs(fields)).sum(-1).max(0)
-    change = float((np.ptp(J, axis=0) / np.maximum(size, 1e-300)).max())
-    kept = ", ".join(found.words(found.conserved))
-    return change <= EXACT, f"{text}; momenta kept, to {change:.0e}: {kept}"
+    words = f"to {{:.0e}}: {', '.join(found.words(found.conserved))}"
+    if not s.is_forced:
+        change = float((np.ptp(J, axis=0) / np.maximum(size, 1e-300)).max())
+        return change <= EXACT, f"{text}; momenta kept, {words.format(change)}"
+    push = np.einsum("ti,tki->tk", s.force(sol.q, sol.v, sol.t), fields)
+    gap = np.abs(J[-1] - J[0] - _integral(push, sol)) / np.maximum(size, 1e-300)
+    return (
+        gap.max() <= SUMMED,
+        f"{text}; momenta change by the forces alone, {words.format(gap.max())}",
+    )
 
 
 def orders(trial):

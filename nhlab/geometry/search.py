@@ -1,8 +1,9 @@
 """Symmetries found, not given: fields affine in the coordinates that leave L, or L and D, alone.
 
 xi(q) = B q + c leaves L alone if L_q.xi + L_v.(B v) = 0 at every state, and D if, for every
-velocity d in D, (A d)_q.xi + A (B d) = 0.  Both are linear in (B, c): the fields are the null space
-of a matrix, with a row for each condition at each of some generic states.
+velocity d that the constraints c(q, d) = 0 allow, c_q.xi + c_v.(B d) = 0.  Both are linear in
+(B, c): the fields are the null space of a matrix, with a row for each condition at each of some
+generic states.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def find_symmetries(system):
     n = len(system.q)
     q, v, t = system.samples(n * (n + 1) + 8)  # L gives one condition at each
     A = system.A(q, t)
-    of_L, of_D = _leaves_L(system, q, v, t), _leaves_D(system, A, q, t)
+    of_L, of_D = _leaves_L(system, q, v, t), _leaves_D(system, A, q, v, t)
     fields = _null_space(np.concatenate([of_L, of_D]))
     slips = np.einsum("pmi,pki->pmk", A, fields_at(fields.reshape(-1, n, n + 1), q))
     in_D = min(len(_null_space(x, np.abs(a).max(initial=0))) for x, a in zip(slips, A, strict=True))
@@ -64,16 +65,15 @@ def _leaves_L(system, q, v, t):
     return _units(_row(*(system.values(e, q, v, t) for e in (S.L_q, S.L_v)), q, v))
 
 
-def _leaves_D(system, A, q, t):
-    """The conditions that D is left alone."""
+def _leaves_D(system, A, q, v, t):
+    """The conditions that D is left alone: the constraints, at velocities that satisfy them."""
     S, m, n = system.short, system.m, len(system.q)
-    rows = [np.zeros((0, n * (n + 1)))]
-    A_q = S.jacobian([e for row in S.A for e in row], system.q)
-    A_q = system.values(A_q, q, None, t).reshape(len(q), m, n, n)
-    for D in np.moveaxis([np.linalg.svd(a)[2][m:] for a in A], 0, 1) if m else ():
-        for k in range(m):
-            rows.append(_row(np.einsum("pij,pi->pj", A_q[:, k], D), A[:, k], q, D))
-    return _units(np.concatenate(rows))
+    if not m:
+        return np.zeros((0, n * (n + 1)))
+    forms = [*S.constraints, *S.rates(S.holonomic)]
+    d = v - np.einsum("pim,pm->pi", np.linalg.pinv(A), system.constraint(q, v, t))
+    by_q = system.values(S.jacobian(forms, system.q), q, d, t)
+    return _units(np.concatenate([_row(by_q[:, k], A[:, k], q, d) for k in range(m)]))
 
 
 def _units(rows):

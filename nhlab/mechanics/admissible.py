@@ -6,7 +6,7 @@ import numpy as np
 
 from .checks import rank, read_array, read_number, solved
 
-TOLERANCE = 1e-12  # of a position on the constraints, against the size of the way there
+TOLERANCE = 1e-12  # of the last correction of a position, against its size
 
 
 def shortest(system, q, t):
@@ -24,8 +24,11 @@ def complete(system, q, given, t):
     if unknown:
         raise ValueError(f"{unknown[0]} is no velocity of {system!r}; there are {names}")
     t = read_number(t, "t")
-    A = system.A(q, t)
+    with np.errstate(all="ignore"):
+        A = system.A(q, t)
     free, v = len(names) - len(A), np.zeros(len(names))
+    if not np.isfinite(A).all():
+        raise ValueError(f"the constraints are not finite at q = {q}")
     if rank(A) < len(A):
         raise ValueError(f"the constraints are dependent at q = {q}: rank {rank(A)} of {len(A)}")
     if len(given) != free:
@@ -74,7 +77,7 @@ def settle(system, q, t):
         K[:n, :n], K[:n, n:], K[n:, :n] = H, D.T, D
         if rank(D) < m:
             raise ValueError(f"the holonomic constraints are dependent at q = {q}; start elsewhere")
-        step = solved(K, np.concatenate([M @ (q0 - q) - D.T @ mu, -g]), "settle")
+        step = solved(K, np.concatenate([M @ (q0 - q) - D.T @ mu, -g]), "the nearest position")
         q, mu = q + step[:n], mu + step[n:]
         if np.abs(step[:n]).max() <= TOLERANCE * (1 + np.abs(q).max()):
             return _nearest(q, q0, H, D)

@@ -21,6 +21,7 @@ from .listing import catalogue as catalogue
 from .listing import listed as _listed
 from .listing import machines as machines
 from .listing import on_groups as on_groups
+from .machines import ball_on_turntable as ball_on_turntable
 from .machines import bicycle as bicycle
 from .machines import car_with_trailer as car_with_trailer
 from .machines import rattleback as rattleback

@@ -41,13 +41,12 @@ class Names:
     """
 
     def __init__(self, qs, speeds, expressions, forces=(), t=None):
-        from sympy.physics.mechanics import dynamicsymbols
-
-        self.time, self.timely, self.speeds = dynamicsymbols._t, False, speeds
+        self.time, self.timely, self.speeds = _time(), False, speeds
         self.t = sp.Symbol("t", real=True) if t in (None, self.time) else read_symbols([t], "t")[0]
         given = [*expressions, *forces, *speeds.values()]
         taken = {s.name for e in given for s in e.free_symbols - {self.time, t}}
-        inputs = sorted(_functions(forces) - _functions(expressions) - {*qs, *speeds}, key=str)
+        inputs = _functions(forces) - _functions(expressions) - {*qs, *speeds}
+        inputs = sorted((s for s in inputs if s.args == (self.time,)), key=str)
         symbols = []
         for s in (*qs, *inputs, self.t):
             name = s.name if s is self.t else s.func.__name__
@@ -84,22 +83,25 @@ def _functions(expressions):
     return set().union(*(e.atoms(sp.core.function.AppliedUndef) for e in expressions))
 
 
-def _coordinates(q):
+def _time():
+    """SymPy's symbol of time in dynamicsymbols."""
     from sympy.physics.mechanics import dynamicsymbols
 
+    return dynamicsymbols._t
+
+
+def _coordinates(q):
     if q is None:
         raise ValueError("q is missing: list the coordinates, made with dynamicsymbols")
     qs = sequence(q)
     for s in qs:
-        if not isinstance(s, sp.core.function.AppliedUndef) or s.args != (dynamicsymbols._t,):
+        if not isinstance(s, sp.core.function.AppliedUndef) or s.args != (_time(),):
             raise ValueError(f"q: {s} is no dynamicsymbol; make it with dynamicsymbols('{s}')")
     return qs
 
 
 def _rates(qs):
-    from sympy.physics.mechanics import dynamicsymbols
-
-    return [s.diff(dynamicsymbols._t) for s in qs]
+    return [s.diff(_time()) for s in qs]
 
 
 def _scalar(e, name):

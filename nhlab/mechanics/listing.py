@@ -17,8 +17,9 @@ catalogue, on_groups, machines = {}, {}, {}  # name -> function
 def listed(source, name=None, among=None):
     """Lists a function that states q, L, constraints and start, and makes it return their system.
 
-    For the statement its keywords are symbols.  Those that occur in L and the constraints become
-    the parameters.  Without q0 the start is the origin, or the identity.  ``among`` : the list.
+    For the statement its keywords are symbols.  Those that occur in L, the constraints and forces
+    become the parameters.  Without q0 the start is the origin, or the identity.
+    among : the list, by default that of the catalogue or of groups
     """
 
     def decorate(state):
@@ -36,7 +37,8 @@ def listed(source, name=None, among=None):
             numbers = call.arguments
             letters = {k: symbols(k) for k in numbers}
             parts = about | state(**letters)
-            formulas = (parts["L"], *parts.get("constraints", ()), *parts.get("holonomic", ()))
+            formulas = [parts["L"], *parts.get("constraints", ()), *parts.get("holonomic", ())]
+            formulas += parts.get("forces", {}).values()
             used = set().union(*(e.free_symbols for e in formulas))
             parts["parameters"] = {k: n for k, n in numbers.items() if letters[k] in used}
             origin = parts["group"].identity if "group" in parts else (0,) * len(parts["q"])

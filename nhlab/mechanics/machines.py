@@ -14,6 +14,7 @@ from __future__ import annotations
 from sympy import cos, pi, sin, sqrt, tan
 
 from ..codegen.derivatives import dot
+from .groups import SO3
 from .listing import listed, machines
 from .system import symbols
 
@@ -119,8 +120,9 @@ def wheel_energy(M, J, K, d):
 
 @listed("Fierro & Lewis 1998", "two-wheeled robot", among=machines)
 def two_wheeled_robot(
-    m=10.0, I=0.5, a=0.1, M=0.5, J=0.0025, K=0.00125, R=0.1, d=0.5, u=-1.0, w=0.3
-):
+    m=10.0, I=0.5, a=0.1, M=0.5, J=0.0025, K=0.00125, R=0.1, d=0.5,
+    tleft=0.0, tright=0.0, drag=0.0, u=-1.0, w=0.3,
+):  # fmt: skip
     r"""Robot with two driven wheels on one axle and a castor that weighs nothing.
 
     .. math:: L = \tfrac m2\bigl|(\dot x - a\dot\theta\sin\theta,\
@@ -132,13 +134,16 @@ def two_wheeled_robot(
               = R\dot\lambda,\ R\dot\rho
 
     lambda and rho, ``left`` and ``right``, turn the wheels; the centre of mass is a ahead of the
-    axle.  Without torques it is the sleigh with another mass and inertia, and ends straight ahead.
-    The speed u and the turn rate w shape only (q0, v0); v0 depends on R and d.
+    axle.  Forces: the torques tleft and tright of the motors, inputs if a run gives them values,
+    less drag times the rate of each wheel.  Without torques it is the sleigh with another mass and
+    inertia, and ends straight ahead.  The speed u and the turn rate w shape only (q0, v0); v0
+    depends on R and d.
     """
     body = (vx - a * vtheta * sin(theta)) ** 2 + (vy + a * vtheta * cos(theta)) ** 2
     L = (m * body + I * vtheta**2) / 2 + wheel_energy(M, J, K, d)
     v0 = (u, 0, w, (u - d * w / 2) / R, (u + d * w / 2) / R)
-    return dict(q=(x, y, theta, left, right), L=L, constraints=wheels(R, d), v0=v0)
+    forces = {left: tleft - drag * vleft, right: tright - drag * vright}
+    return dict(q=(x, y, theta, left, right), L=L, constraints=wheels(R, d), forces=forces, v0=v0)
 
 
 # ---------------------------------------------------------------------------- in space
@@ -146,8 +151,9 @@ def two_wheeled_robot(
 
 @listed("Pathak, Franch & Agrawal 2005", "Segway", among=machines)
 def segway(
-    m=10.0, b=0.5, Ix=1.0, Iy=0.9, Iz=0.4, M=2.0, J=0.04, K=0.02, R=0.2, d=0.6, g=9.81, w=0.5
-):
+    m=10.0, b=0.5, Ix=1.0, Iy=0.9, Iz=0.4, M=2.0, J=0.04, K=0.02, R=0.2, d=0.6, g=9.81,
+    tleft=0.0, tright=0.0, drag=0.0, w=0.5,
+):  # fmt: skip
     r"""Segway: a body that pitches by phi on the axle of two driven wheels.
 
     .. math:: L = \tfrac m2|\dot c|^2 + \tfrac12(I_x\sin^2\phi + I_z\cos^2\phi)\dot\theta^2
@@ -155,16 +161,20 @@ def segway(
               c = (x, y, 0) + b\,(\sin\phi\cos\theta, \sin\phi\sin\theta, \cos\phi)
 
     Its wheels roll as those of ``two_wheeled_robot``; phi = 0 is upright, where it falls over at
-    the first disturbance: the linearised motion has one growing mode.  The turn rate w shapes only
-    (q0, v0), and v0 depends on R and d.
+    the first disturbance: the linearised motion has one growing mode.  Forces: the torques tleft
+    and tright of the motors between body and wheels, inputs if a run gives them values, less drag
+    times the rate of each wheel against the body.  The turn rate w shapes only (q0, v0), and v0
+    depends on R and d.
     """
     ahead, side = along(theta) + b * cos(phi) * vphi, across(theta) + b * sin(phi) * vtheta
     T = m * (ahead**2 + side**2 + (b * sin(phi) * vphi) ** 2) / 2
     T += ((Ix * sin(phi) ** 2 + Iz * cos(phi) ** 2) * vtheta**2 + Iy * vphi**2) / 2
     L = T + wheel_energy(M, J, K, d) - m * g * b * cos(phi)
     v0 = (0, 0, w, 0, -d * w / 2 / R, d * w / 2 / R)
-    q = (x, y, theta, phi, left, right)
-    return dict(q=q, L=L, constraints=wheels(R, d), q0=(0, 0, 0, 0.2, 0, 0), v0=v0)
+    q, rows = (x, y, theta, phi, left, right), wheels(R, d)
+    forces = {left: tleft - drag * (vleft - vphi), right: tright - drag * (vright - vphi)}
+    forces[phi] = -forces[left] - forces[right]
+    return dict(q=q, L=L, constraints=rows, forces=forces, q0=(0, 0, 0, 0.2, 0, 0), v0=v0)
 
 
 @listed("Neimark & Fufaev 1972; Bloch, chapter 1", "tilted disk", among=machines)
@@ -191,6 +201,26 @@ def tilted_disk(m=1.0, R=1.0, A=0.25, C=0.5, g=9.81, lean=0.5, turn=-1.5):
     roll = torque / ((C + m * R**2) * turn * cos(lean)) - turn * sin(lean)
     start = dict(q0=(0, 0, 0, lean, 0), v0=(R * roll, 0, turn, 0, roll))
     return dict(q=(x, y, phi, theta, psi), L=L, constraints=rolling, **start)
+
+
+@listed("Milne 1948, Vectorial Mechanics", "ball on a turntable", among=machines)
+def ball_on_turntable(m=1.0, I=0.016, R=0.2, Om=3.5, rule="cayley"):
+    r"""Homogeneous ball that rolls on a table turning at the rate Om.
+
+    .. math:: L = \tfrac m2(\dot x^2 + \dot y^2) + \tfrac I2|\omega|^2, \qquad
+              \dot x = -R\,\omega_2 - \Omega y, \quad \dot y = R\,\omega_1 + \Omega x
+
+    The constraints move: energy has a balance, not a law.  The ball does not fly off: in space it
+    goes round a circle at the rate Om I/(I + m R^2), which is 2/7 Om, wherever it starts.  As in
+    ``rubber_ball``, g is the inverse of the attitude and omega minus the angular velocity in space.
+    v0 depends on R and Om.
+    """
+    w = symbols("w1 w2 w3")
+    L = m * (vx**2 + vy**2) / 2 + I * dot(w, w) / 2
+    rolling = [vx + R * w[1] + Om * y, vy - R * w[0] - Om * x]
+    place = dict(group=SO3, g=symbols("qw qx qy qz"), r=(x, y), q0=(1, 0, 1, 0, 0, 0))
+    v0 = (0, 0.5, (0.5 - Om) / R, 0, 0)
+    return dict(**place, v=(vx, vy, *w), L=L, constraints=rolling, v0=v0)
 
 
 @listed("KL82", among=machines)

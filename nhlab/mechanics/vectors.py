@@ -27,7 +27,7 @@ def unpacked(L, parts):
 def _from_lagrange(method, parts):
     """What a LagrangesMethod was made from."""
     for name, x in parts.items():
-        if x is not None and x != ():
+        if x is not None and not (isinstance(x, tuple) and not x):
             raise ValueError(f"{name} belongs to the LagrangesMethod; give it there, not here too")
     made = vars(method)
     holonomic = made["_hol_coneqs"]
@@ -48,20 +48,25 @@ def generalised(forces, rates, frame, speeds):
     if not loads or not all(isinstance(x, tuple) and len(x) == 2 for x in loads):
         return forces
     frame = _frame(frame, "the forces")
-    total = [0] * len(rates)
     for place, vector in loads:
-        if isinstance(place, me.Point):
-            velocity = _careful(lambda at=place: at.vel(frame), "the forces")
-        elif isinstance(place, me.ReferenceFrame):
-            velocity = place.ang_vel_in(frame)
-        else:
+        if not isinstance(place, (me.Point, me.ReferenceFrame)):
             raise ValueError(f"forces: {place} is neither a Point nor a ReferenceFrame")
         if not isinstance(vector, me.Vector):
             raise ValueError(f"forces: {vector!r} at {place} is no vector; write it as f*N.x")
-        velocity, vector = me.msubs(velocity, speeds), me.msubs(vector, speeds)
-        partial = me.partial_velocity([velocity], rates, frame)[0]
-        total = [f + u.dot(vector) for f, u in zip(total, partial, strict=True)]
-    return total
+    each = [
+        _careful(lambda load=load: _along(*load, rates, frame, speeds), "the forces")
+        for load in loads
+    ]
+    return [sum(row) for row in zip(*each, strict=True)]
+
+
+def _along(place, vector, rates, frame, speeds):
+    """The force of one load along each coordinate: its vector times the partial velocities."""
+    from sympy.physics.mechanics import Point, msubs, partial_velocity
+
+    velocity = place.vel(frame) if isinstance(place, Point) else place.ang_vel_in(frame)
+    partial = partial_velocity([msubs(velocity, speeds)], rates, frame)[0]
+    return [u.dot(msubs(vector, speeds)) for u in partial]
 
 
 def _frame(frame, what):

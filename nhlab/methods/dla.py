@@ -17,7 +17,8 @@ class DLA(Method):
 
     Order 2 for alpha = 1/2 or the symmetric rule, else 1.  The constraint may be discretised at
     its own ``constraint_alpha`` (FIM08 Ex. 3).  Forces add F-(q1,q2) + F+(q0,q1) to the left side,
-    F- = (1-alpha) h F and F+ = alpha h F with F where Ld takes L: CM01 (33), (34).
+    F- = (1-alpha) h F and F+ = alpha h F with F where Ld takes L: CM01 (33), (34).  Where
+    constraints move, wd = A v + b with b at the rule's point, and g(q2, t2) = 0.
     """
 
     alpha: float = 0.5

@@ -30,7 +30,11 @@ class EDLA(Method):
     On R x Q forces are the one-form F.(dq - v dt), so that their work enters the first equation:
     E- = E - (1 - alpha) h F.v, E+ = E + alpha h F.v with E, F and v of the step.  From step to
     step E+ then changes by the work h F.v of the step: ``energy("midpoints")`` less ``work()`` is
-    constant to round-off.
+    constant to round-off.  Likewise constraints that move are the one-forms A dq + b dt, and
+
+    .. math:: E^-(t_1,q_1,t_2,q_2) = E^+(t_0,q_0,t_1,q_1) + \lambda\cdot b(t_1,q_1),
+
+    the work of the impulse at the node, which ``work()`` contains too.
     """
 
     alpha: float = 0.5
@@ -38,7 +42,8 @@ class EDLA(Method):
 
     variable_step: ClassVar[bool] = True
     keeps: ClassVar[tuple] = (
-        "the discrete energy of autonomous systems without forces, else its balance",
+        "the discrete energy of autonomous systems without forces or moving constraints, "
+        "else its balance",
         "the discrete constraint wd(q_k, q_k+1) = 0",
         "momenta of horizontal symmetries of Ld along which no force acts",
         "the extended symplectic form, without constraints and forces",

@@ -24,6 +24,10 @@ class Projector(Method):
     Forces are part of the momenta, as in DLA.
     P and Q are built with the system's ``metric``, or with M.  Another metric gives a motion of
     the same mechanics only if D has the same orthogonal complement in it.
+
+    Where constraints move, A v + b = 0, the momentum is reflected about those of the admissible
+    velocities: p - M w in the place of p, with w the shortest of them (Ferraro, Jimenez & Martin de
+    Diego, Nonlinearity 28 (2015)).
     """
 
     alpha: float = 0.5
@@ -33,8 +37,8 @@ class Projector(Method):
         "the constraint for the average of arriving and leaving momentum",
         "momenta of horizontal symmetries of Ld along which no force acts",
         "the momentum equation, for symmetries of Ld",
-        "energy without forces, if L is a bi-invariant metric and P, Q are built with it "
-        "(FIM08 Thm 1)",
+        "energy without forces or moving constraints, if L is a bi-invariant metric and P, Q are "
+        "built with it (FIM08 Thm 1)",
     )
     loses: ClassVar[tuple] = (
         "energy in general",

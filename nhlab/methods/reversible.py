@@ -51,7 +51,8 @@ class Reversible(Method):
     order: ClassVar[int] = 2
     keeps: ClassVar[tuple] = (
         "the constraints at the nodes",
-        "time reversal: back after v -> -v, if L(q, -v) = L(q, v) and F(q, -v) = F(q, v)",
+        "time reversal: back after v -> -v, if L(q, -v) = L(q, v), F(q, -v) = F(q, v) and no "
+        "constraint moves",
         "holonomic constraints",
         "momenta of coordinates that L does not contain, nor any constraint their velocities, "
         "and that no force moves",

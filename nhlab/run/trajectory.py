@@ -164,13 +164,14 @@ class Trajectory:
         return self.system.constraint(*self._states(at))
 
     def work(self):
-        """The work of the forces since the start, shape (N+1,).
+        """The work of the forces, and of constraints that move, since the start, shape (N+1,).
 
         Summed as the method does, h F.v of each step with F where its rule takes it; for
         DiscreteGradient, and with every > 1, by the midpoint rule along the chords between the
         stored nodes.  For other methods that carry v, as RK4 and Reference, by Simpson's rule on
-        cubics through the nodes, of order 4 (on a group 2).  ``energy() - work()`` is what the true
-        motion keeps, unless L contains t or a constraint, moving itself, does work too.
+        cubics through the nodes, of order 4 (on a group 2).  Constraints that move, A v + b = 0, do
+        the work lam.b with the impulse lam of a step, or else the integral of -lambda.b.  Where L
+        does not contain t, ``energy() - work()`` is what the true motion keeps.
         """
         if self.inputs and self.every != 1:
             raise ValueError("the work of inputs needs every step; integrate with every=1")
@@ -181,11 +182,28 @@ class Trajectory:
         elif self.method.discrete or isinstance(self.method, DiscreteGradient):
             steps = DLA().on_step(s, "work", t, q, u, h)
         else:
-            v0, v1 = self.v[:-1], self.v[1:]
-            middle = s.move(q, u + (v0 - v1) / 4, h / 2), 1.5 * u - (v0 + v1) / 4, t + h / 2
-            ends = s.power(q, v0, t) + s.power(self.q[1:], v1, t + h)
-            steps = h / 6 * (ends + 4 * s.power(*middle))
+            steps = self._integral(s.power)
+        steps = steps + self._moving_work(s) if s.is_affine else steps
         return np.concatenate([[0.0], np.cumsum(steps)])
+
+    def _moving_work(self, system):
+        """The work of constraints that move in each step."""
+        if self.method.discrete and self.every == 1:
+            t, q = self._starts
+            return np.einsum("ka,ka->k", self.rows.lam[1:], system.b(q, t))
+
+        def power(q, v, t):
+            return -np.einsum("ka,ka->k", system.multipliers(q, v, t), system.b(q, t))
+
+        return self._integral(power)
+
+    def _integral(self, f):
+        """Of f(q, v, t) over each stored step: Simpson's rule on cubics through the nodes."""
+        s, t, q, h = self.system, self.t[:-1], self.q[:-1], np.diff(self.t)
+        u, v0, v1 = s.velocity_between(q, self.q[1:], h), self.v[:-1], self.v[1:]
+        middle = s.move(q, u + (v0 - v1) / 4, h / 2), 1.5 * u - (v0 + v1) / 4, t + h / 2
+        ends = f(q, v0, t) + f(self.q[1:], v1, t + h)
+        return h / 6 * (ends + 4 * f(*middle))
 
     def reaction(self):
         r"""The forces R = A^T lambda by which the constraints act on the system: a ``Reaction``.

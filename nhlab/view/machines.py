@@ -3,7 +3,7 @@
 import numpy as np
 
 from .body import Body, ahead, axle, bar, box, camera, circle, joined, place
-from .solids import floor, lift
+from .solids import RubberBall, floor, lift
 
 # ---------------------------------------------------------------------------- in the plane
 
@@ -126,6 +126,23 @@ class Segway(Rolling):
         return [np.concatenate([q[..., :2], np.zeros_like(q[..., :1])], -1)]
 
 
+class Turntable(RubberBall):
+    """The ball, and the table that turns under it."""
+
+    table = 1.0
+
+    def visible(self, q, t):
+        spokes = joined([np.linspace((0, 0), tip, 60) for tip in circle(7)[:6]])
+        table = lift(self.table * place(spokes, self.value["Om"] * t, (0, 0)))
+        hidden = self.covers(table - self.pose(q)[1], self.eye[2])
+        return [*super().visible(q, t), np.where(hidden[:, None], np.nan, table)]
+
+    def fit(self, sols):
+        reach = max(np.nanmax(np.hypot(*sol.q[:, :2].T)) for sol in sols)
+        self.table = reach + self.radius
+        self.fixed = [lift(self.table * circle(81))]
+
+
 class Rattleback(Body):
     """The lower half of the ellipsoid: its rim, with a mark at one end, and arcs along and across.
     The marked end leaves the track."""
@@ -205,4 +222,4 @@ class Bicycle(Rolling):
 
 MACHINES = {"car with trailer": Car, "roller racer": Racer, "two-wheeled robot": TwoWheeled}
 MACHINES |= {"tilted disk": TiltedDisk, "Segway": Segway, "rattleback": Rattleback}
-MACHINES |= {"Whipple bicycle": Bicycle}
+MACHINES |= {"Whipple bicycle": Bicycle, "ball on a turntable": Turntable}

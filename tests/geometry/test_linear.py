@@ -86,6 +86,15 @@ def test_coordinate_without_a_restoring_force_to_first_order_is_no_ignorable_one
     assert free.state == ("vx",) and free.ignorable == ("x",)
 
 
+def test_singularity_beside_the_equilibrium_is_no_hindrance():
+    """Between two walls, at 0 and -1.4, each of which a trial meets."""
+    x, vx = nh.symbols("x vx")
+    s = nh.System([x], [vx], vx**2 / 2 - (1 / x**2 + 1 / (x + 1.4) ** 2))
+    lin = nh.linearise(s, [-0.7], [0])
+    assert lin.state == ("x", "vx") and lin.ignorable == ()
+    np.testing.assert_allclose(lin.eigenvalues**2, -12 / 0.7**4, rtol=1e-9)
+
+
 def test_inputs_are_parameters_that_drive_the_motion():
     s = nh.systems.pendulum(m=2.0, g=9.0, l=4.0)
     x, vx, f = nh.symbols("x vx f")
@@ -124,3 +133,44 @@ def test_repr_names_the_state_and_pairs_the_eigenvalues():
     text = repr(nh.linearise(nh.systems.tilted_disk()))
     assert "z = (theta, vphi, vtheta, vpsi)" in text and "ignorable: x, y, phi, psi" in text
     assert "eigenvalues: 0, 0, 0 ± 3.26948i" in text
+
+
+def test_feedback_steadies_the_segway_in_a_run_as_the_linear_motion_says():
+    s = nh.systems.segway()
+    lin = nh.linearise(s, [0] * 6, [0] * 6, inputs=["tleft", "tright"])
+    assert lin.growth == pytest.approx(5.1666, abs=1e-4)
+    gains = lin.feedback(np.diag([10.0, 1, 1, 1]))
+    rates = np.linalg.eigvals(lin.A - lin.B @ gains)
+    assert rates.real.max() < -1
+    law = lin.law(gains)
+    assert {*law} == {"tleft", "tright"}
+    sol = nh.integrate(s, nh.DLA(), inputs=law, h=0.02, steps=400)
+    assert sol.q[0, 3] == 0.2 and np.abs(sol.v[-1]).max() < 1e-4 and abs(sol.q[-1, 3]) < 1e-5
+    closed = nh.linearise(sol.system, [0] * 6, [0] * 6)
+    np.testing.assert_allclose(closed.eigenvalues, np.sort_complex(rates), atol=1e-8)
+    fallen = nh.integrate(s, nh.DLA(), h=0.02, steps=60)
+    assert np.abs(fallen.q[:, 3]).max() > 1.5
+
+
+def test_feedback_of_a_motion_that_moves_on_keeps_it():
+    """Rolling at 1.5 m/s: the law is about that motion, not about rest."""
+    s, speed = nh.systems.segway(), 7.5
+    steady = [0, 0, 0.7, 0, 0, 0], [1.5 * np.cos(0.7), 1.5 * np.sin(0.7), 0, 0, speed, speed]
+    lin = nh.linearise(s, *steady, inputs=["tleft", "tright"])
+    v0 = np.array(steady[1]) * 0.8
+    sol = nh.integrate(
+        s, nh.DLA(), steady[0], v0, inputs=lin.law(lin.feedback()), h=0.02, steps=500
+    )
+    np.testing.assert_allclose(sol.v[-1, 4:], speed, atol=1e-3)
+
+
+def test_inputs_without_a_value_are_zero_and_those_that_cannot_steady_it_are_refused():
+    x, y, vx, vy, u = nh.symbols("x y vx vy u")
+    L = (vx**2 + vy**2) / 2 + x**2 / 2 + y**2 / 2
+    s = nh.System((x, y), (vx, vy), L, forces={"x": u})
+    lin = nh.linearise(s, [0, 0], [0, 0], inputs=[u])
+    np.testing.assert_allclose(lin.B.T, [[0, 0, 1, 0]], atol=1e-14)
+    with pytest.raises(ValueError, match=r"no feedback of the inputs \['u'\]"):
+        lin.feedback()
+    with pytest.raises(ValueError, match="needs a value for"):
+        nh.linearise(s, [0, 0], [0, 0])

@@ -20,7 +20,7 @@ def line(report, check):
 @pytest.mark.parametrize(
     "name",
     ["particle", "driven", "sleigh", "kepler", "spherical_pendulum", "nonreversible"]
-    + ["suslov", "sleigh_se2", "rubber_ball", "rigid_body", "roller_racer", "segway"],
+    + ["suslov", "sleigh_se2", "rubber_ball", "rigid_body", "roller_racer"],
 )
 def test_report_finds_nothing_wrong_with_known_systems(name):
     report = nh.report(EVERY[name]())
@@ -119,3 +119,23 @@ def test_a_symmetry_that_a_parameter_breaks_is_not_found():
     assert find_symmetries(s).words(find_symmetries(s).symmetries) == ["d/dy"]
     free = find_symmetries(s.set(k=0))
     assert len(free.symmetries) == 3
+
+
+def test_bad_arguments_are_refused():
+    for T in (0, -1.0, np.nan, "long"):
+        with pytest.raises(ValueError, match=r"^T = "):
+            nh.report(nh.systems.sleigh(), T=T)
+    with pytest.raises(ValueError, match=r"not an nh\.System"):
+        nh.report(nh.systems.sleigh)
+
+
+def test_forces_are_part_of_the_balances_and_inputs_are_taken_as_zero():
+    u, c = nh.symbols("u c")
+    L = (vx**2 + vy**2) / 2 - x**2
+    forces = {"x": u - c * vx, "y": -c * vy}
+    s = nh.System((x, y), (vx, vy), L, forces=forces, parameters={"c": 0.3}, q0=[1, 0], v0=[0, 1])
+    report = nh.report(s)
+    assert report.good and "at 0: the inputs u" in str(report), report
+    assert "the power F.v" in line(report, "energy balance").finding
+    assert "change by the forces alone" in line(report, "momentum").finding
+    assert "d/dy" in line(report, "momentum").finding

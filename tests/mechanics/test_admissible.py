@@ -52,6 +52,7 @@ def test_complete_without_constraints_and_on_a_group():
 PARTICLE = nh.systems.particle()
 EDGE = nh.System((x, y, z), (vx, vy, vz), T, [vx * sp.sin(z) - vy * sp.cos(z)])
 POINT = nh.System((x, y), (vx, vy), vx**2 + vy**2, [x * vx + y * vy])
+POLE = nh.System((x, y), (vx, vy), vx**2 + vy**2, [vx + vy / x])
 COMPLETE = {
     "unknown": (lambda: PARTICLE.complete([0, 1, 0], vx=1, w=1), "w is no velocity", "'vz'"),
     "too few": (lambda: PARTICLE.complete([0, 1, 0], vx=1), "too few", "leave 2 free"),
@@ -61,6 +62,7 @@ COMPLETE = {
     "dependent up to round-off": (
         lambda: EDGE.complete([0, 0, np.pi / 2], vx=1, vz=2), "not independent"),
     "singular": (lambda: POINT.complete([0, 0], vx=1), "dependent at q", "rank 0 of 1"),
+    "not finite": (lambda: POLE.complete([0, 0], vx=1), "not finite at q"),
     "short q": (lambda: PARTICLE.complete([0, 1], vx=1, vy=1), "q has shape (2,)"),
     "many q": (lambda: PARTICLE.complete([[0, 1, 0]], vx=1, vy=1), "q has shape (1, 3)"),
     "NaN q": (lambda: PARTICLE.complete([0, np.nan, 0], vx=1, vy=1), "must be finite"),

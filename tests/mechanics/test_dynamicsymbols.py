@@ -56,6 +56,18 @@ def test_a_lagranges_method_with_holonomic_constraints():
     )
 
 
+def test_a_lagranges_method_with_a_constraint_that_moves():
+    x, y = q = dynamicsymbols("x y")
+    L = (x.diff() ** 2 + y.diff() ** 2) / 2 - 9.81 * y
+    rod = (x - sp.sin(TIME)) ** 2 + y**2 - 1
+    method = me.LagrangesMethod(L, q, hol_coneqs=[rod])
+    s = nh.System.from_mechanics(method)
+    q0 = [0.6 + np.sin(0.3), -0.8]
+    at = q0, s.complete(q0, vx=1.2, t=0.3), 0.3
+    expected = lagrange_acceleration(method, {}, *at)
+    np.testing.assert_allclose(s.acceleration(*at), expected, rtol=1e-12)
+
+
 def rolling_bodies():
     """A disk that rolls upright: frames, a body, q, u, kinematic equations, constraints."""
     q = x, y, th, ph = dynamicsymbols("x y theta phi")
@@ -167,6 +179,9 @@ WRONG = {
         lambda f: f(me.Particle("P", P_, 1), [X], frame=N_), "the bodies cannot be read"),
     "q missing": (lambda f: f(T), "q is missing"),
     "q twice": (lambda f: f(me.LagrangesMethod(T, [X]), [X]), "q belongs to the LagrangesMethod"),
+    "constraints twice": (
+        lambda f: f(me.LagrangesMethod(T, [X]), constraints=np.array([X.diff()])),
+        "constraints belongs to the LagrangesMethod"),
     "function of another variable": (
         lambda f: f(T, [sp.Function("x")(sp.Symbol("s"))]), "no dynamicsymbol"),
     "text as constraint": (lambda f: f(T, [X], ["x"]), "constraints = 'x'"),
@@ -257,6 +272,9 @@ FORCES = {
     "no frame": (lambda f: f(T, [X], forces=[(P_, N_.x)]), "the forces need the inertial"),
     "a point at rest nowhere": (
         lambda f: f(T, [X], forces=[(P_, N_.x)], frame=N_), "the forces cannot be read"),
+    "a frame that turns nowhere": (
+        lambda f: f(T, [X], forces=[(me.ReferenceFrame("B"), N_.x)], frame=N_),
+        "the forces cannot be read"),
     "a load on nothing": (
         lambda f: f(T, [X], forces=[(X, N_.x)], frame=N_), "neither a Point nor a Reference"),
     "a number as force": (lambda f: f(T, [X], forces=[(N_, 3)], frame=N_), "3 at N is no vector"),
@@ -265,6 +283,8 @@ FORCES = {
     "text": (lambda f: f(T, [X], forces=["a"]), "forces = 'a'"),
     "an input twice": (
         lambda f: f(T, [X], forces=[U + sp.Symbol("u")]), "u is a parameter and u(t) too"),
+    "a function of x": (
+        lambda f: f(T, [X], forces=[sp.Function("f")(X)]), "occur in L, the forces"),
     "an input in L": (lambda f: f(T + U * X, [X], forces=[U]), "['u(t)'] occur in L"),
 }  # fmt: skip
 

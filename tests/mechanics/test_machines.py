@@ -14,7 +14,7 @@ import nhlab as nh
 from nhlab.mechanics.catalogue import machines
 
 NAMES = sorted(machines)
-SMALL = [name for name in NAMES if name not in ("bicycle", "rattleback")]
+SMALL = [name for name in NAMES if name not in ("ball_on_turntable", "bicycle", "rattleback")]
 START = {"speed", "push", "spin", "lean", "turn", "steer", "u", "w"}  # of the start alone
 
 
@@ -31,7 +31,7 @@ def true_motion(system, T, steps=200, **start):
 
 def violation(s):
     q, v = np.array(s.q0, float), np.array(s.v0, float)
-    return np.abs(np.concatenate([s.A(q) @ v, s.g(q)])).max()
+    return np.abs(np.concatenate([s.constraint(q, v), s.g(q)])).max()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -39,12 +39,13 @@ def test_machine_says_what_it_is_and_is_well_posed(make, name):
     s = make(name)
     assert getattr(nh.systems, name) is machines[name]
     assert s.name and s.source and ".. math:: L =" in machines[name].__doc__
-    assert [u.name for u in s.v] == [f"v{x.name}" for x in s.q]
+    if not isinstance(s, nh.GroupSystem):
+        assert [u.name for u in s.v] == [f"v{x.name}" for x in s.q]
     assert violation(s) < 1e-15 * (1 + np.abs(s.v0).max())
     assert s.is_mechanical and s.is_definite
 
 
-@pytest.mark.parametrize("name", [*SMALL, "rattleback"])
+@pytest.mark.parametrize("name", [*SMALL, "ball_on_turntable"])
 def test_machine_is_nonholonomic_and_can_be_pickled(make, name):
     s = make(name)
     assert not s.is_holonomic()
@@ -181,6 +182,19 @@ def test_upright_disk_is_stable_above_the_known_speed(make, values):
         found = lin.eigenvalues[np.argsort(np.abs(lin.eigenvalues))][2:]  # two more are 0
         np.testing.assert_allclose(np.sort_complex(found**2), [square, square], rtol=1e-7)
         assert lin.growth == pytest.approx(expected.real, abs=1e-6)
+
+
+def test_ball_on_a_turntable_goes_round_a_circle_at_two_sevenths_of_its_rate(make):
+    s = make("ball_on_turntable")
+    sol = true_motion(s, 2 * np.pi * 3.5 / 3.5)
+    rate = 2 / 7 * 3.5
+    z = 1 + 0.5j * np.expm1(1j * rate * sol.t) / (1j * rate)
+    np.testing.assert_allclose(sol.q[:, :2], np.stack([z.real, z.imag], -1), atol=1e-9)
+    assert np.ptp(sol.energy()) > 0.1  # the table does work
+    still = nh.linearise(s, [1, 0, 1, 0, 0, 0], [0, 0, -3.5 / 0.2, 0, 2.0])
+    swings = still.eigenvalues[np.abs(still.eigenvalues) > 1e-6]
+    np.testing.assert_allclose(np.sort(swings.imag), [-rate, rate], atol=1e-9)
+    assert nh.report(s).good
 
 
 # ---------------------------------------------------------------------------- rattleback
@@ -337,3 +351,43 @@ def test_bicycle_derived_from_positions_in_other_coordinates_moves_the_same(make
         assert other.energy(q2, v2) == pytest.approx(s.energy(q, v), rel=1e-12)
         a2 = other.acceleration(q2, v2)
         np.testing.assert_allclose(a2, (sign * s.acceleration(q, v))[order], atol=1e-9)
+
+
+# ---------------------------------------------------------------------------- with torques
+
+
+def test_two_wheeled_robot_is_driven_along_an_s_by_the_torques_of_its_inverse_dynamics(make):
+    """At constant speed they must balance -m a w^2 and I w' + m a u w, with effective inertia."""
+    s = make("two_wheeled_robot")
+    m, I, a, M, J, K, R, d = (s.parameters[nh.symbols(k)] for k in "m I a M J K R d".split())
+    inertia = I + m * a**2 + 2 * K + M * d**2 / 2 + J * d**2 / (2 * R**2)
+
+    def torque(t, sign):
+        u, w, turning = 1.0, np.cos(t), -np.sin(t)
+        push, moment = -m * a * w**2, inertia * turning + m * a * u * w
+        return R * push / 2 + sign * R * moment / d
+
+    q0, v0 = [0] * 5, [1, 0, 1, (1 - d / 2) / R, (1 + d / 2) / R]
+    drive = {"tleft": lambda t: torque(t, -1), "tright": lambda t: torque(t, 1)}
+    errors = []
+    for steps in (200, 400):
+        h = 2 * np.pi / steps
+        sol = nh.integrate(s, nh.DLA(), q0, v0, h=h, steps=steps, inputs=drive)
+        errors.append(np.abs(sol.q[:, 2] - np.sin(sol.t)).max())
+    assert errors[0] < 1e-3 and errors[0] / errors[1] == pytest.approx(4, rel=0.1)
+    path = solve_ivp(
+        lambda t, z: [np.cos(np.sin(t)), np.sin(np.sin(t))], (0, 2 * np.pi), [0, 0], rtol=1e-10
+    ).y[:, -1]
+    np.testing.assert_allclose(sol.q[-1, :2], path, atol=1e-3)
+
+
+def test_motors_of_the_segway_turn_the_body_the_other_way_and_drag_takes_energy(make):
+    s = make("segway").set(tleft=0.3, tright=0.1, drag=0.2)
+    q, v = np.array(s.q0), s.project(s.q0, [1.0, 0, 0.2, 0.5, 3, 4])
+    F = dict(zip([x.name for x in s.q], s.force(q, v), strict=True))
+    assert F["left"] + F["right"] + F["phi"] == pytest.approx(0, abs=1e-15)
+    slip = v[4:] - v[3]
+    assert s.power(q, v) == pytest.approx(slip @ [0.3, 0.1] - 0.2 * slip @ slip, rel=1e-12)
+    free = make("segway").set(drag=0.2)
+    sol = true_motion(free, 2.0)
+    assert np.diff(sol.energy()).max() < 0

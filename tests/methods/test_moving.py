@@ -262,6 +262,47 @@ def test_the_moving_energy_is_a_horizontal_symmetry():
     assert np.ptp(J[:, 0] + 1.3 * J[:, 1]) < 1e-9 < np.ptp(J[:, 0])
 
 
+@pytest.mark.parametrize("method", [nh.Reference(), nh.Composition(), *SECOND], ids=repr)
+def test_the_work_of_the_motor(method):
+    """Energy less work is kept, as well as the method and Simpson's rule can."""
+
+    def gap(h):
+        sol = nh.integrate(hoop(), method, *HOOP, h=h, steps=round(1 / h))
+        return np.ptp(sol.energy() - sol.work())
+
+    assert abs(slope(gap, (0.1, 0.05, 0.025)) - min(method.order, 4)) < 0.3
+
+
+def damped(time):
+    """The angle of the bead with damping, by SciPy."""
+
+    def rates(_, u):
+        return u[1], 4 * np.sin(u[0]) * np.cos(u[0]) - 3 * np.sin(u[0]) - u[1] / 2
+
+    start = (0.8, 0.5)
+    return solve_ivp(rates, (0, time), start, "DOP853", rtol=1e-12, atol=1e-13).y[0, -1]
+
+
+@pytest.mark.parametrize("method", SECOND, ids=repr)
+def test_motor_and_damping_together(method):
+    s = hoop().remade(forces=[-w / 2, 0])
+
+    def error(h):
+        sol = nh.integrate(s, method, *HOOP, h=h, steps=round(1 / h))
+        if type(method) is nh.EDLA:
+            assert np.ptp(sol.energy("midpoints") - sol.work()[1:]) < 1e-12
+        return abs(sol.q[-1, 0] - damped(sol.t[-1]))
+
+    assert abs(slope(error, (0.04, 0.02, 0.01)) - 2) < 0.1
+
+
+def test_the_law_of_the_symplectic_form():
+    """CM01 (22) does not ask whether the constraint moves."""
+    sol = nh.integrate(belt(), nh.DLA(), BELT, on_belt(), h=0.1, steps=4)
+    change, d_beta = nh.diagnostics.symplectic_change(sol, 2)
+    assert np.abs(change - d_beta).max() < 1e-12 < np.abs(change).max()
+
+
 def test_a_motor_that_brings_energy_is_no_warning(recwarn):
     """A bead on a rod that turns: it goes out as cosh(2 t), and that is no error of a large h."""
     L = (vx**2 + x**2 * om**2) / 2

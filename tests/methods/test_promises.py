@@ -106,6 +106,13 @@ def braked_particle():
     return s.remade(forces=[-s.v[0] / 5, -s.v[1] * s.q[0] / 3, -s.v[2] / 2])
 
 
+def carried_particle():
+    """On ground that moves, without a potential."""
+    s = made(S.free_particle)
+    x, v0 = s.q[0], (1, 1, s.q0[1] - 0.5)
+    return s.remade(constraints=[s.constraints[0] + sp.cos(x - s.q0[0]) / 2], v0=v0)
+
+
 def pushed_free_particle():
     s = made(S.free_particle)
     return s.remade(forces=[0, 0.3, 0])
@@ -217,8 +224,8 @@ def in_Dd(method, beta=None):
 
 def back(make, method, h=0.1, steps=40):
     there = run(make, method, h, steps)
-    v = there.system.project(there.q[-1], there.v[-1])
-    again = nh.integrate(there.system, method, there.q[-1], -v, h=h, steps=steps)
+    v = there.system.project(there.q[-1], -there.v[-1])
+    again = nh.integrate(there.system, method, there.q[-1], v, h=h, steps=steps)
     return np.abs(again.q[-1] - there.q[0]).max()
 
 
@@ -298,6 +305,7 @@ def stops(method):
 EUCLID = {"x": {"x": 1}, "y": {"y": 1}, "turn": {"x": "-y", "y": "x", "theta": 1}}
 CYCLIC = "momenta of coordinates that L does not contain, nor any constraint their velocities, "
 CYCLIC += "and that no force moves"
+REVERSAL = "time reversal: back after v -> -v, if L(q, -v) = L(q, v) and F(q, -v) = F(q, v)"
 
 # sentence -> method -> (what the method makes of it, what a witness makes of it)
 KEEPS = {
@@ -334,10 +342,13 @@ KEEPS = {
         law(m),
         form(S.sleigh, m),  # the form itself
     ),
-    "the discrete energy of autonomous systems without forces, else its balance": lambda m: (
-        max(energy(S.particle, m, "midpoints"), work(m), spent(braked_particle, m, "midpoints")),
+    "the discrete energy of autonomous systems without forces or moving constraints, else its "
+    "balance": lambda m: (
+        max(energy(S.particle, m, "midpoints"), work(m), spent(braked_particle, m, "midpoints"),
+            spent(carried_particle, m, "midpoints")),
         min(energy(S.particle, nh.DLA(), "midpoints"), work(nh.DLA()),
-            spent(braked_particle, nh.DLA(), "midpoints")),
+            spent(braked_particle, nh.DLA(), "midpoints"), energy(carried_particle, m, "midpoints"),
+            spent(carried_particle, nh.DLA(), "midpoints")),
     ),
     "the extended symplectic form, without constraints and forces": lambda m: (
         extended(S.kepler, m),
@@ -347,10 +358,10 @@ KEEPS = {
         average(m),
         average(nh.DLA()),
     ),
-    "energy without forces, if L is a bi-invariant metric and P, Q are built with it (FIM08 Thm 1)":
-    lambda m: (
+    "energy without forces or moving constraints, if L is a bi-invariant metric and P, Q are built "
+    "with it (FIM08 Thm 1)": lambda m: (
         max(energy(make, m) for make in (S.free_particle, S.snakeboard, S.ball)),
-        min(energy(S.sleigh, m), energy(pushed_free_particle, m)),
+        min(energy(S.sleigh, m), energy(pushed_free_particle, m), energy(carried_particle, m)),
     ),
     "the reduced motion of DLA": lambda m: (shadow(m, m.full), shadow(m, nh.DLA(0.4))),
     "the reduced discrete constraints": lambda m: (
@@ -380,9 +391,14 @@ KEEPS = {
         max(spent(braked_sleigh, m), spent(braked_particle, m)),
         spent(braked_sleigh, nh.DLA()),
     ),
-    "time reversal: back after v -> -v, if L(q, -v) = L(q, v) and F(q, -v) = F(q, v)": lambda m: (
+    REVERSAL: lambda m: (
         max(back(S.sleigh, m), back(even_sleigh, m)),
         min(back(skew, m), back(S.sleigh, nh.RK4()), back(braked_sleigh, m)),
+    ),
+    REVERSAL.replace(" and F(q, -v) = F(q, v)", ", F(q, -v) = F(q, v) and no constraint moves"):
+    lambda m: (
+        max(back(S.sleigh, m), back(even_sleigh, m)),
+        min(back(skew, m), back(braked_sleigh, m), back(carried_particle, m)),
     ),
     CYCLIC: lambda m: (
         max(momentum(bent_wheel, m, "w"), momentum(S.free_particle, m, "y"),

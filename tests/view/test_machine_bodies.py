@@ -37,6 +37,7 @@ def test_every_machine_has_a_body_that_keeps_its_shape(runs, name):
             np.testing.assert_allclose(gaps(a), gaps(b), atol=1e-9)
     assert moved > 0.1
     assert all(np.isfinite(body.seen(q)).any() for q in sol.q[::9])
+    assert not np.array_equal(body.seen(sol.q[0], 0.0), body.seen(sol.q[-1], 0.3))
     tracks = body.tracks(sol.q)
     for track, here in zip(tracks, body.tracks(sol.q[7]), strict=True):
         np.testing.assert_allclose(track[7], here, atol=1e-12)

@@ -1,0 +1,365 @@
+"""Lesson 10: forces, torques, and a floor that moves."""
+
+import functools
+
+import numpy as np
+import sympy as sp
+from scipy.optimize import brentq
+
+from ...geometry.linear import linearise
+from ...mechanics import catalogue as systems
+from ...mechanics.system import System, symbols
+from ...methods import DLA, RK4, Reference, Variational
+from ...run.loop import integrate
+from ...view import plot
+from ..colours import ORANGE
+from ..exercises import near
+from ..kit import frame, new_board, slope
+from ..predict import asks
+
+MOTORS = ("tleft", "tright")  # the torques of the Segway
+SWING = 9.0  # a time over which the robot's swings are averaged, about four of them
+
+
+def value(system, name):
+    """A parameter of a system."""
+    return next(x for s, x in system.parameters.items() if s.name == name)
+
+
+def with_drag(plain, drag, **forces):
+    """A system with forces per unit of a new parameter c, the drag."""
+    c = symbols("c")
+    forces = {name: c * e for name, e in forces.items()}
+    return plain.remade(forces=forces, parameters={**plain.parameters, c: drag})
+
+
+def braked(c=0.1):
+    """The sleigh with a drag -c v at its runner."""
+    vx, vy, _ = systems.sleigh().v
+    return with_drag(systems.sleigh(), c, x=-vx, y=-vy)
+
+
+def resisted(c=1e-4):
+    """The robot with a resistance -c psi' in its wheels."""
+    robot = systems.robot()
+    return with_drag(robot, c, psi=-robot.v[3])
+
+
+# ---------------------------------------------------------------------------- a step of one's own
+
+
+def oscillator(c):
+    """A mass on a spring with friction."""
+    x, vx, drag = symbols("x vx c")
+    L, parameters = (vx**2 - x**2) / 2, {drag: c}
+    return System([x], [vx], L, forces=[-drag * vx], parameters=parameters, q0=[1], v0=[0])
+
+
+def own_run(step, sol, c):
+    """The places to which a reader's ``step(x, p, h, c)`` leads from the start of a run."""
+    x, p, h = sol.q[0, 0], sol.p[0, 0], sol.h[0]
+    places = [x]
+    for _ in range(sol.steps):
+        x, p = step(x, p, h, c)
+        places.append(float(x))
+    return np.array(places)
+
+
+def own_steps(step, c=0.3):
+    """A picture: the oscillator by the library, and by a reader's ``step``."""
+    sol = integrate(oscillator(c), Variational(), h=0.3, steps=60)
+    fig, ax = plot.new(size=(7.6, 3.2))
+    ax.plot(sol.t, sol.q[:, 0], **plot.look(Variational()), label="the library")
+    said = "A mass on a spring with friction: its swings die out."
+    try:
+        places = own_run(step, sol, c)
+        ax.plot(sol.t, places, "o", color=ORANGE, markersize=4, label="your step")
+        said += " Dots: your step."
+    except Exception:  # a step with gaps; the check says what is wrong with it
+        pass
+    ax.set(xlabel="time $t$", ylabel="$x$", ylim=(-1.3, 1.3))
+    ax.legend(loc="upper right", frameon=False)
+    return plot.show(fig, said)
+
+
+# ---------------------------------------------------------------------------- a little friction
+
+
+@functools.lru_cache(16)
+def swinging(method, c, h, T):
+    """Time and energy of the robot with a little resistance, averaged over some swings."""
+    sol = integrate(resisted(c), method, h=h, steps=round(T / h), progress=False)
+    mean = np.ones(round(SWING / h)) / round(SWING / h)
+    return np.convolve(sol.t, mean, "valid"), np.convolve(sol.energy(), mean, "valid")
+
+
+def lost(method, c, h, T=400.0):
+    """The energy that is gone at time T."""
+    _, E = swinging(method, c, h, T)
+    return E[0] - E[-1]
+
+
+def losses(c, h):
+    """Of the true motion, by DLA and by RK4."""
+    return lost(Reference(), c, 0.05), lost(DLA(), c, h), lost(RK4(), c, h)
+
+
+def friction_panel(T=400.0):
+    """The energy of the robot with a little resistance: true, by DLA and by RK4."""
+    board, ax = new_board((8.6, 4.2))
+    frame(ax, "time $t$", "change of the energy (J)", (0, T))
+
+    def update(c, h):
+        """The energy that the robot has lost as time goes on: truly, by DLA and by RK4.
+
+        Means over some swings. c is the resistance in the wheels, in units of 0.0001; h the step
+        of DLA and RK4.
+        """
+        for method, step in ((Reference(), 0.05), (DLA(), h), (RK4(), h)):
+            t, E = swinging(method, c / 1e4, step, T)
+            board.curve(t, E - E[0], ax, **plot.look(method), label=plot.label(method))
+            board.say(f"{plot.label(method)} loses", f"{E[0] - E[-1]:.3f} J")
+        board.hold(ax, [0, T])
+
+    return board.panel(update, c=(0.0, 10.0, 1.0, 0.5), h=(0.05, 0.25, 0.2, 0.01))
+
+
+# ---------------------------------------------------------------------------- the Segway
+
+
+@functools.cache
+def gains():
+    """K of the linear quadratic regulator of the lesson."""
+    upright = linearise(systems.segway(), np.zeros(6), np.zeros(6), inputs=MOTORS)
+    return upright.feedback(np.diag([1, 1, 0.1, 0.1]), 0.1 * np.eye(2))
+
+
+def balanced(K, lean=0.0, speed=0.0, h=0.02, T=6.0):
+    """The Segway from rest at a lean, with the feedback -K z to a speed."""
+    system = systems.segway()
+    phi, (vphi, vleft, vright), R = system.q[3], system.v[3:], value(system, "R")
+    z = sp.Matrix([phi, vphi, vleft - speed / R, vright - speed / R])
+    inputs = dict(zip(MOTORS, -sp.Matrix(np.round(K, 6)) * z, strict=True))
+    q0 = [0, 0, 0, lean, 0, 0]
+    return integrate(system, DLA(), q0, np.zeros(6), h=h, steps=round(T / h), inputs=inputs)
+
+
+def friction(run):
+    """The friction coefficient that the wheels of a run need at its inner nodes."""
+    m, M, b, g = (value(run.system, name) for name in ("m", "M", "b", "g"))
+    along = np.abs(run.reaction().multiplier[1:, 1:].sum(-1))
+    rise = np.diff(b * np.cos(run.q[:, 3]), 2) / run.h[0] ** 2  # of the body's centre
+    weight = m * (g + rise) + 2 * M * g
+    return along / weight
+
+
+# ---------------------------------------------------------------------------- the turntable
+
+
+def turntable():
+    """The ball on a table that turns once in five seconds."""
+    return systems.ball_on_turntable(Om=1.25)
+
+
+def circle(table, t):
+    """Where the ball truly is, shape (..., 2)."""
+    m, I, R, Omega = (value(table, name) for name in ("m", "I", "R", "Om"))
+    rate = 1j * Omega * I / (I + m * R**2)
+    (x, y), (vx, vy) = table.q0[:2], table.v0[:2]
+    z = x + 1j * y + (vx + 1j * vy) * np.expm1(rate * t) / rate
+    return np.stack([z.real, z.imag], -1)
+
+
+def on_table(table, method, h=0.1, steps=200):
+    """How far a run leaves the true circle, and the spread of E - Omega J."""
+    sol = integrate(table, method, h=h, steps=steps)
+    m, I, Omega = (value(table, name) for name in ("m", "I", "Om"))
+    x, y, (vx, vy, *_, w3) = *sol.q[:, :2].T, sol.v_projected.T
+    J = m * (x * vy - y * vx) - I * w3  # w is minus the spin in space
+    off = np.abs(sol.q[:, :2] - circle(table, sol.t)).max()
+    return off, np.ptp(sol.system.energy(sol.q, sol.v_projected) - Omega * J)
+
+
+# ---------------------------------------------------------------------------- predictions
+
+
+@asks(
+    "Without drag the sleigh ends up running straight. And with it?",
+    "It runs straight, ever more slowly, and comes to rest",
+    "It comes to rest soon, somewhere in its turn",
+    "It goes on turning, ever more slowly, and turns round without end",
+    "It turns back and slides the way it came",
+)
+def prediction_1():
+    r"""The drag takes the forward speed away, which had straightened the sleigh. What is left is
+    its turning, and that dies out very slowly: between $t=400$ and $t=4000$ the turn rate falls
+    like $t^{<power:.2f>}$, so the angle grows nearly like $\sqrt t$ and has no limit. By $t=4000$
+    the sleigh has turned round <turns:.0f> times, with its speed down to <speed:.4f>.
+
+    (Late in the motion the drag balances the push of the turning, $cu=ma\,\omega^2$ for the
+    forward speed $u$; then $\dot\omega\propto-\omega^3$, which gives $\omega\propto
+    t^{-1/2}$.)
+    """
+    sol = integrate(braked(), DLA(), h=0.2, steps=20000, progress=False)
+    late, rate = sol.t > 400, np.abs(sol.v_projected[:, 2])
+    power = slope(sol.t[late], rate[late])
+    u = np.hypot(*sol.v_projected[-1, :2])
+    numbers = {"power": power, "turns": abs(sol.q[-1, 2]) / (2 * np.pi), "speed": u}
+    if np.ptp(sol.q[late, 2]) < 0.1:
+        return "It runs straight, ever more slowly, and comes to rest", numbers
+    return "It goes on turning, ever more slowly, and turns round without end", numbers
+
+
+@asks(
+    "The true robot loses a little energy in these 400 seconds. RK4, with steps of 0.2:",
+    "It loses about as much, to within a tenth",
+    "It loses less than half of that",
+    "It loses about twice as much or more",
+)
+def prediction_2():
+    r"""The true robot loses <true:.3f> J, DLA <dla:.3f> and RK4 <rk4:.3f>. RK4 has a friction of
+    its own. It does not know $c$: put c to 0, and it still loses <own:.3f> J, of an energy that
+    should be kept. With half the step that is <less:.4f> J, for it falls like $h^5$. At $h=0.05$
+    RK4 misses the true loss by <fine:.0e> J and DLA by <dla_fine:.0e>: there RK4 is the better
+    method.
+    """
+    (true, dla, rk4), fine = losses(1e-4, 0.2), losses(1e-4, 0.05)
+    own, less = (lost(RK4(), 0.0, h) for h in (0.2, 0.1))
+    numbers = {"true": true, "dla": dla, "rk4": rk4, "own": own, "less": less}
+    numbers |= {"fine": abs(fine[2] - true), "dla_fine": abs(fine[1] - true)}
+    if rk4 > 1.8 * true:
+        return "It loses about twice as much or more", numbers
+    close = "It loses about as much, to within a tenth"
+    half = "It loses less than half of that"
+    return close if abs(rk4 - true) <= 0.1 * true else half, numbers
+
+
+@asks(
+    "It is to go forwards. What do the wheels do first?",
+    "They roll forwards at once",
+    "They wait until the body leans forwards, then roll forwards",
+    "They roll backwards first",
+)
+def prediction_3():
+    r"""They roll back, by <back:.1f> cm, before they go forwards. To speed up, the body must lean
+    forwards, and the only way to tip it is to pull the wheels from under it. The lean reaches
+    <lean:.2f> rad. No feedback can avoid this: it belongs to the machine.
+    """
+    run = balanced(gains(), speed=1.0)
+    x, phi = run.q[:, 0], run.q[:, 3]
+    numbers = {"back": -100 * x.min(), "lean": phi.max()}
+    if x.min() < -1e-3:
+        return "They roll backwards first", numbers
+    ahead = x[np.argmax(phi > 0.5 * phi.max())] > 1e-3
+    at_once = "They roll forwards at once"
+    wait = "They wait until the body leans forwards, then roll forwards"
+    return at_once if ahead else wait, numbers
+
+
+@asks(
+    "Seen from the room, the ball",
+    "is carried round with the table",
+    "is thrown off, in a widening spiral",
+    "goes round in a circle of its own, more slowly than the table",
+    "goes straight on: the table slides away under it by rolling",
+)
+def prediction_4():
+    r"""It goes round in a circle, of radius <radius:.2f> m about a point that is not the middle of
+    the table, once in <period:.1f> s; the table needs <table:.1f> s. The ratio is $\tfrac27$ for
+    each homogeneous ball, wherever it starts and however it is pushed. Nothing is thrown off: seen
+    from the room there is no centrifugal force, only a floor that drags.
+    """
+    table = turntable()
+    sol = integrate(table, Reference(), h=0.1, steps=200, progress=False)
+    angle = np.unwrap(np.arctan2(*sol.v[:, 1::-1].T))
+    rate, speed = np.polyfit(sol.t, angle, 1)[0], np.hypot(*sol.v[:, :2].T)
+    Omega, distance = value(table, "Om"), np.hypot(*sol.q[:, :2].T)
+    numbers = {"radius": speed.mean() / abs(rate), "period": 2 * np.pi / abs(rate)}
+    numbers["table"] = 2 * np.pi / Omega
+    if abs(rate) < 0.02:
+        return "goes straight on: the table slides away under it by rolling", numbers
+    if distance.max() > 5 * distance[0]:
+        return "is thrown off, in a widening spiral", numbers
+    if abs(rate - Omega) < 0.1 * Omega:
+        return "is carried round with the table", numbers
+    return "goes round in a circle of its own, more slowly than the table", numbers
+
+
+# ---------------------------------------------------------------------------- exercises
+
+
+def exercise_1(step):
+    """The library makes the same steps. Half of the impulse at each end gives order 2."""
+    c, h, x, p = 0.3, 0.3, 0.7, 0.4
+    v = (p - h / 2 * x) / (1 + h * h / 4 + h * c / 2)
+    middle = x + h * v / 2
+    arrives = v - h / 2 * (middle + c * v)
+    found = np.asarray(step(x, p, h, c), float)
+    if near(found, (x + h * v, arrives), rtol=1e-9):
+        return None
+    gained = (p - h / 2 * x) / (1 + h * h / 4 - h * c / 2)
+    bare = (p - h / 2 * x) / (1 + h * h / 4)
+    if near(found[0], x + h * gained, rtol=1e-9):
+        return "Your friction pushes: it is -c v, so p_minus = v + (h/2)(m + c v) grows with c."
+    if near(found[0], x + h * bare, rtol=1e-9):
+        return "The first place is that of a step without friction: c v belongs into p_minus, too."
+    if near(found[0], x + h * p, rtol=1e-9):
+        return "You took v = p. The momentum that leaves is v + (h/2)(m + c v), and m contains v."
+    if near(found[0], x + h * v, rtol=1e-9):
+        if near(found[1], v, rtol=1e-9):
+            return "The place is right. The other half of the impulse acts at the end: p_plus."
+        if near(found[1], p - h / 2 * (middle + c * v), rtol=1e-9):
+            return "The place is right. p_plus begins with v, not with p."
+        return "The place is right, but not p_plus = v - (h/2)(m + c v)."
+    return "Solve v + (h/2)(x + (h/2) v + c v) = p for v first; it is linear in v."
+
+
+def exercise_2(f):
+    """A ball of any size and mass: only k counts. A hollow one circles at 2/5 of the table."""
+    k = np.array([0.1, 0.4, 2 / 3, 1.0])
+    answer = np.array([float(f(x)) for x in k])
+    if near(answer, k / (1 + k), rtol=1e-6):
+        return None
+    if near(answer, 1 / (1 + k), rtol=1e-6):
+        return "That is what is missing to 1. With k = 0 nothing turns the path: it is straight."
+    if near(answer[1], 2 / 7):
+        return "Right for the homogeneous ball, k = 2/5, but not for the others."
+    return "Use m x'' = f and I w' = torque of f at the contact, with x'' from the constraint."
+
+
+def exercise_3(forces):
+    """The power is -c |v|^3: the faster, the sooner it stops."""
+    if not isinstance(forces, dict):
+        return 'The answer is a dict: {"x": ..., "y": ...}.'
+    named = {getattr(key, "name", key): sp.sympify(e) for key, e in forces.items()}
+    if {*named} != {"x", "y"}:
+        return f"There should be a force for x and one for y; yours are for {sorted(named)}."
+    vx, vy, c = symbols("vx vy c")
+    values = {vx: 3.0, vy: -4.0, c: 0.1}
+    found = [complex(named[key].subs(values)) for key in ("x", "y")]
+    if near(np.real(found), [-1.5, 2.0], rtol=1e-9):
+        return None
+    if near(np.real(found), [1.5, -2.0], rtol=1e-9):
+        return "The sign: a drag points against the velocity."
+    if near(np.real(found), [-0.9, 1.6], rtol=1e-9) or near(np.real(found), [-0.9, -1.6]):
+        return "That squares each component by itself. |v| is the speed, the same in both."
+    return "At vx = 3, vy = -4 the speed is 5: F = -c 5 (3, -4)."
+
+
+@functools.cache
+def _icy(mu=0.1):
+    def excess(lean):
+        return friction(balanced(gains(), lean=lean, T=2.0)).max() - mu
+
+    return brentq(excess, 0.005, 0.3, xtol=1e-5)
+
+
+def exercise_4(lean):
+    """On ice a Segway must be set up almost upright."""
+    truth = _icy()
+    if near(lean, truth, rtol=0.03):
+        return None
+    if near(lean, np.degrees(truth), rtol=0.03):
+        return "That is in degrees; the answer is wanted in radians."
+    needed = friction(balanced(gains(), lean=float(lean), T=2.0)).max()
+    return f"From {float(lean):.3g} the wheels need up to {needed:.3f}; it should be 0.1."
