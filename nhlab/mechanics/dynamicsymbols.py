@@ -15,10 +15,10 @@ from .formula import sympified
 def plain(L, q=None, constraints=(), *, holonomic=(), forces=None, metric=None, t=None, **others):
     """Arguments of ``System`` for what is written in dynamicsymbols and their derivatives."""
     parts = {"q": q, "constraints": constraints, "holonomic": holonomic, "forces": forces}
-    parts["frame"] = others.pop("frame", None)
+    parts |= {name: others.pop(name, None) for name in ("frame", "speeds", "kinematic")}
     L, parts = vectors.unpacked(L, parts)
     qs = _coordinates(parts["q"])
-    speeds = _speeds(qs, others.pop("speeds", ()), others.pop("kinematic", ()))
+    speeds = _speeds(qs, parts["speeds"], parts["kinematic"])
     forces = vectors.generalised(parts["forces"], _rates(qs), parts["frame"], speeds)
     rows = {"constraints": parts["constraints"], "holonomic": parts["holonomic"]}
     rows = {name: [_scalar(e, name) for e in sequence(x)] for name, x in rows.items()}
@@ -130,7 +130,8 @@ def _by_coordinate(forces, qs):
 
 def _speeds(qs, speeds, kinematic):
     """u -> expression in q, q' and t, from kinematic equations linear in u."""
-    us, equations = sequence(speeds), [_scalar(e, "kinematic") for e in sequence(kinematic)]
+    us, equations = ([] if x is None else sequence(x) for x in (speeds, kinematic))
+    equations = [_scalar(e, "kinematic") for e in equations]
     if len(us) != len(equations) or len(us) not in (0, len(qs)):
         raise ValueError(
             f"{len(us)} speeds and {len(equations)} kinematic equations for {len(qs)} coordinates; "

@@ -110,7 +110,8 @@ class System:
     def from_mechanics(cls, L, q=None, constraints=(), **others):
         """A System from ``sympy.physics.mechanics``, in dynamicsymbols and their derivatives.
 
-        L : the Lagrangian; or a ``LagrangesMethod``, which brings q and all else; or the bodies
+        L : the Lagrangian, or the bodies; or a ``LagrangesMethod`` or ``KanesMethod``, which
+            brings q and all else
         frame : the inertial frame, for bodies and for forces at points
         forces : as in ``System``, or loads (point, force), (frame, torque)
         speeds, kinematic : generalised speeds u, and the equations that define them

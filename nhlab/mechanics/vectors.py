@@ -4,31 +4,37 @@ from __future__ import annotations
 
 from .checks import sequence
 
+PARTS = (
+    "its parts: System.from_mechanics(bodies, q, velocity_constraints, frame=N, speeds=u, "
+    "kinematic=kd_eqs, forces=forcelist, holonomic=configuration_constraints)"
+)
+
 
 def unpacked(L, parts):
-    """(L, parts), where L may come as a LagrangesMethod or as bodies in ``parts["frame"]``."""
+    """(L, parts), where L may come as a method of SymPy's or as bodies in ``parts["frame"]``."""
     import sympy.physics.mechanics as me
 
-    if isinstance(L, me.LagrangesMethod):
-        return _from_lagrange(L, parts)
+    for kind, read in ((me.LagrangesMethod, _from_lagrange), (me.KanesMethod, _from_kane)):
+        if isinstance(L, kind):
+            for name, x in parts.items():
+                if x is not None and not (isinstance(x, tuple) and not x):
+                    raise ValueError(f"{name} belongs to the {kind.__name__}; give it there alone")
+            L, own = read(L)
+            parts = dict.fromkeys(parts) | own
     bodies = sequence(L)
     if bodies and all(isinstance(x, (me.Particle, me.RigidBody)) for x in bodies):
         frame = _frame(parts["frame"], "the bodies")
         return _careful(lambda: me.Lagrangian(frame, *bodies), "the bodies"), parts
     if type(L).__module__.startswith("sympy.physics"):
         raise ValueError(
-            f"L is a {type(L).__name__}, which says no Lagrangian; give a LagrangesMethod, or its "
-            "parts: System.from_mechanics(bodies, q, velocity_constraints, frame=N, "
-            "speeds=u, kinematic=kd_eqs, forces=forcelist)"
+            f"L is a {type(L).__name__}, which says no Lagrangian; give a LagrangesMethod, a "
+            f"KanesMethod or {PARTS}"
         )
     return L, parts
 
 
-def _from_lagrange(method, parts):
+def _from_lagrange(method):
     """What a LagrangesMethod was made from."""
-    for name, x in parts.items():
-        if x is not None and not (isinstance(x, tuple) and not x):
-            raise ValueError(f"{name} belongs to the LagrangesMethod; give it there, not here too")
     made = vars(method)
     holonomic = made["_hol_coneqs"]
     return made["_L"][0], {
@@ -37,6 +43,27 @@ def _from_lagrange(method, parts):
         "holonomic": holonomic,
         "forces": list(method.forcelist) or None,
         "frame": method.inertial,
+    }
+
+
+def _from_kane(method):
+    """The bodies of a KanesMethod, and what else it was made from."""
+    made, bodies = vars(method), list(method.bodies or ())
+    if not bodies:
+        raise ValueError("the KanesMethod has no bodies; call its kanes_equations(bodies, loads)")
+    if made["_f_h"] or made["_uaux"] or len(method.u) != len(method.q):
+        raise ValueError(
+            "a KanesMethod with configuration constraints, auxiliary speeds or fewer speeds than "
+            f"coordinates is not read; give {PARTS}, one speed for each coordinate"
+        )
+    return bodies, {
+        "q": method.q,
+        "constraints": made["_k_nh"] * method.u + made["_f_nh"] if made["_k_nh"] else (),
+        "holonomic": (),
+        "forces": list(method.forcelist or ()) or None,
+        "frame": made["_inertial"],
+        "speeds": method.u,
+        "kinematic": [rate - e for rate, e in method.kindiffdict().items()],
     }
 
 

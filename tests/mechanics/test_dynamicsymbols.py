@@ -160,19 +160,19 @@ def test_a_parameter_that_is_named_like_a_coordinate_or_time(name):
 # ---------------------------------------------------------------------------- refusals
 
 
-def kane():
-    N, body, q, u, kinematic, roll, _ = rolling_bodies()
-    free = {"q_ind": q, "u_ind": u[2:], "u_dependent": u[:2], "velocity_constraints": roll}
-    return me.KanesMethod(N, kd_eqs=kinematic, **free, bodies=[body])
-
-
 X, Y = dynamicsymbols("x y")
-U = dynamicsymbols("u")
+U, W = dynamicsymbols("u w")
 T = X.diff() ** 2 / 2
 N_, P_ = me.ReferenceFrame("N"), me.Point("P")
 WRONG = {
-    "KanesMethod": (lambda f: f(kane()), "L is a KanesMethod", "kinematic=kd_eqs"),
-    "a vector": (lambda f: f(N_.x, [X]), "L is a Vector"),
+    "a vector": (lambda f: f(N_.x, [X]), "L is a Vector", "kinematic=kd_eqs"),
+    "Kane without bodies": (
+        lambda f: f(me.KanesMethod(N_, [X], [U], [U - X.diff()])), "has no bodies"),
+    "Kane on a circle": (
+        lambda f: f(me.KanesMethod(
+            N_, [X], [U], [U - X.diff(), W - Y.diff()], [Y], [X**2 + Y**2 - 1], [W],
+            [X * U + Y * W], bodies=[me.Particle("P", P_, 1)])),
+        "configuration constraints", "holonomic=configuration_constraints"),
     "bodies without a frame": (
         lambda f: f([me.Particle("P", P_, 1)], [X]), "frame = None", "frame=N"),
     "bodies without velocity": (
@@ -261,6 +261,7 @@ def test_forces_against_kane():
         N, q, u[2:], kd_eqs=kinematic, u_dependent=u[:2], velocity_constraints=roll
     )
     method.kanes_equations([body], torque)
+    assert nh.System.from_mechanics(method, parameters=parameters) == s
     at = [0.1, 0.2, 0.4, 0.3], s.complete([0.1, 0.2, 0.4, 0.3], vtheta=1, vphi=0.7)
     here = dict(zip(u, at[1], strict=True)) | dict(zip(q, at[0], strict=True)) | parameters
     mass, force = (np.array(me.msubs(e, here), float) for e in (method.mass_matrix, method.forcing))

@@ -348,6 +348,17 @@ def test_many_at_once_and_stored(tmp_path):
     assert again.system == belt() and np.abs(again.constraint("midpoints")).max() < 1e-12
 
 
+def test_motors_of_many_speeds():
+    W = nh.symbols("W")
+    s = nh.System(hoop().q, hoop().v, hoop().L, [om - W], parameters={W: 1})
+    many, given = {"W": [1.0, 2.0]}, {"h": 0.05, "steps": 20}
+    both = nh.ensemble(s, nh.DLA(), HOOP[0], [[0.5, 1], [0.5, 2]], parameters=many, **given)
+    one = nh.integrate(hoop(), nh.DLA(), *HOOP, **given)
+    np.testing.assert_allclose(both.q[1], one.q, atol=1e-13)
+    with pytest.raises(ValueError, match=r"member 1.*violates"):
+        nh.ensemble(s, nh.DLA(), HOOP[0], [0.5, 1], parameters=many, **given)
+
+
 def test_refusals():
     bent = nh.System(
         belt().q, belt().v, belt().L, belt().constraints, t=t, metric=np.eye(3).tolist()
