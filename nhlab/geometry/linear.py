@@ -77,7 +77,8 @@ class Linear:
 
     def __repr__(self):
         name = self.system.name or "unnamed system"
-        lines = [f"Linearised {name}: z' = A z, z = ({', '.join(self.state)})"]
+        drive = f" + B u, u = ({', '.join(self.inputs)})" if self.inputs else ""
+        lines = [f"Linearised {name}: z' = A z{drive}, z = ({', '.join(self.state)})"]
         if self.ignorable:
             lines.append(f"ignorable: {', '.join(self.ignorable)}")
         lines.append(f"eigenvalues: {', '.join(_pairs(self.eigenvalues, _size(self.A)))}")

@@ -94,7 +94,7 @@ def _line(check, trial):
         good, finding = check(trial)
     except Exception as error:  # a report is what explains the failing of a model
         good, finding = False, f"{type(error).__name__}: {' '.join(str(error).split())}"
-    return Line(name, good, finding, blind)
+    return Line(name, good if good is None else bool(good), finding, blind)
 
 
 class Trial:
@@ -181,10 +181,7 @@ def integrability(trial):
     if not s.constraints:
         return None, "no constraints on velocities"
     if not s.is_holonomic():
-        return (
-            True,
-            "not integrable: the constraints restrict velocities, not positions (Frobenius)",
-        )
+        return True, "not integrable by Frobenius: velocities are restricted, not positions alone"
     return False, "integrable by Frobenius: positions are restricted; state them as holonomic"
 
 
@@ -197,7 +194,7 @@ def ranks(trial):
     rows = A / np.linalg.norm(A, axis=-1, keepdims=True)
     worst = np.linalg.svd(rows, compute_uv=False)[:, -1]
     k = int(worst.argmin())
-    good = bool((rank(A) == s.m).all())
+    good = (rank(A) == s.m).all()
     where = f"the least singular value of the scaled rows is {worst[k]:.2g}, at t = {sol.t[k]:.3g}"
     return good, f"{s.m} of {s.m} along the motion; {where}" if good else f"it falls; {where}"
 
@@ -221,13 +218,13 @@ def energy(trial):
     E = sol.energy()
     if not trial.sources:
         lost = np.ptp(E)
-        return bool(lost <= EXACT * size), f"E is kept to {_relative(lost, size)} of v.p"
+        return lost <= EXACT * size, f"E is kept to {_relative(lost, size)} of v.p"
     power = s.power(sol.q, sol.v, sol.t) - s.values(s.short.L_t, sol.q, sol.v, sol.t)
     slip = np.einsum("tij,tj->ti", s.A(sol.q, sol.t), sol.v)
     power += (s.multipliers(sol.q, sol.v, sol.t) * slip).sum(1)
     lost = abs(E[-1] - E[0] - _integral(power, sol))
     words = f"E changes by {' and '.join(trial.sources)}, to {_relative(lost, size)} of v.p"
-    return bool(lost <= SUMMED * size), words
+    return lost <= SUMMED * size, words
 
 
 def _integral(x, sol):
@@ -240,8 +237,9 @@ def momentum(trial):
     """momentum: symmetries that are not affine in the coordinates, or hold only nearly."""
     s, sol = trial.system, trial.run
     if isinstance(s, GroupSystem):
-        still = not s.short.depends(s.short.A, s.pose)
-        return None, f"L is left-invariant on {s.group.name}; D is {'' if still else 'not '}so"
+        moves = s.short.depends(s.short.A, s.pose)
+        also = "but D is not" if moves else "and so is D"
+        return None, f"L is left-invariant on {s.group.name}, {also}"
     found = find_symmetries(s)
     k = len(found.symmetries)
     text = f"symmetries of L and D: {', '.join(found.words(found.symmetries)) or 'none found'}"
@@ -251,16 +249,18 @@ def momentum(trial):
     p, fields = sol.p, fields_at(found.conserved, sol.q)
     J = np.einsum("ti,tki->tk", p, fields)
     size = (np.abs(p)[:, None] * np.abs(fields)).sum(-1).max(0)
-    words = f"to {{:.0e}}: {', '.join(found.words(found.conserved))}"
-    if not s.is_forced:
-        change = float((np.ptp(J, axis=0) / np.maximum(size, 1e-300)).max())
-        return change <= EXACT, f"{text}; momenta kept, {words.format(change)}"
-    push = np.einsum("ti,tki->tk", s.force(sol.q, sol.v, sol.t), fields)
-    gap = np.abs(J[-1] - J[0] - _integral(push, sol)) / np.maximum(size, 1e-300)
-    return (
-        gap.max() <= SUMMED,
-        f"{text}; momenta change by the forces alone, {words.format(gap.max())}",
-    )
+    if s.is_forced:
+        push = np.einsum("ti,tki->tk", s.force(sol.q, sol.v, sol.t), fields)
+        gap, allowed, word = (
+            np.abs(J[-1] - J[0] - _integral(push, sol)),
+            SUMMED,
+            "changed by F alone",
+        )
+    else:
+        gap, allowed, word = np.ptp(J, axis=0), EXACT, "kept"
+    gap = float((gap / np.maximum(size, 1e-300)).max())
+    fields = ", ".join(found.words(found.conserved))
+    return gap <= allowed, f"{text}; momenta {word}, to {gap:.0e}: {fields}"
 
 
 def orders(trial):

@@ -36,9 +36,7 @@ class Found:
 
 def find_symmetries(system):
     """The affine symmetries of a System in coordinates, as a Found."""
-    n = len(system.q)
-    q, v, t = system.samples(n * (n + 1) + 8)  # L gives one condition at each
-    A = system.A(q, t)
+    n, (q, v, t, A) = len(system.q), _generic(system)
     of_L, of_D = _leaves_L(system, q, v, t), _leaves_D(system, A, q, v, t)
     fields = _null_space(np.concatenate([of_L, of_D]))
     slips = np.einsum("pmi,pki->pmk", A, fields_at(fields.reshape(-1, n, n + 1), q))
@@ -47,6 +45,21 @@ def find_symmetries(system):
     conserved = _null_space(np.concatenate([of_L, inside]))
     found = (_plain_basis(x).reshape(-1, n, n + 1) for x in (fields, conserved))
     return Found(tuple(s.name for s in system.q), next(found), in_D, next(found))
+
+
+def _generic(system):
+    """States at which L and the constraints are finite: q, v, t and A; L gives one condition at
+    each, so there must be as many as (B, c) has entries, and some more."""
+    n = len(system.q)
+    needed = n * (n + 1) + 8
+    q, v, _ = system.samples(3 * needed)
+    t = 0.7 + 0.1 * np.arange(len(q))
+    with np.errstate(all="ignore"):
+        A, L = system.A(q, t), system.values(system.short.L_q, q, v, t)
+    finite = np.flatnonzero(np.isfinite(A).all((1, 2)) & np.isfinite(L).all(1))[:needed]
+    if len(finite) < needed:
+        raise ValueError("L or the constraints are not finite at most generic places")
+    return q[finite], v[finite], t[finite], A[finite]
 
 
 def fields_at(fields, q):
@@ -77,8 +90,7 @@ def _leaves_D(system, A, q, v, t):
 
 
 def _units(rows):
-    """The finite ones among some rows, with length 1."""
-    rows = rows[np.isfinite(rows).all(1)]
+    """The rows with length 1."""
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
 
 

@@ -235,8 +235,9 @@ def rattleback(
     c = (x, y, z) is the centre of mass, h below the centre of the ellipsoid with half axes a, b, c;
     rho points from it to the contact and z is a function of the attitude: yaw, then roll, then
     pitch.  D, the inertia askew to the shape, couples spin and rattle: spun the wrong way it
-    rattles, stops and turns back.  The rate spin shapes only (q0, v0), and v0 depends on a, b, c
-    and h.
+    rattles, stops and turns back, from -5 to 4.3 rad/s in 5 s.  The projector method, h = 0.0025,
+    says -3.2, at an energy error like DLA's: its zigzag has grown.  The rate spin shapes only
+    (q0, v0), and v0 depends on a, b, c and h.
     """
     q = symbols("x y yaw roll pitch")
     _, _, yaw, roll, pitch = q

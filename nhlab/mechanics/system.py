@@ -219,6 +219,8 @@ class System:
         return rows + [f"F_{{{x}}} &= {sp.latex(e, symbol_names=dots)}" for x, e in forces]
 
     def _repr_latex_(self):
+        if self.short.let:
+            return None  # no board is that long; the repr is shown instead
         rows = r" \\ ".join(self._rows())
         return rf"$\displaystyle \begin{{aligned}}{rows}\end{{aligned}}$"
 

@@ -9,6 +9,8 @@ from .solids import RubberBall, floor, lift
 
 
 class Car(Body):
+    """The car from above, its front axle turned, and the trailer on the rear axle."""
+
     def parts(self, q):
         (x, y, theta, phi, psi), l, d = q, self.value["l"], self.value["d"]
         trailer = ahead((x, y), psi, -d)
@@ -26,6 +28,8 @@ class Car(Body):
 
 
 class Racer(Body):
+    """The roller racer from above: the seat on its axle, the handlebar on another."""
+
     def parts(self, q):
         (x, y, theta, phi), d1, d2 = q, self.value["d1"], self.value["d2"]
         joint = ahead((x, y), theta, d1)
@@ -47,7 +51,7 @@ class TwoWheeled(Body):
 
     def parts(self, q):
         (x, y, theta), d, R = q[:3], self.value["d"], self.value["R"]
-        wheels = [joined([box(2 * R, 0.4 * R) + [0, s * d / 2]]) for s in (1, -1)]
+        wheels = [box(2 * R, 0.4 * R) + [0, s * d / 2] for s in (1, -1)]
         mass = 0.06 * d * circle() + [self.value["a"], 0]
         shapes = [0.62 * d * circle(), mass, *wheels, bar(0, d / 2)]
         return [place(self.zoom * shape, theta, (x, y)) for shape in shapes]

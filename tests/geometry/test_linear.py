@@ -101,6 +101,7 @@ def test_inputs_are_parameters_that_drive_the_motion():
     cart = nh.System([x], [vx], 3 * vx**2 / 2 - x**2 + f * x, parameters={"f": 0})
     lin = nh.linearise(cart, [0], [0], inputs=["f"])
     np.testing.assert_allclose(lin.B, [[0], [1 / 3]], atol=1e-14)
+    assert "z' = A z + B u, u = (f), z = (x, vx)" in repr(lin)
     with pytest.raises(ValueError, match="inputs: 'torque' is no parameter"):
         nh.linearise(s, [0], [0], inputs=["torque"])
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sympy import cos, sin
+from sympy import cos, log, sin
 
 import nhlab as nh
 from nhlab.geometry.search import find_symmetries
@@ -109,6 +109,17 @@ def test_found_symmetries_are_symmetries_and_their_sections_those_of_the_momentu
         assert np.ptp(J) < 1e-9
 
 
+def test_symmetries_that_hold_at_one_time_alone_are_none():
+    t = nh.symbols("t")
+    s = nh.System((x, y), (vx, vy), (vx**2 + vy**2) / 2 - (t - 0.7) * x, t=t)
+    assert find_symmetries(s).words(find_symmetries(s).symmetries) == ["d/dy"]
+
+
+def test_symmetries_where_L_is_not_defined_everywhere():
+    s = nh.System((x, y), (vx, vy), (vx**2 + vy**2) / 2 + log(1 - x), q0=[0, 0], v0=[0, 1])
+    assert find_symmetries(s).words(find_symmetries(s).symmetries) == ["d/dy"]
+
+
 def test_a_symmetry_that_a_parameter_breaks_is_not_found():
     k = nh.symbols("k")
     L = (vx**2 + vy**2 + vtheta**2) / 2 - k * x**2
@@ -137,5 +148,5 @@ def test_forces_are_part_of_the_balances_and_inputs_are_taken_as_zero():
     report = nh.report(s)
     assert report.good and "at 0: the inputs u" in str(report), report
     assert "the power F.v" in line(report, "energy balance").finding
-    assert "change by the forces alone" in line(report, "momentum").finding
+    assert "changed by F alone" in line(report, "momentum").finding
     assert "d/dy" in line(report, "momentum").finding

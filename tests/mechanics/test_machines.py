@@ -45,6 +45,11 @@ def test_machine_says_what_it_is_and_is_well_posed(make, name):
     assert s.is_mechanical and s.is_definite
 
 
+def test_formulas_longer_than_a_board_are_not_displayed(make):
+    assert make("bicycle")._repr_latex_() is None
+    assert make("segway")._repr_latex_().count("&=") == 1 + 3 + 3
+
+
 @pytest.mark.parametrize("name", [*SMALL, "ball_on_turntable"])
 def test_machine_is_nonholonomic_and_can_be_pickled(make, name):
     s = make(name)
