@@ -59,7 +59,7 @@ def car():
 def pair():
     """Two rolling wheels on an axle, and what the two do not slip: four statements, one of them
     twice."""
-    left, right, vleft, vright, R, b = symbols("left right vleft vright R b")
+    left, right, vleft, vright, R, b = symbols("psi_l psi_r vpsi_l vpsi_r R b")
     speed = vx * cos(theta) + vy * sin(theta)
     q, v = (x, y, theta, left, right), (vx, vy, vtheta, vleft, vright)
     L = (m * (vx**2 + vy**2) + I * vtheta**2 + J * (vleft**2 + vright**2)) / 2
@@ -210,12 +210,13 @@ def _cart(ax, at, theta, psi, a):
 
 
 def _pair(ax, at, theta, left, right, b, R):
-    side = ahead(at, theta + np.pi / 2, b)
+    side = ahead(at, theta + np.pi / 2, b) - at
     _angle(ax, at, 0, theta, 0.8, r"$\theta$")
-    _name(ax, "$b$", (at + side) / 2, (0.08, 0.1))
+    _name(ax, "$b$", at + side / 2, (0.08, 0.08))
     line = {"arrowprops": {"arrowstyle": "-", "color": GREY}}
-    _name(ax, "left wheel: radius $R$,\nturned by $\\psi_l$", side, (-1.9, 0.1), **line)
-    _name(ax, "right wheel: turned by $\\psi_r$", 2 * at - side, (0.5, -0.3), **line)
+    _name(ax, "radius $R$,\nturned by $\\psi_l$", at + side, (0.6, 0.1), **line)
+    _name(ax, "turned by $\\psi_r$", at - side, (0.6, -0.1), **line)
+    ax.set_xlim(-1.2, 1.9)
 
 
 def _car(ax, at, theta, phi, psi, l, d):
@@ -238,7 +239,7 @@ def _racer(ax, at, theta, phi, d1, d2):
 # body -> its pose, its lengths, where (x, y) is written, and what names the rest
 SKETCHES = {
     Cart: ((0, 0, 0.5, 0.9), {"a": 0.3}, (-42, -6), _cart),
-    Pair: ((0, 0, 0.35, 0.5, 1.0), {"b": 0.6, "R": 0.3}, (-6, -22), _pair),
+    Pair: ((0, 0, 0.35, 0.5, 1.0), {"b": 0.6, "R": 0.3}, (-98, -4), _pair),
     Car: ((0, 0, 0.35, 0.45, -0.3), {"l": 1.4, "d": 1.5}, (8, -18), _car),
     Racer: ((0, 0, 0.35, 0.6), {"d1": 1.3, "d2": 0.5}, (8, -18), _racer),
 }
@@ -346,7 +347,7 @@ def disc_paths(T=6.0):
     ax.set(xlabel="$x$ (m)", ylabel="$y$ (m)")
     ax.set_aspect("equal", adjustable="datalim")
     below.set(xlabel=plot.TIME, ylabel="lean $q_2$ (rad)")
-    ax.legend(loc="best")
+    ax.legend(loc="lower left")
     return plot.show(fig, "The path of the disc's contact, and its lean over time, by two models.")
 
 
