@@ -242,7 +242,6 @@ def test_a_front_end_can_set_nothing_but_a_value_of_the_slider(value):
         (0.0, 1.0, 2.0),
         (0, 1, np.nan),
         "h",
-        3,
         [],
         {},
     ],
