@@ -242,9 +242,7 @@ def roots_picture(run, e, back, k=5):
     ax.plot([back], [e], "X", color=ORANGE, markersize=11, label="Newton: $-h_1$")
     ax.set(xlabel="step size $h$", ylabel="discrete energy", xticks=[-0.2, -0.1, 0, 0.1, 0.2])
     ax.legend(**RIGHT)
-    said = (
-        "The discrete energy against h is a parabola; it meets the level to be kept at -h1 and h2."
-    )
+    said = "The discrete energy against h, a parabola, meets the level to be kept at -h1 and h2."
     return plot.show(fig, said)
 
 
