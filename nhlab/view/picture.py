@@ -59,8 +59,8 @@ class Picture:
             if artist.get_visible():
                 artist.axes.draw_artist(artist)
         picture = Image.fromarray(np.asarray(self.canvas.buffer_rgba())).convert("RGB")
-        if not small:  # a palette halves the time, and what is sent to the browser
-            picture = picture.quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+        if not small:
+            picture = _with_palette(picture)
         file = io.BytesIO()
         picture.save(file, "png", compress_level=9 if small else 1)
         return file.getvalue()
@@ -153,6 +153,16 @@ class Picture:
         ghost.set_data(*(np.array(x) for x in line.get_data()))
         ghost.set(alpha=PALE, marker="", label="_ghost", zorder=1, animated=False, in_layout=False)
         return line.axes.add_artist(ghost)
+
+
+def _with_palette(picture):
+    """The picture with 256 colours, that of its corner exact: this halves the time to pack it, and
+    what is sent to the browser."""
+    found = picture.quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    palette, paper = found.getpalette(), found.getpixel((0, 0))
+    palette[3 * paper : 3 * paper + 3] = picture.getpixel((0, 0))
+    found.putpalette(palette)
+    return found
 
 
 def _written(ax):

@@ -192,6 +192,8 @@ def test_the_palette_of_a_live_picture_keeps_the_colours():
     exact = Image.open(io.BytesIO(p.picture.png(small=True))).convert("RGB")
     live = Image.open(io.BytesIO(p.picture.png())).convert("RGB")
     assert np.abs(np.array(exact).astype(int) - np.array(live)).max() <= 24
+    white = (np.array(exact) == 255).all(-1)
+    assert white.mean() > 0.5 and (np.array(live)[white] == 255).all()
 
 
 def test_without_a_kernel_there_is_a_picture_and_a_sentence(panel):
