@@ -6,7 +6,7 @@ from scipy.interpolate import CubicHermiteSpline
 from scipy.optimize import brentq
 from sympy import cos, sin
 
-from ...geometry.diagnostics import tangent
+from ...geometry.diagnostics import action, tangent
 from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
 from ...methods import DLA, EDLA, RK4, Reference
@@ -225,6 +225,19 @@ def planet(e, h, steps, times=1):
     kepler, many = systems.kepler(e=e), times * steps
     sol = integrate(kepler, EDLA(), h=h, steps=steps, progress=False)
     return sol, integrate(kepler, DLA(), h=sol.t[-1] / many, steps=many, progress=False)
+
+
+def dS(sol, d=1e-5):
+    """The derivatives of the action sum by the time and the place of every node, by central
+    differences: (N+1,) and (N+1, n)."""
+    x = np.column_stack([sol.t, sol.q])
+
+    def S(x):
+        return action(sol.system, sol.method, x[:, 0], x[:, 1:])
+
+    moved = d * np.eye(x.size).reshape(-1, *x.shape)
+    slopes = np.reshape([(S(x + e) - S(x - e)) / (2 * d) for e in moved], x.shape)
+    return slopes[:, 0], slopes[:, 1:]
 
 
 RIGHT = {"loc": "center left", "bbox_to_anchor": (1, 0.5), "frameon": False}
