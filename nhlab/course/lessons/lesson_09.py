@@ -347,7 +347,7 @@ def disc_paths(T=6.0):
     ax.set(xlabel="$x$ (m)", ylabel="$y$ (m)")
     ax.set_aspect("equal", adjustable="datalim")
     below.set(xlabel=plot.TIME, ylabel="lean $q_2$ (rad)")
-    ax.legend(loc="lower left")
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
     return plot.show(fig, "The path of the disc's contact, and its lean over time, by two models.")
 
 
@@ -448,7 +448,7 @@ def prediction_3():
     "Not as a disc does, but its energy is kept",
 )
 def prediction_4():
-    """After <T:.0f> s the lean of the two models differs by up to <gap:.2f> rad; the energy of the
+    """Within <T:.0f> s the lean of the two models differs by up to <gap:.2f> rad; the energy of the
     wrong one is kept to <spread:.0e> J of <energy:.1f> J. It rolls, too. So two of the checks of
     this lesson, energy and constraint, pass.
     """
