@@ -85,13 +85,14 @@ class Picture:
         self._beside_axes = kept or [*self._legends_beside()]
 
     def _legends_beside(self):
-        """Legends that lie outside all axes, and their regions of the canvas."""
-        for ax in self.figure.axes:
-            legend = ax.get_legend()
-            if legend is None or not legend.get_visible():
-                continue
+        """Legends that touch neither axes nor what is written at them, and their regions of the
+        canvas."""
+        axes, renderer = self.figure.axes, self.canvas.get_renderer()
+        written = [axis.get_tightbbox(renderer) for ax in axes for axis in (ax.xaxis, ax.yaxis)]
+        others = [*(ax.bbox for ax in axes), *filter(None, written)]
+        for legend in filter(None, (ax.get_legend() for ax in axes)):
             box = legend.get_window_extent()
-            if not any(box.overlaps(other.bbox) for other in self.figure.axes):
+            if legend.get_visible() and not any(box.overlaps(other) for other in others):
                 yield legend, self.canvas.copy_from_bbox(box)
 
     # ---- still axes
@@ -170,8 +171,9 @@ def _written(ax):
     legend = ax.get_legend()
     words = [text.get_text() for text in legend.get_texts()] if legend else []
     for axis in (ax.xaxis, ax.yaxis):
-        ticks = axis.get_major_formatter().format_ticks(axis.get_majorticklocs())
-        words += [axis.get_label_text(), max(map(len, ticks), default=0)]
+        formatter = axis.get_major_formatter()
+        ticks = formatter.format_ticks(axis.get_majorticklocs())
+        words += [axis.get_label_text(), max(map(len, ticks), default=0), formatter.get_offset()]
     return [*words, ax.get_title()]
 
 

@@ -43,7 +43,7 @@ def needed(call, cells):
         name, before = todo.pop()
         for k in reversed(range(before)):
             node, text = statements[k]
-            if name not in _binds(node):
+            if name not in _binds(text):
                 continue
             if k not in taken:
                 taken[k], (now, later) = text, _uses(text)
@@ -53,6 +53,7 @@ def needed(call, cells):
     return [taken[k] for k in sorted(taken)]
 
 
+@lru_cache(1024)
 def _statements(text, before=None):
     """The statements of a cell, or those that end above a line, each with its own text."""
     try:
@@ -81,10 +82,10 @@ def _uses(text):
     return now, later
 
 
-@lru_cache(maxsize=4096)
-def _binds(node):
+@lru_cache(4096)
+def _binds(text):
     """The names that a statement binds in its module."""
-    table = symtable.symtable(ast.unparse(node), "<cell>", "exec")
+    table = symtable.symtable(text, "<cell>", "exec")
     return {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
 
 

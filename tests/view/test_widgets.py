@@ -178,6 +178,21 @@ def test_refitted_axes_are_drawn_as_in_a_full_redraw_and_the_legend_is_kept(monk
     assert any(drawings)
 
 
+def test_a_legend_below_a_power_of_ten_is_drawn_anew():
+    """The power of ten of an axis is written where legends are, and comes and goes with limits."""
+    picture = nh.Picture()
+    picture.line([0, 1], [0, 1], label="curve")
+    picture.ax.legend(loc="lower left", bbox_to_anchor=(0, 1))
+    for top in (1.0, 3e-7, 5e-9, 1.0):
+        picture.ax.set_ylim(0, top)
+        picture.rescaled()
+        picture.png()
+        once = np.array(picture.canvas.buffer_rgba())
+        picture.changed()
+        picture.png()
+        np.testing.assert_array_equal(np.array(picture.canvas.buffer_rgba()), once)
+
+
 def test_another_legend_is_drawn_where_the_old_one_was():
     p = particle_panel()
     p.picture.refit()

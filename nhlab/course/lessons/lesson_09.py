@@ -333,8 +333,8 @@ def forward(sol):
 
 def disc_paths(T=6.0):
     """Where the disc touches the ground, by the true equations and with the rolling put into L."""
-    true, wrong = (integrate(s, Reference(), h=0.02, steps=round(T / 0.02))
-                   for s in (disc(), put_in(disc())))  # fmt: skip
+    run = {"h": 0.02, "steps": round(T / 0.02)}
+    true, wrong = (integrate(s, Reference(), **run) for s in (disc(), put_in(disc())))
     fig, (ax, below) = plot.new(1, 2, size=(9, 3.6))
     speed = wrong.v[:, [2]] * ahead(0, wrong.q[:, 0], 1)  # it, too, is meant to roll
     path = np.vstack([[0, 0], np.cumsum((speed[1:] + speed[:-1]) / 2, 0) * 0.02])
@@ -511,8 +511,8 @@ def prediction_6():
     <spread:.0e> J. Good energy does not prove a good run.
     """
     start = [0, 0, 0, 0, 0.2], [1, 0, 0, 0, -np.sin(0.2) / 1.5]
-    runs = [integrate(car(), method, *start, h=0.1, steps=250)
-            for method in (Reference(), DLA(), RK4(), Projector())]  # fmt: skip
+    methods = Reference(), DLA(), RK4(), Projector()
+    runs = [integrate(car(), method, *start, h=0.1, steps=250) for method in methods]
     gaps = [np.abs(sol.q[:, 4] - runs[0].q[:, 4]) for sol in runs[1:]]
     truth = {
         (True, True, True): "All three",
@@ -537,8 +537,10 @@ def turning_length(phi0):
     return brentq(reached, 0.2, 0.4, xtol=1e-3)
 
 
-@asks("From which d2 on does the racer go backwards? (The others are d1 = 1, I1 = 0.3, I2 = 0.1.)",
-      number="m")  # fmt: skip
+@asks(
+    "From which d2 on does the racer go backwards? (The others are d1 = 1, I1 = 0.3, I2 = 0.1.)",
+    number="m",
+)
 def prediction_7():
     r"""For small swings the formula changes its sign at $d_2=I_2d_1/I_1=$ <small:.2f> m. The
     measured length depends on the amplitude, since $\cos\phi<1$: it is <narrow:.2f> m for
