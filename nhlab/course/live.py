@@ -67,7 +67,7 @@ class Sheet:
         if len(self.lines) > count:
             self._legend()
         if not s.fixed:
-            self._fit(shapes, s.end(made.call))
+            self._fit(shapes, s.end(made.call), s.frames(view))
 
     def _line(self, name, row, look):
         key = name, row
@@ -91,12 +91,12 @@ class Sheet:
             self.picture.ax.legend(handles=handles, ncols=len(handles), columnspacing=1.2, **ABOVE)
         self.picture.changed()
 
-    def _fit(self, shapes, end):
-        for k, ax in enumerate(self.picture.axes):
+    def _fit(self, shapes, end, frames):
+        for k, (ax, frame) in enumerate(zip(self.picture.axes, frames, strict=True)):
             own = [shape for shape in shapes if shape.row == k]
             x, y = (np.concatenate([getattr(shape, side) for shape in own]) for side in "xy")
-            if ax.get_yscale() == "log":  # then the view says what is to be seen
-                y = y[:0]
+            if frame.get("yscale") == "log":  # errors begin at zero: the view says where it ends
+                y = np.maximum(y, frame["ylim"][0])
             x, y = _to_scale(ax, x, y) if self.statement.equal else (x, y)
             until(self.picture, ax, x, y, end)
 

@@ -154,12 +154,22 @@ class Symmetry:
     def _coefficients(self, q, t=0.0, system=None, section=None):
         sections = self.sections if section is None else self._read_sections(section)
         if not sections:
+            shifts = ", ".join(f'"{x}": {{"{x}": 1}}' for x in self._left_out())
             raise ValueError(
                 f"no combination of the generators {list(self.names)} lies in D "
-                "(g^D = 0), so there is no nonholonomic momentum; see J and J_d, or "
-                "reduce the system"
+                "(g^D = 0), so there is no nonholonomic momentum; "
+                + (f"add the shifts {shifts}, which change nothing, or " if shifts else "")
+                + "see J and J_d, or reduce the system"
             )
         return (system or self.system).values(sections, q, None, t)
+
+    def _left_out(self):
+        """Names of coordinates that nothing depends on and no generator moves."""
+        s = self.system
+        used = set().union(*(e.free_symbols for e in (s.L, *s.constraints, *s.holonomic)))
+        moved = {x for row in self.fields for x, e in zip(self.directions, row, strict=True) if e}
+        names = [x.name for x in s.q if x not in used]
+        return [x for x in names if x in self.directions and x not in moved]
 
     # ------------------------------------------------------------------ g^D
 

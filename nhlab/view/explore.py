@@ -184,7 +184,7 @@ def until(picture, ax, x, y, end):
     picture.fit(ax, x if end is None else np.append(x[x < end], [0, end]), y)
     if end is not None and ax.get_xlim() != (0, end):
         ax.set_xlim(0, end)
-        picture.changed()
+        picture.rescaled()
 
 
 def _all_are(kind, name, given, example):

@@ -7,6 +7,7 @@ import time
 import traceback
 import warnings
 from html import escape
+from numbers import Real
 from types import SimpleNamespace
 
 import ipywidgets as w
@@ -298,14 +299,26 @@ def choice(label, options, value=None):
 
 
 def _control(name, given):
-    """(low, high, value[, step]) -> slider; a list -> drop-down; a widget as it is."""
-    if isinstance(given, w.Widget):
+    """(low, high, value[, step]) -> slider; a list -> drop-down; a widget with a value as it is."""
+    if isinstance(given, w.Widget) and given.has_trait("value"):
         return given
-    if isinstance(given, list):
+    if isinstance(given, list) and given:
         return choice(name, given)
+    if not (_are_numbers(given) and given[0] < given[1] and given[0] <= given[2] <= given[1]):
+        raise ValueError(
+            f"{name} = {given!r} is no control; give (low, high, value) with low <= value <= high, "
+            "a list of choices, or a widget that has a value, such as ipywidgets.Checkbox()"
+        )
     if all(isinstance(x, int) for x in given):
         return whole(name, *given[:3])
     return slider(name, *given)
+
+
+def _are_numbers(given):
+    """Three or four finite numbers, in a tuple?"""
+    if not isinstance(given, tuple) or len(given) not in (3, 4):
+        return False
+    return all(isinstance(x, Real) and math.isfinite(x) for x in given)
 
 
 def panel(picture, update, *, caption="", code=None, alt="", **controls):

@@ -7,6 +7,7 @@ sliders of the method.
 
 import re
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from numbers import Real
 
 import numpy as np
@@ -79,15 +80,21 @@ def written(system, own):
     """Lines that make a system: a call of the catalogue, or ``set`` on one the reader has."""
     for title, make in (catalogue | machines | on_groups).items():
         if make.title == own.name:
-            rule = {"rule": own.rule} if title in on_groups else {}
-            plain = make(**rule)
+            rule = own.rule if title in on_groups else None
+            plain = _plain(make, rule)
             if plain.key == own.key:
                 changed = _changed(system, plain)
-                changed += [f"rule={own.rule!r}"] if rule and own.rule != make().rule else []
+                changed += [f"rule={rule!r}"] if rule and rule != _plain(make).rule else []
                 return [f"system = nh.systems.{title}({', '.join(changed)})"]
     changed = _changed(system, own)
     lines = [f"# system is your own{f', {own.name!r}' * bool(own.name)}: give it this name first"]
     return lines + [f"system = system.set({', '.join(changed)})"] * bool(changed)
+
+
+@lru_cache
+def _plain(make, rule=None):
+    """A system of the catalogue with its own parameters; stating it takes longer than the rest."""
+    return make(rule=rule) if rule else make()
 
 
 def _changed(system, plain):

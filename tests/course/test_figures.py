@@ -283,6 +283,19 @@ def test_drawings_turn_with_their_sliders():
         assert [*p.controls] == [*s.setting.ranges] and p.message.value == ""
 
 
+def test_a_logarithmic_view_is_fitted_and_says_what_lies_outside():
+    p = nh.paper_figure("fim08_fig5")
+    p.set(view="all three, logarithmic")
+    low, high = p.picture.ax.get_ylim()
+    largest = max(np.max(line.get_ydata()) for line in p.picture.ax.lines if len(line.get_ydata()))
+    assert 5e-6 < low <= 1e-5 and largest < high < 3 * largest
+    p.picture.ax.set_ylim(low, largest / 10)
+    p.draw()
+    assert p.picture.outside and "Fit axes" in p.shown.value
+    p.fit_axes()
+    assert not p.picture.outside and p.picture.ax.get_ylim() == pytest.approx((low, high))
+
+
 def test_an_unknown_figure_is_named():
     with pytest.raises(ValueError, match=r"name = 'cm01' is no figure; choose one of .*cm01_fig1"):
         nh.paper_figure("cm01")

@@ -197,6 +197,17 @@ def test_vertical_symmetries_have_no_nonholonomic_momentum():
             f(sol)
 
 
+def test_without_a_momentum_the_shifts_that_were_left_out_are_named():
+    disk = S.rolling_disk()
+    plane = [{"x": 1}, {"y": 1}]
+    with pytest.raises(ValueError, match=r'add the shifts "theta": \{"theta": 1\}, which change'):
+        nh.Symmetry(disk, plane).J_nh(disk.q0, disk.v0)
+    assert len(nh.Symmetry(disk, [*plane, {"theta": 1}]).sections) == 1
+    robot = S.robot()  # its potential depends on the angle of the wheels
+    with pytest.raises(ValueError, match="no nonholonomic momentum; see J and J_d"):
+        nh.Symmetry(robot, plane).J_nh(robot.q0, robot.v0)
+
+
 def random_states(system, count=50):
     rng = np.random.default_rng(7)
     q, v = rng.uniform(-1, 1, (2, count, len(system.q)))

@@ -158,6 +158,59 @@ def test_blitting_draws_what_a_full_redraw_draws():
     np.testing.assert_array_equal(pixels(p), blitted)
 
 
+def drawn(panel):
+    panel.draw()
+    return np.array(panel.picture.canvas.buffer_rgba())
+
+
+def test_refitted_axes_are_drawn_as_in_a_full_redraw_and_the_legend_is_kept(monkeypatch):
+    p, drawings = particle_panel(), []
+    legend = p.picture.ax.get_legend()
+    monkeypatch.setattr(legend, "draw", lambda renderer, draw=legend.draw: (
+        drawings.append(legend.get_visible()), draw(renderer)))  # fmt: skip
+    for h in (0.21, 0.22):
+        p.picture.refit()
+        p.controls["h"].value = h
+    refitted = drawn(p)
+    assert not any(drawings)
+    p.picture.changed()
+    np.testing.assert_array_equal(drawn(p), refitted)
+    assert any(drawings)
+
+
+def test_a_legend_below_a_power_of_ten_is_drawn_anew():
+    """The power of ten of an axis is written where legends are, and comes and goes with limits."""
+    picture = nh.Picture()
+    picture.line([0, 1], [0, 1], label="curve")
+    picture.ax.legend(loc="lower left", bbox_to_anchor=(0, 1))
+    for top in (1.0, 3e-7, 5e-9, 1.0):
+        picture.ax.set_ylim(0, top)
+        picture.rescaled()
+        picture.png()
+        once = np.array(picture.canvas.buffer_rgba())
+        picture.changed()
+        picture.png()
+        np.testing.assert_array_equal(np.array(picture.canvas.buffer_rgba()), once)
+
+
+def test_another_legend_is_drawn_where_the_old_one_was():
+    p = particle_panel()
+    p.picture.refit()
+    before = drawn(p)
+    p.picture.ax.get_legend().legend_handles[0].set_color("#FF0000")
+    p.picture.changed()
+    assert np.abs(drawn(p).astype(int) - before).max() > 100
+
+
+def test_the_palette_of_a_live_picture_keeps_the_colours():
+    p = particle_panel()
+    exact = Image.open(io.BytesIO(p.picture.png(small=True))).convert("RGB")
+    live = Image.open(io.BytesIO(p.picture.png())).convert("RGB")
+    assert np.abs(np.array(exact).astype(int) - np.array(live)).max() <= 24
+    white = (np.array(exact) == 255).all(-1)
+    assert white.mean() > 0.5 and (np.array(live)[white] == 255).all()
+
+
 def test_without_a_kernel_there_is_a_picture_and_a_sentence(panel):
     bundle = panel._repr_mimebundle_()
     data = bundle[0] if isinstance(bundle, tuple) else bundle
@@ -196,6 +249,33 @@ def test_a_front_end_can_set_nothing_but_a_value_of_the_slider(value):
     assert (p.controls["k"].max, p.controls["n"].max) == (2, 4)
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        w.Button(),
+        w.VBox(),
+        (0, 1),
+        (1.0, 0.0, 0.5),
+        (0.0, 1.0, 2.0),
+        (0, 1, np.nan),
+        "h",
+        [],
+        {},
+    ],
+    ids="button box two reversed outside nan text empty dict".split(),
+)
+def test_what_is_no_control_is_refused_with_a_remedy(given):
+    with pytest.raises(ValueError, match=r"k = .* is no control; give \(low, high, value\)"):
+        nh.panel(nh.Picture(), lambda *_: {}, k=given)
+
+
+def test_a_widget_of_the_readers_own_is_taken_as_it_is():
+    box = w.Checkbox(True, description="really?")
+    p = nh.panel(nh.Picture(), lambda _, values, __: values, really=box)
+    box.value = False
+    assert p.controls["really"] is box and ">False<" in p.readout.value
+
+
 def test_a_slip_in_a_readers_function_shows_where_on_demand():
     def update(_, values, __):
         return {"x": values["wrong" if values["k"] > 1 else "k"]}
@@ -229,11 +309,37 @@ def test_a_panel_without_code_of_its_own_is_made_once_more():
     shell.run_cell(CELL).raise_error()
     (p,) = shell.user_ns["panels"]
     p.set(k=0.1 + 0.2 + 5, view="b")
-    code = "panel = größer(\n    'k')\npanel.set(**{'k': 5.3, 'view': 'b'})\npanel"
-    assert p._code(p.values) == code and "größer" in p.listing.value
+    code = p._code(p.values)
+    assert code.startswith("def größer(label):") and "größer" in p.listing.value
+    assert code.endswith("panel = größer(\n    'k')\npanel.set(**{'k': 5.3, 'view': 'b'})\npanel")
     shell.run_cell(code).raise_error()
     assert shell.user_ns["panel"].values == {"k": 5.3, "view": "b"}
     InteractiveShell.clear_instance()
+
+
+CELLS = (
+    "%precision 3\nimport nhlab as nh",
+    "low = 1.0\nlow += 1\nunused = print",
+    "def made():\n    top = low + 6\n    return nh.panel(nh.Picture(), update, k=(low, top, 3.0))",
+    "this is no Python",
+    "if low > 0:\n    update = lambda _, values, __: values",
+    "kept = made(); after = 3\nlow = None",
+    "low = 'another'",
+)
+
+
+def test_the_code_of_a_panel_needs_nothing_of_the_notebook(capsys):
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell.instance()
+    for cell in CELLS:
+        shell.run_cell(cell, store_history=True)
+    p, space = shell.user_ns["kept"], {}
+    InteractiveShell.clear_instance()
+    code = p._code(p.values)
+    exec(code, space)
+    assert space["panel"].values == p.values == {"k": 3.0} and space["panel"].controls["k"].min == 2
+    assert "unused" not in code and "another" not in code
 
 
 def test_what_cannot_be_made_again_has_nothing_to_copy_and_unknown_controls_are_named():

@@ -6,7 +6,7 @@ from scipy.interpolate import CubicHermiteSpline
 from scipy.optimize import brentq
 from sympy import cos, sin
 
-from ...geometry.diagnostics import tangent
+from ...geometry.diagnostics import action, tangent
 from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
 from ...methods import DLA, EDLA, RK4, Reference
@@ -225,6 +225,68 @@ def planet(e, h, steps, times=1):
     kepler, many = systems.kepler(e=e), times * steps
     sol = integrate(kepler, EDLA(), h=h, steps=steps, progress=False)
     return sol, integrate(kepler, DLA(), h=sol.t[-1] / many, steps=many, progress=False)
+
+
+def dS(sol, d=1e-5):
+    """The derivatives of the action sum by the time and the place of every node, by central
+    differences: (N+1,) and (N+1, n)."""
+    x = np.column_stack([sol.t, sol.q])
+
+    def S(x):
+        return action(sol.system, sol.method, x[:, 0], x[:, 1:])
+
+    moved = d * np.eye(x.size).reshape(-1, *x.shape)
+    slopes = np.reshape([(S(x + e) - S(x - e)) / (2 * d) for e in moved], x.shape)
+    return slopes[:, 0], slopes[:, 1:]
+
+
+RIGHT = {"loc": "center left", "bbox_to_anchor": (1, 0.5), "frameon": False}
+FIRST = {0.05: "-", 0.1: "--", 0.2: ":"}  # the first steps that are compared, and their lines
+
+
+def roots_picture(run, e, back, k=5):
+    """The discrete energy of a step from node k against its size, with the two roots."""
+    fig, ax = plot.new(size=(7.2, 3.6))
+    h = np.linspace(-0.2, 0.2, 201)
+    energies = energy_of_step(run.system, run.q[k], run.p[k], h)
+    ax.plot(h, energies, **plot.look(DLA()), label=r"$E_{\rm mid}(h)$")
+    ax.axhline(e, color=DARK, linewidth=1, label="$E_d$ to be kept")
+    ax.plot([run.h[k]], [e], "o", color=GREEN, markersize=10, label="the step $h_2$")
+    ax.plot([back], [e], "X", color=ORANGE, markersize=11, label="Newton: $-h_1$")
+    ax.set(xlabel="step size $h$", ylabel="discrete energy", xticks=[-0.2, -0.1, 0, 0.1, 0.2])
+    ax.legend(**RIGHT)
+    said = "The discrete energy against h, a parabola, meets the level to be kept at -h1 and h2."
+    return plot.show(fig, said)
+
+
+def relative_steps(*given):
+    """The steps of EDLA over the first step, for three first steps, of each system."""
+    fig, axes = plot.new(1, len(given), size=(9.6, 3.6))
+    for ax, system in zip(axes, given, strict=True):
+        for h0, line in FIRST.items():
+            s = integrate(system, EDLA(), h=h0, steps=round(16 / h0))
+            look = {"color": GREEN, "alpha": 1.0 if h0 > 0.1 else 0.4, "label": f"$h_0={h0}$"}
+            ax.plot(s.t[1:], s.h / h0, line, **look)
+        ax.set(title=system.name, xlabel=plot.TIME, ylabel="$h_k/h_0$", xlim=(0, 15))
+    axes[-1].legend(**RIGHT)
+    names = " and ".join(system.name for system in given)
+    return plot.show(fig, f"Relative steps of {names}, for three first steps.")
+
+
+def sleigh_picture(exact):
+    """c along the true motion of the sleigh, and the steps of EDLA for three first steps."""
+    fig, (left, right) = plot.new(1, 2, size=(9.6, 3.6))
+    left.plot(exact.t, excess(exact.system, exact.q, exact.v), color=DARK)
+    left.axhline(0, color=ORANGE)
+    left.set(xlabel=plot.TIME, ylabel="$c$ along the exact motion", xlim=(0, 30))
+    for h0, line in FIRST.items():
+        s = until(exact.system, h0, 95)
+        right.semilogy(s.t[1:], s.h, line, color=GREEN, label=f"$h_0={h0}$")
+        right.semilogy(s.t[-1:], s.h[-1:], "X", color=DARK, markersize=9)
+    right.set(xlabel=plot.TIME, ylabel="step $h$")
+    right.legend(loc="upper left", frameon=False)
+    said = "c is negative from 9.4 to 11.4. Two runs stop there, the step of a third explodes."
+    return plot.show(fig, said)
 
 
 # ---------------------------------------------------------------------------- predictions
