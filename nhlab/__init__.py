@@ -29,6 +29,7 @@ _HOME = {
     "run.errors": ("EnsembleError", "IntegrationError", "Interrupted"),
     "geometry.reduction": ("Chaplygin", "Horizontal", "Mixed", "Reduction"),
     "geometry.symmetry": ("Symmetry",),
+    "view.page": ("live",),
     "view.widgets": ("explore", "animate", "motion_panel", "panel", "Picture"),
     "course.exercises": ("check", "hint", "solution"),
     "course.figures": ("paper_figure",),

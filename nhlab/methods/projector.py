@@ -53,21 +53,8 @@ class Projector(Method):
             )
 
     def statement(self, system):
-        s, S = self.frame(system), system.short
-        w = tuple(dummy(f"w_{name}") for name in system.degrees)
-        mu = tuple(dummy(f"mu{k}") for k in range(s.m))
-        # momenta are measured from b = dL/dv at v = 0, which is zero for L = T - V
-        b = map(Place(S, dict.fromkeys(system.v, sp.S.Zero), s.let), S.L_v)
-        G, A = s.at.table(S.G), s.at.table(S.A)
-        parts = zip(G, s.force(mu), s.p, b, strict=True)
-        split = Stage(  # p - b = G w + A^T mu with A w = 0: G w = P^T (p - b), A^T mu = Q^T (p - b)
-            unknowns=(*w, *mu),
-            equations=(
-                *(dot(row, w) + f - p + shift for row, f, p, shift in parts),
-                *(dot(row, w) for row in A),
-            ),
-            guess=(sp.S.Zero,) * (s.n + s.m),
-        )
+        s = self.frame(system)
+        split, w, mu = self.split(s, s.p)
         Ld = s.discrete(self.symmetric)
         momenta = zip(Ld.p_minus, s.p, s.force(mu), strict=True)
         jump = Stage(  # (6): p_minus = (P - Q)^T p = p - 2 A^T mu
@@ -85,6 +72,20 @@ class Projector(Method):
             update=(*s.q1(s.h), *Ld.p_plus, *s.v1, *(2 * x for x in mu)),
             let=s.lets(Ld),
         )
+
+    @staticmethod
+    def split(s, p):
+        """p - b = G w + A^T mu with A w = 0: G w = P^T (p - b), A^T mu = Q^T (p - b)."""
+        system, S = s.system, s.system.short
+        w = tuple(dummy(f"w_{name}") for name in system.degrees)
+        mu = tuple(dummy(f"mu{k}") for k in range(s.m))
+        # momenta are measured from b = dL/dv at v = 0, which is zero for L = T - V
+        b = map(Place(S, dict.fromkeys(system.v, sp.S.Zero), s.let), S.L_v)
+        G, A = s.at.table(S.G), s.at.table(S.A)
+        parts = zip(G, s.force(mu), p, b, strict=True)
+        momentum = tuple(dot(row, w) + f - x + shift for row, f, x, shift in parts)
+        equations = (*momentum, *(dot(row, w) for row in A))
+        return Stage((*w, *mu), equations, (sp.S.Zero,) * (s.n + s.m)), w, mu
 
     def start_momentum(self, system, t, q, v, h):
         """Half the constraint impulse before q0, half after: p_minus = p0 + (h/2) A^T lambda."""

@@ -1,0 +1,184 @@
+"""What a panel shows, as data: for pages that draw and compute it without Python.
+
+An ``Outline`` says which runs, curves and readings belong to a panel; ``script`` gives these and
+the functions they need in JavaScript.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from numbers import Real
+from typing import NamedTuple
+
+from ..codegen.javascript import of_function
+from ..run.script import Code, literal, of_method, of_system
+from . import plot
+from .picture import round_limits
+from .setting import Setting
+
+# Colours that are hard to see on black, and what takes their place there.
+BRIGHT = {"#000000": "#FFFFFF", "#332288": "#A79BF0", "#882255": "#E07BA8", "#7A5C00": "#D0AA30",
+          "#0072B2": "#4AA8E8", "#333333": "#DDDDDD", "#555555": "#BBBBBB"}  # fmt: skip
+
+
+class Curve(NamedTuple):
+    """A curve of a run: its reading (``reading_of``), and how it looks (keywords of ``plot``)."""
+
+    run: str
+    reading: dict
+    look: dict
+    title: str = ""  # in the read-out
+    skip: int = 0  # so many points at the start are left out
+    discrete: bool = False  # only methods with a discrete Lagrangian have it
+
+
+class Axes(NamedTuple):
+    """The curves of one diagram; ``x`` and ``y`` are limits that do not follow them."""
+
+    xlabel: str
+    ylabel: str
+    curves: list
+    end: str = ""  # the horizontal axis begins with 0 and ends with "T" or "steps"
+    equal: bool = False
+    logarithmic: bool = False
+    x: tuple | None = None
+    y: tuple | None = None
+
+
+class View(NamedTuple):
+    """Diagrams one above the other, and what is said under them.
+
+    found : run -> the (reading, skip) that the judge looks at;  readout : what, and its number
+    """
+
+    axes: list
+    found: dict
+    readout: dict
+
+
+@dataclass
+class Outline:
+    """All that a page needs to know of a panel; ``second`` is the run that gives the others q1."""
+
+    setting: Setting
+    controls: dict
+    views: dict
+    caption: str = ""
+    judge: Callable | None = None
+    second: str = ""
+    size: tuple = (6.4, 4.2)
+    labels: dict = field(default_factory=dict)
+
+    def script(self):
+        """``book``, the data and functions of the figure, and what judges and fits it."""
+        book = {
+            "controls": [{"key": k, "options": options(c)} for k, c in self.controls.items()],
+            "systems": [self._system(k) for k in range(len(self.setting.systems))],
+            "runs": {name: self._run(name) for name in self.setting.methods},
+            "T": float(self.setting.T) if isinstance(self.setting.T, Real) else None,
+            "steps": self.setting.steps,
+            "second": self.second,
+            "views": [self._view(name) for name in self.views],
+            "judge": self.judge is not None,
+        }
+        parts = [of_function(round_limits, "limits")]
+        parts += [of_function(self.judge, "judge")] if self.judge else []
+        numbers = {k: Code(f"(() => {{{of_function(f, 'f')} return f;}})()")
+                   for k, f in plot.NUMBERS.items()}  # fmt: skip
+        return "\n".join([*parts, f"const NUMBERS = {literal(numbers)}, book = {literal(book)};"])
+
+    def _system(self, k):
+        q0, v0, free = self.setting.starts[k]
+        start = {"q0": q0.tolist(), "v0": v0.tolist()}
+        return of_system(self.setting.systems[k], free) | start
+
+    def _run(self, name):
+        m, second = self.setting.methods[name], bool(self.second) and name != self.second
+        own = {f.name for f in fields(m)}
+        both = self.setting.rule and "symmetric" in own
+        kinds = [replace(m, symmetric=x) for x in (False, True)] if both else [m]
+        found = [[_possible(s, x, second) for x in kinds] for s in self.setting.systems]
+        return {"label": plain(plot.label(m)), "said": repr(m), "methods": found}
+
+    def _view(self, name):
+        view, at, axes = self.views[name], 0, []
+        for a in view.axes:
+            curves = []
+            for c in a.curves:
+                curves.append(c._asdict() | {"at": at, "colours": colours(c.look)})
+                del curves[-1]["look"]
+                at += 1
+            axes.append(a._asdict() | {"curves": curves})
+        runs = list(self.setting.methods)
+        return view._asdict() | {"name": name, "runs": runs, "axes": axes}
+
+
+def _possible(system, method, second):
+    """The script of a method, or None if it cannot treat one of several systems."""
+    try:
+        method.check(system)
+    except ValueError:
+        return None
+    return of_method(system, method, second)
+
+
+def options(control):
+    """The values that a list chooses from; None for a slider."""
+    if not hasattr(control, "options"):
+        return None
+    return [x[1] if isinstance(x, tuple) else x for x in control.options]
+
+
+def colours(look):
+    return [look["color"], BRIGHT.get(look["color"], look["color"])]
+
+
+def reading_of(name, system):
+    """The view ``name`` of ``nh.plot`` as a page reads it."""
+    plot.reading(name, system)  # refuses unknown ones
+    whole, kind, end = READINGS.get(name), *name.rpartition(" ")[::2]
+    if whole:
+        return whole
+    if kind in plot.CONSTRAINTS:
+        return {"what": "constraint", "at": plot.CONSTRAINTS[kind][0], "part": int(end) - 1}
+    columns = {"t": None} | {str(x): k for k, x in reversed([*enumerate(system.q)])}
+    x, y = name.split()
+    return {"what": "columns", "x": columns[x], "y": columns[y]}
+
+
+READINGS = {
+    "energy": {"what": "energy", "at": "nodes"},
+    "energy error": {"what": "energy", "at": "nodes", "from_start": True},
+    "projected energy": {"what": "energy", "at": "projected"},
+    "midpoint energy": {"what": "energy", "at": "midpoints"},
+    "step": {"what": "step"},
+} | {
+    name: {"what": "constraint", "at": at, "part": None}
+    for name, (at, *_) in plot.CONSTRAINTS.items()
+}
+
+
+RAISED = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
+LOWERED = str.maketrans("0123456789+-aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ")
+
+
+def plain(text):
+    """A label without LaTeX: a page that computes by itself has no room for a typesetter."""
+    text = text.replace("$", "").replace(r"\,", " ").replace(r"\mathbb{R}", "ℝ")
+    text = re.sub(r"\\dot\s*{?(\w)}?", "\\1\N{COMBINING DOT ABOVE}", text)
+    text = re.sub(r"\\([a-z]+)\s?", lambda x: _greek(x[1]), text)
+    text = re.sub(r"\^{?(\d+|[+-])}?", lambda x: x[1].translate(RAISED), text)
+    return re.sub(r"_(\d+|[a-z]|{\w+})", lambda x: _lowered(x[1].strip("{}")), text)
+
+
+def _lowered(text):
+    low = text.translate(LOWERED)
+    return low if low != text else f"_{text}"
+
+
+def _greek(name):
+    try:
+        return unicodedata.lookup(f"GREEK SMALL LETTER {name}")
+    except KeyError:
+        return name

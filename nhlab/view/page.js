@@ -1,0 +1,430 @@
+// What a page does where the notebook has Python: reads the sliders, runs the generated functions,
+// draws.  No formula stands here: steps, starts and readings are generated from SymPy, and what
+// judges or fits is translated from the Python that does so in the notebook.
+
+// ---- the Python and NumPy that translated functions ask for
+
+const flat = x => x.map === undefined ? [x] : Array.from(x).flat(Infinity);
+const py = {
+    items: x => Object.entries(x),
+    values: x => Object.values(x),
+    join: (between, x) => x.join(between),
+    pop: (x, key) => { const found = x[key]; delete x[key]; return found; },
+    len: x => x.length,
+    next: x => x[0],
+    sum: x => x.reduce((a, b) => a + b, 0),
+    max: (...x) => py.extreme(x, (a, b) => a > b),
+    min: (...x) => py.extreme(x, (a, b) => a < b),
+    extreme(x, better) {
+        const values = x.flatMap(y => y.initial === undefined ? flat(y) : [y.initial]);
+        return values.reduce((a, b) => better(b, a) || b !== b ? b : a);
+    },
+    round(x) {  // halves to the even number
+        const near = Math.round(x);
+        return near - x === 0.5 && near % 2 ? near - 1 : near;
+    },
+    format(x, spec) {
+        if (!spec || typeof x === "string") return String(x);
+        if (!Number.isFinite(x)) return Number.isNaN(x) ? "nan" : x > 0 ? "inf" : "-inf";
+        const digits = parseInt(spec.slice(1)), kind = spec.at(-1);
+        const power = text => text.replace(/e([+-])(\d)$/, "e$10$2");
+        if (kind === "f") return x.toFixed(digits);
+        if (kind === "e") return power(x.toExponential(digits));
+        const [whole, e] = x.toExponential(Math.max(digits, 1) - 1).split("e");
+        const short = text => text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+        if (e < -4 || e >= digits) return power(`${short(whole)}e${e}`);
+        return short(x.toFixed(Math.max(digits, 1) - 1 - e));
+    },
+};
+const np = {
+    abs: x => x.map === undefined ? Math.abs(x) : Array.from(x, np.abs),
+    ceil: Math.ceil,
+    floor: Math.floor,
+    log10: Math.log10,
+    ptp: x => py.max(x) - py.min(x),
+    array_split(x, parts) {
+        const least = Math.floor(x.length / parts), more = x.length % parts;
+        const at = k => k * least + Math.min(k, more);
+        return Array.from({length: parts}, (_, k) => x.slice(at(k), at(k + 1)));
+    },
+};
+const clean = x => typeof x === "number" ? Number(x.toPrecision(12)) + 0 : x;
+
+// ---- a run
+
+class Run {  // like nhlab's Trajectory, as far as pages read it
+    constructor(system, method, call) {
+        Object.assign(this, {system, method, call, rows: [], stop: null, kept: {}});
+        this.n = system.q.length;
+        this.width = method.layout.width;
+    }
+    get length() { return this.rows.length / this.width; }
+    part(name, k) {
+        const [a, b] = this.method.layout[name];
+        return this.rows.slice(k * this.width + a, k * this.width + b);
+    }
+    column(name, j = 0) {
+        const at = this.method.layout[name][0] + j;
+        return Float64Array.from({length: this.length}, (_, k) => this.rows[k * this.width + at]);
+    }
+    get t() {
+        if (this.method.variable) return this.column("t");
+        return Float64Array.from({length: this.length}, (_, k) => k * this.call.h);
+    }
+    get h() {
+        if (this.method.variable) return this.column("h").slice(1);
+        return new Float64Array(this.length - 1).fill(this.call.h);
+    }
+    once(name, make) { return this.kept[name] ??= make(); }
+
+    // Of each node (ok, h, E, A v, v), by the evolved momenta or velocities; these may be others'.
+    nodes(momenta = null) {
+        const {of_p, of_v} = this.system, par = this.call.par, t = this.t;
+        return Array.from({length: this.length}, (_, k) => {
+            const q = this.part("q", k), v = this.part("v", k);
+            const p = momenta ? momenta[k] : this.method.discrete ? this.part("p", k) : null;
+            if (p) return of_p(t[k], 0, ...q, ...p, ...v, ...par);
+            return p === null ? [...of_v(t[k], 0, ...q, ...v, ...par), ...v] : null;
+        });
+    }
+    get read() { return this.once("nodes", () => this.nodes()); }
+    // Of each step (ok, h, E, p_minus, wd).
+    get steps() {
+        const {method, call} = this;
+        const own = [call.alpha(method), method.constraint_alpha ?? call.alpha(method)];
+        return this.once("steps", () => {
+            const t = this.t, h = this.h;
+            return Array.from(h, (h, k) => method.on_step(
+                t[k], h, ...this.part("q", k), ...this.part("v", k + 1), ...own, ...call.par));
+        });
+    }
+    get p_minus() { return this.steps.map(x => x.slice(3, 3 + this.system.v.length)); }
+    energy(at = "nodes") {
+        if (at === "midpoints") return Float64Array.from(this.steps, x => x[2]);
+        if (at === "nodes" || !this.system.projected) return Float64Array.from(this.read, x => x[2]);
+        const v = x => x.slice(3 + this.system.m), t = this.t;
+        return Float64Array.from(this.read, (x, k) => this.system.projected(
+            t[k], 0, ...this.part("q", k), ...v(x), ...this.call.par)[2]);
+    }
+    constraint(at = "nodes") {
+        const m = this.system.m, after = 3 + this.system.v.length;
+        if (at === "midpoints") return this.steps.map(x => x.slice(after));
+        if (at === "nodes") return this.read.map(x => x.slice(3, 3 + m));
+        const leaving = this.p_minus, last = this.length - 1;  // of the step after each node
+        const mean = Array.from({length: this.length}, (_, k) => k > 0 && k < last
+            && this.part("p", k).map((p, i) => (p + leaving[k][i]) / 2));
+        return this.nodes(mean).slice(1, last).map(x => x.slice(3, 3 + m));
+    }
+}
+
+class Call {  // what the controls ask for
+    constructor(book, given) {
+        const values = Object.fromEntries(Object.entries(given).map(([k, x]) => [k, clean(x)]));
+        const own = (prefix, name, x) => values[`${prefix}.${name}`] ?? x;
+        this.values = values;
+        this.which = values.system ?? 0;
+        const s = this.system = book.systems[this.which];
+        this.par = s.parameters.map(([name, x]) => own("par", name, x));
+        this.named = Object.fromEntries(s.parameters.map(([k], i) => [`par.${k}`, this.par[i]]));
+        this.q0 = s.q.map((name, k) => own("q0", name, s.q0[k]));
+        this.v0 = this.completed(s.v.map((name, k) => own("v0", name, s.v0[k])));
+        this.h = values.h ?? 1;
+        this.T = values.T ?? book.T;
+        this.steps = book.steps ?? Math.max(1, py.round(this.T / this.h));
+        this.rule = Number(values.rule === "symmetric rule");
+        this.second = null;
+    }
+    alpha(method) { return method.alpha === null ? null : this.values.alpha ?? method.alpha; }
+    completed(given) {
+        if (!this.system.complete) return given;
+        const [ok, , ...v] = this.system.complete(0, 0, ...this.q0, ...given, ...this.par);
+        if (!ok) throw Error("these velocities do not determine the others here; move on");
+        const near = (x, y) => Math.abs(x - y) <= 1e-11 + 1e-11 * Math.abs(y);
+        return v.map((x, k) => near(x, given[k]) ? given[k] : clean(x));
+    }
+    arguments(method, names, scale2) {
+        const known = {alpha: this.alpha(method), ...this.named};
+        scale2.forEach((x, k) => known[`scale2.${k}`] = x);
+        return names.map(x => typeof x === "string" ? known[x] : x);
+    }
+}
+
+function begin(run) {  // the first row or rows, and Newton's scales
+    const {system: s, method, call} = run, {h, q0, par} = call, n = s.v.length;
+    const none = Array(s.m).fill(0);
+    const join = parts => Object.keys(method.layout).flatMap(name => parts[name] ?? []);
+    if (call.second) {
+        const given = [...q0, ...call.second, call.alpha(method), ...par];
+        const [ok, , ...x] = method.second(0, h, ...given);
+        const [scale2, v, p0, p1] = [0, 1, 2, 3].map(k => x.slice(k * n, (k + 1) * n));
+        if (!ok) throw Error("there is no motion through q0 and q1");
+        run.rows.push(...join({q: q0, p: p0, v, lam: none}));
+        run.rows.push(...join({q: call.second, p: p1, v, lam: none}));
+        return scale2;
+    }
+    const [ok, , ...x] = method.begin(0, h, ...q0, ...call.v0, ...par);
+    if (!ok) throw Error("there is no motion from this start");
+    const first = {q: q0, p: x.slice(n), v: call.v0, lam: none}, scale2 = x.slice(0, n);
+    if (method.variable) {
+        const row = [...q0, ...first.p, ...call.v0, ...none];
+        const args = call.arguments(method, method.first.arguments, scale2);
+        const [good, , ...new_] = method.first.step(0, h, ...row, ...args);
+        const v = new_.slice(s.q.length + n, s.q.length + 2 * n), alpha = call.alpha(method);
+        const e = method.on_step(0, h, ...q0, ...v, alpha, alpha, ...par)[2];
+        const own = {h: [h], h_before: [h], e: [e]};
+        run.rows.push(...join({...first, ...own, t: [0]}));
+        if (good) run.rows.push(h, h, ...new_, h, e);
+        else run.stop = {step: 0, time: 0};
+    } else run.rows.push(...join(first));
+    return scale2;
+}
+
+function integrate(method, call) {
+    const run = new Run(call.system, method, call);
+    if (method.reference) return reference(run);
+    const scale2 = begin(run), {h, steps} = call;
+    if (run.stop) return run;
+    const state = run.rows.slice(-run.width);
+    const args = call.arguments(method, method.arguments, scale2);
+    const done = method.loop(state, run.rows, run.length - 1, steps, 1, 0, h, ...args);
+    if (done < steps) run.stop = {step: done, time: run.t.at(-1)};
+    return run;
+}
+
+function reference(run) {  // each step h in so many parts that the error of each is allowed
+    const {method, call} = run, {h, steps, par} = call, lam = Array(run.system.m).fill(0);
+    let y = [...call.q0, ...call.v0], parts = 1;
+    run.rows.push(...y, ...lam);
+    for (let k = 0; k < steps; k++) {
+        let worst, z;
+        for (;;) {
+            [worst, z] = [0, y];
+            for (let i = 0; i < parts && worst <= 1; i++) {
+                const part = h / parts;
+                const [ok, , error, ...next] = method.reference(k*h + i*part, part, ...z, ...par);
+                [worst, z] = [ok ? Math.max(worst, error) : NaN, next];
+            }
+            if (worst <= 1) break;
+            parts = Math.ceil(parts * (worst < 1e6 ? 1.1 * worst ** 0.125 + 0.1 : 5));
+            if (parts > 1e4) return Object.assign(run, {stop: {step: k, time: k * h}});
+        }
+        y = z;
+        run.rows.push(...y, ...lam);
+        parts = Math.max(1, Math.ceil(parts * Math.max(0.2, 1.2 * worst ** 0.125)));
+    }
+    return run;
+}
+
+function made(book, call, names) {  // all runs of a figure; the true motion is kept
+    const runs = {}, {q0, v0, h, steps, par, which, rule} = call;
+    for (const name of names) {
+        const method = book.runs[name].methods[which][rule] ?? book.runs[name].methods[which][0];
+        if (method === null) continue;
+        const key = JSON.stringify([name, q0, v0, h, steps, par]);
+        if (method.reference && book.kept?.key === key) runs[name] = book.kept.run;
+        else runs[name] = integrate(method, call);
+        if (method.reference) book.kept = {key, run: runs[name]};
+        if (name === book.second) call.second = runs[name].part("q", 1);
+    }
+    return runs;
+}
+
+// ---- readings
+
+const worst = x => x.reduce((a, b) => Math.abs(b) > Math.abs(a) ? b : a, 0);
+const TIMES = {nodes: [0], midpoints: [1], average: [1, -1]};
+
+function read(run, {what, at, part, from_start, x, y}, runs) {
+    if (what === "columns") {
+        const column = k => k === null ? run.t : run.column("q", k);
+        return [column(x), column(y)];
+    }
+    if (what === "step") return [run.t.slice(1), run.h];
+    if (what === "error") return [Float64Array.from({length: run.length}, (_, k) => k), error(run, runs[x])];
+    const t = run.t.slice(...(TIMES[at] ?? [0]));
+    if (what === "constraint") {
+        return [t, Float64Array.from(run.constraint(at), x => part === null ? worst(x) : x[part])];
+    }
+    const E = run.energy(at);
+    return [t, from_start ? E.map(x => x - E[0]) : E];
+}
+
+function error(run, other) {  // the distance of two runs, node by node
+    return Float64Array.from({length: Math.min(run.length, other.length)}, (_, k) => {
+        const a = run.part("q", k), b = other.part("q", k);
+        return Math.hypot(...a.map((x, i) => x - b[i]));
+    });
+}
+
+// ---- the page
+
+const PALE = 0.3, OUTSIDE = "Part of a curve lies outside: Fit axes.";
+const escaped = x => String(x).replace(/[&<>]/g, c => ({"&": "&amp;", "<": "&lt;", ">": "&gt;"})[c]);
+const finite = x => x.filter(Number.isFinite);
+
+class Page {
+    constructor(book, models) {
+        Object.assign(this, {book, ...models, view: null, fitted: new Set()});
+        this.defaults = this.values;
+        (window.nhlab_pages ??= []).push(this);
+        this.follow_colours();
+    }
+    get values() {
+        return Object.fromEntries(this.book.controls.map(({key, options}, k) => {
+            const value = this.controls[k].value;
+            return [key, options ? options[value] : value];
+        }));
+    }
+    set(values) {  // of several controls at once
+        this.silent = true;
+        this.book.controls.forEach(({key, options}, k) => {
+            if (!(key in values)) return;
+            this.controls[k].value = options ? String(options.indexOf(values[key])) : values[key];
+        });
+        this.silent = false;
+        this.redraw();
+    }
+    reset() { this.fitted.clear(); this.set(this.defaults); }
+    fit_axes() { this.fitted.clear(); this.redraw(); }
+
+    redraw() {
+        if (this.silent) return;
+        const values = this.values, views = this.book.views;
+        const view = Math.max(0, views.findIndex(x => x.name === values.view));
+        const shown = JSON.stringify([view, values.system, values.method]);
+        if (this.shown !== shown) this.turn_to(view, shown, values);
+        this.draw(values, view);
+    }
+    turn_to(view, shown, values) {  // another view: its untouched setting stays as a pale ghost
+        this.figures.forEach((own, k) => own.forEach(figure => { figure.visible = k === view; }));
+        this.fitted.clear();
+        const kept = ["system", "method", "view"].filter(k => k in values).map(k => [k, values[k]]);
+        this.draw({...this.defaults, ...Object.fromEntries(kept)}, view);
+        this.sources[view].forEach(([source, , ghost]) => { ghost.data = {...source.data}; });
+        this.shown = shown;
+    }
+    draw(values, view) {
+        const {book} = this;
+        let said = [], stop = "";
+        this.outside = false;
+        try {
+            const call = new Call(book, values), picked = book.views[view].runs;
+            const names = picked.filter((_, k) => [undefined, -1, k].includes(values.method));
+            this.runs = made(book, call, names);
+            stop = Object.entries(this.runs).filter(([, run]) => run.stop).map(stopped(book))[0];
+            this.curves = book.views[view].axes.map((axes, row) => this.axes(axes, view, row, call));
+            said = book.judge ? this.verdict(view) : this.numbers(view);
+        } catch (error) {
+            stop = error.message;
+        }
+        stop ||= this.outside ? OUTSIDE : "";
+        const cells = said.map(([a, b]) => `<span>${escaped(a)} <b>${escaped(b)}</b></span> `);
+        this.said.text = `<div>${cells.join("")}</div><div class="stop">${escaped(stop)}</div>`;
+    }
+    axes(axes, view, row, call) {  // the curves of one figure
+        const curves = axes.curves.map(curve => {
+            const run = this.runs[curve.run], having = run && !(curve.discrete && !run.method.discrete);
+            const [x, y] = having ? read(run, curve.reading, this.runs) : [[], []];
+            return {...curve, run: having ? run : null, x: x.slice(curve.skip), y: y.slice(curve.skip)};
+        });
+        curves.forEach(({run, x, y, at}) => {
+            const [source, stop] = this.sources[view][at];
+            source.data = {x, y};
+            stop.data = run?.stop ? {x: x.slice(-1), y: y.slice(-1)} : {x: [], y: []};
+        });
+        this.fit(this.figures[view][row], axes, curves, call[axes.end] ?? null);
+        return curves;
+    }
+    fit(figure, axes, curves, end) {
+        const ends = {};
+        for (const side of ["x", "y"]) {
+            let all = finite(curves.flatMap(curve => Array.from(curve[side])));
+            if (side === "x" && end !== null) all = [...all.filter(x => x < end), 0, end];
+            if (axes[side]) ends[side] = axes[side];  // limits that are given
+            else if (side === "x" && end !== null) ends[side] = [0, end];
+            else if (all.length) ends[side] = this.limits(figure, side, all);
+        }
+        if (axes.equal) to_scale(figure, ends);
+        for (const [side, [start, end]] of Object.entries(ends)) {
+            const range = figure[`${side}_range`];
+            if (range.start !== start || range.end !== end) range.setv({start, end});
+        }
+    }
+    limits(figure, side, all) {
+        const [low, high] = [py.min(all), py.max(all)], key = figure.id + side;
+        if (!this.fitted.has(key)) {
+            this.fitted.add(key);
+            figure[`nhlab_${side}`] = round_limits(low, high, side === "y" ? 0.02 : 0);
+        }
+        const [left, right] = figure[`nhlab_${side}`], slack = 1e-3 * (right - left);
+        this.outside ||= low < left - slack || high > right + slack;
+        return [left, right];
+    }
+
+    // ---- what is said
+
+    numbers(view) {
+        const {readout} = this.book.views[view];
+        return this.curves.flat().filter(curve => curve.run || curve.discrete).map(({title, run, x, y}) =>
+            run ? [`${title}: ${readout.what}`, y.length ? NUMBERS[readout.number](x, y) : "-"]
+                : [`${title}:`, `has no ${readout.view}`]);
+    }
+    verdict(view) {
+        const stop = Object.entries(this.runs).find(([, run]) => run.stop);
+        if (stop) {
+            const [name, {stop: {step, time}}] = stop;
+            const where = `after ${step} steps at t = ${py.format(time, ".4g")}`;
+            return [["The claim does not hold here:", `${this.book.runs[name].label} stops ${where}`]];
+        }
+        const found = Object.entries(this.book.views[view].found).map(([name, readings]) => {
+            const run = this.runs[name];
+            const drawn = readings.map(([x, skip]) => Array.from(read(run, x, this.runs)[1]).slice(skip));
+            return [name, {sol: run, y: drawn.flat()}];
+        });
+        const [holds, numbers] = judge(Object.fromEntries(found));
+        return [[`The claim ${holds ? "holds" : "does not hold"} here:`, numbers]];
+    }
+
+    // ---- colours, which follow those of the text around
+
+    follow_colours() {
+        const paint = () => this.paint();
+        window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
+        const watch = {attributes: true, attributeFilter: ["class", "data-theme", "style"]};
+        for (const x of [document.documentElement, document.body]) {
+            new MutationObserver(paint).observe(x, watch);
+        }
+        this.paint();
+    }
+    paint() {
+        const [r, g, b] = getComputedStyle(document.body).color.match(/[\d.]+/g).map(Number);
+        const dark = r + g + b > 384, ink = dark ? "#dddddd" : "#222222";
+        if (this.dark === dark) return;
+        this.dark = dark;
+        const grid = dark ? "#444444" : "#e5e5e5";
+        for (const figure of this.figures.flat()) {
+            for (const axis of [...figure.below, ...figure.left]) axis.setv({
+                axis_label_text_color: ink, major_label_text_color: ink, axis_line_color: ink,
+                major_tick_line_color: ink, minor_tick_line_color: ink});
+            for (const x of figure.center) if ("grid_line_color" in x) x.grid_line_color = grid;
+            for (const legend of figure.above) if ("label_text_color" in legend) legend.label_text_color = ink;
+        }
+        this.book.views.forEach((view, k) => view.axes.forEach(axes => axes.curves.forEach(({at, colours}) => {
+            const value = colours[Number(dark)], glyphs = this.glyphs[k][at];
+            glyphs.forEach(x => { if ("fill_color" in x) x.fill_color = {value}; x.line_color = {value}; });
+        })));
+    }
+}
+
+const stopped = book => ([name, {stop: {step, time}}]) =>
+    `${book.runs[name].said} stopped after ${step} steps at t = ${py.format(time, ".6g")}: Newton's `
+    + "method found no next step. Try a smaller h. (nh.integrate would try it once more, with pivoting.)";
+
+function to_scale(figure, ends) {  // both directions alike, in the room that the figure has
+    const sides = ["x", "y"], room = {x: figure.inner_width || 600, y: figure.inner_height || 300};
+    const unit = Math.max(...sides.map(k => (ends[k][1] - ends[k][0]) / room[k]));
+    for (const k of sides) {
+        const middle = (ends[k][0] + ends[k][1]) / 2, half = unit * room[k] / 2;
+        ends[k] = [middle - half, middle + half];
+    }
+}
