@@ -100,6 +100,7 @@ class _Function:
         inner = {x.id for y in ast.walk(tree) if isinstance(y, ast.comprehension)
                  for x in ast.walk(y.target) if isinstance(x, ast.Name)}  # fmt: skip
         names = dict.fromkeys(_named(x) for x in stored if x not in (*given, *inner))
+        names |= {"$": None} if any(line.startswith("$ = ") for line in lines) else {}
         head = ", ".join(self._arguments(tree.args))
         body = [f"let {', '.join(names)};"] * bool(names) + lines
         self.text = "\n".join([f"function {_named(tree.name)}({head}) {{", *body, "}"])
@@ -124,6 +125,10 @@ class _Function:
         *also, target = x.targets
         if also:
             return [f"{' = '.join(map(self.put, x.targets))} = {self.put(x.value)};"]
+        if isinstance(target, ast.Tuple):  # one by one, which is faster than all at once
+            found = self.put(x.value)
+            parts = enumerate(map(self.put, target.elts))
+            return [f"$ = {found};", *(f"{name} = $[{k}];" for k, name in parts if name != "_")]
         if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice):
             return [f"{self.put(target.value)}.splice(0, Infinity, ...{self.put(x.value)});"]
         return [f"{self.put(target)} = {self.put(x.value)};"]

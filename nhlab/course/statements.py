@@ -292,7 +292,7 @@ class Momenta(Statement):
 
     def _in_D(self, system, q, mean):
         """Lines of momenta of D that belong to the turn rate of the mean, at any speed."""
-        along, turning = np.zeros((2, *q.shape))
+        along, turning = np.zeros((2, *q.shape), q.dtype)
         along[:, :2] = np.stack([np.cos(q[:, 2]), np.sin(q[:, 2])], -1)
         turning[:, 2] = system.velocity(q, mean)[:, 2]
         ends = [system.momentum(q, turning + speed * along)[:, :2] for speed in (-1.1, 1.1)]

@@ -16,6 +16,7 @@ from ..codegen.derivatives import dot
 from ..codegen.javascript import translated
 from ..codegen.program import Program
 from ..codegen.statement import Stage, Statement, dummy
+from ..codegen.writing import generate
 from ..mechanics.motion import motion_stage
 from ..mechanics.symbolic import Place
 from ..methods import Projector, Reference
@@ -76,7 +77,7 @@ def of_system(system, free):
 
 
 def completion(system, free):
-    """(q, v) -> v with the free components of v and A(q) v = 0."""
+    """(q, v) -> v with the free components of v and A(q) v = 0, and g(q), which should be 0."""
     s, bound = Frame(system), [k for k in range(len(system.v)) if k not in free]
     given = tuple(dummy(f"{u.name}_given") if k in bound else u for k, u in enumerate(system.v))
     stage = Stage(
@@ -84,7 +85,8 @@ def completion(system, free):
         equations=tuple(dot(row, system.v) for row in s.at.table(system.short.A)),
         guess=tuple(given[k] for k in bound),
     )
-    stated = _stated(s, (*s.q, *given), (stage,), system.v)
+    update = (*system.v, *map(s.at, system.short.holonomic))
+    stated = _stated(s, (*s.q, *given), (stage,), update)
     return replace(stated, definite=False)  # a part of A is not definite
 
 
@@ -136,11 +138,9 @@ def projected(system):
 def of_method(system, method, second=False):
     """What runs of a method need beside that; with ``second``, to start from q0 and q1 too."""
     if isinstance(method, Reference):
-        return {
-            "reference": reference(system),
-            "discrete": False,
-            "layout": _layout(method, system),
-        }
+        reading = {"discrete": False, "variable": False, "alpha": None}
+        reading |= {"said": repr(method), "layout": _layout(method, system)}
+        return reading | {"reference": True, "loop": reference(system)}
     found = {
         "said": repr(method),
         "discrete": method.discrete,
@@ -249,39 +249,71 @@ def on_step(system, frame, symmetric):
     return _stated(s, (*s.q, *system.v), (), update, args, (*Ld.let, *wd.let))
 
 
+def drawing(given, values):
+    """Expressions of some symbols as a function (t, h, *given) -> [ok, h, *values]."""
+    statement = Statement(dummy("t"), dummy("h"), tuple(given), (), (), tuple(values))
+    return expression(generate(statement), "step")
+
+
 # ---------------------------------------------------------------------------- the reference
 
 
 def reference(system):
-    """A step of SciPy's DOP853 as a function: (q, v) -> (its error over what is allowed, q, v).
+    """A loop like those of the methods: SciPy's DOP853 on the generated equations of motion.
 
-    SciPy's coefficients on the generated equations of motion, with its estimate of the error.
+    Each step h is taken in so many equal parts that SciPy's estimate of their error is allowed.
     """
+    count, pars = len(system.q) + len(system.v), len(system.parameters)
+    y, z, new = (", ".join(f"{x}{j}" for j in range(count)) for x in ("y", "z", "new"))
+    par = "".join(f", par{k}" for k in range(pars))
+    lines = _dop853(count, system.m, par)
+    step = "\n    ".join([f"def dop853(t, h, {y}{par}):", *lines, f"return ok, error, {new}"])
+    loop = LOOP.format(y=y, z=z, par=par, lam=", 0.0" * system.m, last=count + 2)
+    return expression("\n".join([system.motion.program.text, step, loop]), "loop")
+
+
+def _dop853(count, m, par):
+    """The lines of a step from y to new, with SciPy's coefficients."""
     from scipy.integrate import DOP853
 
-    text, count = system.motion.program.text, len(system.q) + len(system.v)
-    y, new = ([f"{x}{j}" for j in range(count)] for x in ("y", "new"))
-    par = [f"par{k}" for k in range(len(system.parameters))]
-    rest = ["_"] * system.m
-    lines = ["ok = True"]
+    everything, stages, lines = range(count), len(DOP853.C), ["ok = True"]
     for i, (row, c) in enumerate(zip(DOP853.A, DOP853.C, strict=True)):
-        place = [f"{y[j]} + h*({_weighted(row, i, j)})" if i else y[j] for j in range(count)]
-        slopes = [f"k{i}_{j}" for j in range(count)]
-        call = ", ".join([f"t + {float(c)!r}*h", "h", *place, *par])
-        lines += [f"{', '.join(['good', '_', *slopes, *rest])} = step({call})", "ok = ok and good"]
-    stages = len(DOP853.C)
-    lines += [f"{new[j]} = {y[j]} + h*({_weighted(DOP853.B, stages, j)})" for j in range(count)]
+        place = [f"y{j} + h*({_weighted(row, i, j)})" if i else f"y{j}" for j in everything]
+        slopes = ", ".join(["good", "_", *(f"k{i}_{j}" for j in everything), *["_"] * m])
+        lines.append(f"{slopes} = step(t + {float(c)!r}*h, h, {', '.join(place)}{par})")
+        lines.append("ok = ok and good")
+    lines += [f"new{j} = y{j} + h*({_weighted(DOP853.B, stages, j)})" for j in everything]
+    lines += [f"allowed{j} = 1e-13*(1 + fabs(y{j}) + fabs(new{j}))" for j in everything]
     for name, E in (("e5", DOP853.E5), ("e3", DOP853.E3)):
-        errors = [f"({_weighted(E, stages, j)})/({ALLOWED.format(j)})" for j in range(count)]
-        lines += [f"{name}_{j} = {x}" for j, x in enumerate(errors)]
-        lines.append(f"{name} = {' + '.join(f'{name}_{j}*{name}_{j}' for j in range(count))}")
-    lines.append(f"error = h*e5/sqrt((e5 + 0.01*e3)*{count} + 1e-300)")
-    lines.append(f"return ok, h, error, {', '.join(new)}")
-    head = f"def dop853({', '.join(['t', 'h', *y, *par])}):"
-    return expression("\n".join([text, "\n    ".join([head, *lines])]), "dop853")
+        lines += [f"{name}_{j} = ({_weighted(E, stages, j)})/allowed{j}" for j in everything]
+        lines.append(f"{name} = {' + '.join(f'{name}_{j}*{name}_{j}' for j in everything)}")
+    return [*lines, f"error = h*e5/sqrt((e5 + 0.01*e3)*{count} + 1e-300)"]
 
 
-ALLOWED = "1e-13*(1 + fabs(y{0}) + fabs(new{0}))"
+LOOP = """
+def loop(state, out, n, stop, every, t0, h{par}):
+    {y} = state
+    parts = 1
+    while n < stop:
+        worst, {z} = 0.0, {y}
+        for k in range(parts):
+            found = dop853(t0 + n*h + k*h/parts, h/parts, {z}{par})
+            worst = worst if found[1] <= worst else found[1]
+            if not (found[0] and worst <= 1.0):
+                break
+            {z} = found[2:{last}]
+        if found[0] and worst <= 1.0:
+            {y} = {z}
+            n += 1
+            out += ({y}{lam})
+            parts = 1 + parts*pow(worst, 0.125) // 1
+        elif parts < 10000:
+            parts = 1 + parts*(pow(worst, 0.125) if worst < 1e6 else 5.0) // 1
+        else:
+            break
+    state[:] = ({y},)
+    return n
+"""
 
 
 def _weighted(weights, count, j):

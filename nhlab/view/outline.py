@@ -9,10 +9,12 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
+from pathlib import Path
 from typing import NamedTuple
 
 from ..codegen.javascript import of_function
-from ..run.script import Code, literal, of_method, of_system
+from ..codegen.traced import expression
+from ..run.script import Code, drawing, literal, of_method, of_system
 from . import plot
 from .picture import round_limits
 from .setting import Setting
@@ -44,6 +46,8 @@ class Axes(NamedTuple):
     logarithmic: bool = False
     x: tuple | None = None
     y: tuple | None = None
+    bare: bool = False  # no frame, no ticks
+    labels: dict | None = None  # words to be written, and the drawing that says where
 
 
 class View(NamedTuple):
@@ -55,6 +59,32 @@ class View(NamedTuple):
     axes: list
     found: dict
     readout: dict
+    drawings: tuple | list = ()
+
+
+@dataclass
+class Drawing:
+    """A drawing that follows the start, or the nodes of a run: ``given`` at each place, ``values``.
+
+    places : "start", with (q0, parameters); "nodes" of ``run``, with (q, parameters); "inner"
+        nodes, with (q, the momenta that arrive and that leave, parameters)
+    """
+
+    given: list
+    places: str
+    run: str = ""
+    values: list = field(default_factory=list)
+
+    def add(self, x, y):
+        """Where the coordinates of some points stand among the values."""
+        found = {"what": "drawn", "at": len(self.values), "count": len(x)}
+        self.values += [expression(e) for e in (*x, *y)]
+        return found
+
+    def script(self):
+        given = [expression(x) for x in self.given]
+        function = drawing(given, self.values)
+        return {"function": function, "places": self.places, "run": self.run}
 
 
 @dataclass
@@ -68,10 +98,10 @@ class Outline:
     judge: Callable | None = None
     second: str = ""
     size: tuple = (6.4, 4.2)
-    labels: dict = field(default_factory=dict)
+    drawings: tuple = ()
 
     def script(self):
-        """``book``, the data and functions of the figure, and what judges and fits it."""
+        """The data and functions of the figure, in JavaScript."""
         book = {
             "controls": [{"key": k, "options": options(c)} for k, c in self.controls.items()],
             "systems": [self._system(k) for k in range(len(self.setting.systems))],
@@ -80,13 +110,11 @@ class Outline:
             "steps": self.setting.steps,
             "second": self.second,
             "views": [self._view(name) for name in self.views],
-            "judge": self.judge is not None,
+            "drawings": [drawn.script() for drawn in self.drawings],
+            "alt": plain(self.caption),
+            "judge": self.judge and _translated(self.judge),
         }
-        parts = [of_function(round_limits, "limits")]
-        parts += [of_function(self.judge, "judge")] if self.judge else []
-        numbers = {k: Code(f"(() => {{{of_function(f, 'f')} return f;}})()")
-                   for k, f in plot.NUMBERS.items()}  # fmt: skip
-        return "\n".join([*parts, f"const NUMBERS = {literal(numbers)}, book = {literal(book)};"])
+        return literal(book)
 
     def _system(self, k):
         q0, v0, free = self.setting.starts[k]
@@ -111,7 +139,20 @@ class Outline:
                 at += 1
             axes.append(a._asdict() | {"curves": curves})
         runs = list(self.setting.methods)
-        return view._asdict() | {"name": name, "runs": runs, "axes": axes}
+        about = {"name": name, "runs": runs, "found": view.found, "readout": view.readout}
+        return about | {"axes": axes}
+
+
+def _translated(function):
+    return Code(f"(() => {{\n{of_function(function, 'f')}\nreturn f;\n}})()")
+
+
+def runtime():
+    """What all figures share: ``page.js``, and what it needs of this room's Python."""
+    numbers = {name: _translated(f) for name, f in plot.NUMBERS.items()}
+    shared = {"round_limits": _translated(round_limits), "NUMBERS": numbers}
+    text = Path(__file__).with_name("page.js").read_text(encoding="utf-8")
+    return "\n".join([text, *(f"const {name} = {literal(x)};" for name, x in shared.items())])
 
 
 def _possible(system, method, second):

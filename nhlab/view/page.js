@@ -4,7 +4,6 @@
 
 // ---- the Python and NumPy that translated functions ask for
 
-const flat = x => x.map === undefined ? [x] : Array.from(x).flat(Infinity);
 const py = {
     items: x => Object.entries(x),
     values: x => Object.values(x),
@@ -15,9 +14,14 @@ const py = {
     sum: x => x.reduce((a, b) => a + b, 0),
     max: (...x) => py.extreme(x, (a, b) => a > b),
     min: (...x) => py.extreme(x, (a, b) => a < b),
-    extreme(x, better) {
-        const values = x.flatMap(y => y.initial === undefined ? flat(y) : [y.initial]);
-        return values.reduce((a, b) => better(b, a) || b !== b ? b : a);
+    extreme(all, better) {  // of numbers, arrays and arrays of arrays; NaN stays
+        let found;
+        const look = x => {
+            if (typeof x !== "number") for (let k = 0; k < x.length; k++) look(x[k]);
+            else if (found === undefined || better(x, found) || x !== x) found = x;
+        };
+        for (const x of all) look(x.initial ?? x);
+        return found;
     },
     round(x) {  // halves to the even number
         const near = Math.round(x);
@@ -52,68 +56,93 @@ const clean = x => typeof x === "number" ? Number(x.toPrecision(12)) + 0 : x;
 
 // ---- a run
 
+const array = (length, at) => {
+    const found = new Float64Array(length);
+    for (let k = 0; k < length; k++) found[k] = at(k);
+    return found;
+};
+const some = (name, count, from = 0) =>
+    Array.from({length: count}, (_, j) => `${name}[${from + j}]`);
+// A function for each k, as a loop over k: what it is given is written out, which is much faster
+// than spreading arrays.
+const LOOPS = new WeakMap();
+function each(f, count, given, rows, t, h, x, par) {
+    const key = given.join(), known = LOOPS.get(f) ?? LOOPS.set(f, {}).get(f);
+    known[key] ??= new Function("f", `return (count, rows, t, h, x, par) => {
+        const out = Array(count);
+        for (let k = 0; k < count; k++) out[k] = f(${key});
+        return out; }`)(f);
+    return known[key](count, rows, t, h, x, par);
+}
+
 class Run {  // like nhlab's Trajectory, as far as pages read it
     constructor(system, method, call) {
         Object.assign(this, {system, method, call, rows: [], stop: null, kept: {}});
-        this.n = system.q.length;
         this.width = method.layout.width;
     }
     get length() { return this.rows.length / this.width; }
+    once(name, make) { return this.kept[name] ??= make(); }
     part(name, k) {
         const [a, b] = this.method.layout[name];
         return this.rows.slice(k * this.width + a, k * this.width + b);
     }
     column(name, j = 0) {
         const at = this.method.layout[name][0] + j;
-        return Float64Array.from({length: this.length}, (_, k) => this.rows[k * this.width + at]);
+        return array(this.length, k => this.rows[k * this.width + at]);
     }
     get t() {
-        if (this.method.variable) return this.column("t");
-        return Float64Array.from({length: this.length}, (_, k) => k * this.call.h);
+        const {variable} = this.method, h = this.call.h;
+        return this.once("t", () => variable ? this.column("t") : array(this.length, k => k*h));
     }
     get h() {
-        if (this.method.variable) return this.column("h").slice(1);
-        return new Float64Array(this.length - 1).fill(this.call.h);
+        const {variable} = this.method, h = this.call.h;
+        const fixed = () => array(this.length - 1, () => h);
+        return this.once("h", () => variable ? this.column("h").slice(1) : fixed());
     }
-    once(name, make) { return this.kept[name] ??= make(); }
-
-    // Of each node (ok, h, E, A v, v), by the evolved momenta or velocities; these may be others'.
-    nodes(momenta = null) {
-        const {of_p, of_v} = this.system, par = this.call.par, t = this.t;
-        return Array.from({length: this.length}, (_, k) => {
-            const q = this.part("q", k), v = this.part("v", k);
-            const p = momenta ? momenta[k] : this.method.discrete ? this.part("p", k) : null;
-            if (p) return of_p(t[k], 0, ...q, ...p, ...v, ...par);
-            return p === null ? [...of_v(t[k], 0, ...q, ...v, ...par), ...v] : null;
-        });
+    // The entries of a part of row k, or of one after it, as text.
+    text(name, after = 0) {
+        const [a, b] = this.method.layout[name];
+        return Array.from({length: b - a}, (_, j) => `rows[k*${this.width}+${after * this.width + a + j}]`);
     }
-    get read() { return this.once("nodes", () => this.nodes()); }
+    each(f, count, given, x = null) {
+        return each(f, count, given, this.rows, this.t, this.h, x, this.call.par);
+    }
+    // Of each node (ok, h, E, A v, v), by the evolved momenta or velocities.
+    get read() {
+        const {of_p, of_v} = this.system, head = ["t[k]", "0", ...this.text("q")];
+        const par = some("par", this.call.par.length), v = this.text("v");
+        return this.once("read", () => this.method.discrete
+            ? this.each(of_p, this.length, [...head, ...this.text("p"), ...v, ...par])
+            : this.each(of_v, this.length, [...head, ...v, ...par]));
+    }
     // Of each step (ok, h, E, p_minus, wd).
     get steps() {
-        const {method, call} = this;
-        const own = [call.alpha(method), method.constraint_alpha ?? call.alpha(method)];
-        return this.once("steps", () => {
-            const t = this.t, h = this.h;
-            return Array.from(h, (h, k) => method.on_step(
-                t[k], h, ...this.part("q", k), ...this.part("v", k + 1), ...own, ...call.par));
-        });
+        const {method, call} = this, alpha = call.alpha(method);
+        const own = [alpha, method.constraint_alpha ?? alpha];
+        const given = ["t[k]", "h[k]", ...this.text("q"), ...this.text("v", 1), ...some("x", 2)];
+        return this.once("steps", () => this.each(
+            method.on_step, this.length - 1, [...given, ...some("par", call.par.length)], own));
     }
     get p_minus() { return this.steps.map(x => x.slice(3, 3 + this.system.v.length)); }
     energy(at = "nodes") {
-        if (at === "midpoints") return Float64Array.from(this.steps, x => x[2]);
-        if (at === "nodes" || !this.system.projected) return Float64Array.from(this.read, x => x[2]);
-        const v = x => x.slice(3 + this.system.m), t = this.t;
-        return Float64Array.from(this.read, (x, k) => this.system.projected(
-            t[k], 0, ...this.part("q", k), ...v(x), ...this.call.par)[2]);
+        const found = at === "midpoints" ? this.steps : this.read;
+        if (at !== "projected" || !this.system.projected) return array(found.length, k => found[k][2]);
+        const n = this.system.v.length, par = some("par", this.call.par.length);
+        const v = this.method.discrete ? some("x[k]", n, 3 + this.system.m) : this.text("v");
+        const given = ["t[k]", "0", ...this.text("q"), ...v, ...par];
+        const values = this.each(this.system.projected, this.length, given, found);
+        return array(values.length, k => values[k][2]);
     }
     constraint(at = "nodes") {
-        const m = this.system.m, after = 3 + this.system.v.length;
-        if (at === "midpoints") return this.steps.map(x => x.slice(after));
+        const m = this.system.m, n = this.system.v.length;
+        if (at === "midpoints") return this.steps.map(x => x.slice(3 + n));
         if (at === "nodes") return this.read.map(x => x.slice(3, 3 + m));
-        const leaving = this.p_minus, last = this.length - 1;  // of the step after each node
-        const mean = Array.from({length: this.length}, (_, k) => k > 0 && k < last
-            && this.part("p", k).map((p, i) => (p + leaving[k][i]) / 2));
-        return this.nodes(mean).slice(1, last).map(x => x.slice(3, 3 + m));
+        const arrive = this.text("p", 1), leave = some("x[k+1]", n, 3);  // at node k + 1
+        const mean = arrive.map((p, i) => `(${p} + ${leave[i]})/2`);
+        const given = ["t[k+1]", "0", ...this.text("q", 1), ...mean, ...this.text("v", 1)];
+        const all = [...given, ...some("par", this.call.par.length)];
+        const found = this.each(this.system.of_p, Math.max(0, this.length - 2), all, this.steps);
+        return found.map(x => x.slice(3, 3 + m));
     }
 }
 
@@ -137,8 +166,10 @@ class Call {  // what the controls ask for
     alpha(method) { return method.alpha === null ? null : this.values.alpha ?? method.alpha; }
     completed(given) {
         if (!this.system.complete) return given;
-        const [ok, , ...v] = this.system.complete(0, 0, ...this.q0, ...given, ...this.par);
+        const [ok, , ...x] = this.system.complete(0, 0, ...this.q0, ...given, ...this.par);
         if (!ok) throw Error("these velocities do not determine the others here; move on");
+        const v = x.slice(0, given.length), off = py.max([0, ...x.slice(given.length)].map(Math.abs));
+        if (off > 1e-9) throw Error(`q0 is off the holonomic constraints: g = ${py.format(off, ".3g")}`);
         const near = (x, y) => Math.abs(x - y) <= 1e-11 + 1e-11 * Math.abs(y);
         return v.map((x, k) => near(x, given[k]) ? given[k] : clean(x));
     }
@@ -180,38 +211,14 @@ function begin(run) {  // the first row or rows, and Newton's scales
 }
 
 function integrate(method, call) {
-    const run = new Run(call.system, method, call);
-    if (method.reference) return reference(run);
-    const scale2 = begin(run), {h, steps} = call;
+    const run = new Run(call.system, method, call), {h, steps, par} = call;
+    if (method.reference) run.rows.push(...call.q0, ...call.v0, ...Array(run.system.m).fill(0));
+    const scale2 = method.reference ? null : begin(run);
     if (run.stop) return run;
+    const args = method.reference ? par : call.arguments(method, method.arguments, scale2);
     const state = run.rows.slice(-run.width);
-    const args = call.arguments(method, method.arguments, scale2);
     const done = method.loop(state, run.rows, run.length - 1, steps, 1, 0, h, ...args);
     if (done < steps) run.stop = {step: done, time: run.t.at(-1)};
-    return run;
-}
-
-function reference(run) {  // each step h in so many parts that the error of each is allowed
-    const {method, call} = run, {h, steps, par} = call, lam = Array(run.system.m).fill(0);
-    let y = [...call.q0, ...call.v0], parts = 1;
-    run.rows.push(...y, ...lam);
-    for (let k = 0; k < steps; k++) {
-        let worst, z;
-        for (;;) {
-            [worst, z] = [0, y];
-            for (let i = 0; i < parts && worst <= 1; i++) {
-                const part = h / parts;
-                const [ok, , error, ...next] = method.reference(k*h + i*part, part, ...z, ...par);
-                [worst, z] = [ok ? Math.max(worst, error) : NaN, next];
-            }
-            if (worst <= 1) break;
-            parts = Math.ceil(parts * (worst < 1e6 ? 1.1 * worst ** 0.125 + 0.1 : 5));
-            if (parts > 1e4) return Object.assign(run, {stop: {step: k, time: k * h}});
-        }
-        y = z;
-        run.rows.push(...y, ...lam);
-        parts = Math.max(1, Math.ceil(parts * Math.max(0.2, 1.2 * worst ** 0.125)));
-    }
     return run;
 }
 
@@ -234,23 +241,41 @@ function made(book, call, names) {  // all runs of a figure; the true motion is 
 const worst = x => x.reduce((a, b) => Math.abs(b) > Math.abs(a) ? b : a, 0);
 const TIMES = {nodes: [0], midpoints: [1], average: [1, -1]};
 
-function read(run, {what, at, part, from_start, x, y}, runs) {
+function read(run, reading, runs) {
+    return run.once(JSON.stringify(reading), () => newly_read(run, reading, runs));
+}
+
+function newly_read(run, {what, at, part, from_start, x, y}, runs) {
     if (what === "columns") {
         const column = k => k === null ? run.t : run.column("q", k);
         return [column(x), column(y)];
     }
     if (what === "step") return [run.t.slice(1), run.h];
-    if (what === "error") return [Float64Array.from({length: run.length}, (_, k) => k), error(run, runs[x])];
+    if (what === "error") return [array(run.length, k => k), error(run, runs[x])];
     const t = run.t.slice(...(TIMES[at] ?? [0]));
     if (what === "constraint") {
-        return [t, Float64Array.from(run.constraint(at), x => part === null ? worst(x) : x[part])];
+        const found = run.constraint(at);
+        return [t, array(found.length, k => part === null ? worst(found[k]) : found[k][part])];
     }
     const E = run.energy(at);
     return [t, from_start ? E.map(x => x - E[0]) : E];
 }
 
+// Of each place that a drawing has, the values that it is made of.
+function drawn({places, run: name, function: f}, call, runs) {
+    const run = runs[name];
+    if (places === "start") return [f(0, 0, ...call.q0, ...call.par).slice(2)];
+    const nodes = Array.from({length: run.length}, (_, k) => [...run.part("q", k)]);
+    if (places === "nodes") return nodes.map(q => f(0, 0, ...q, ...call.par).slice(2));
+    const leaving = run.p_minus;  // of the step after each node
+    return nodes.slice(1, -1).map((q, k) =>
+        f(0, 0, ...q, ...run.part("p", k + 1), ...leaving[k + 1], ...call.par).slice(2));
+}
+const points = (places, {at, count}) =>
+    [0, count].map(more => places.flatMap(x => x.slice(at + more, at + more + count)));
+
 function error(run, other) {  // the distance of two runs, node by node
-    return Float64Array.from({length: Math.min(run.length, other.length)}, (_, k) => {
+    return array(Math.min(run.length, other.length), k => {
         const a = run.part("q", k), b = other.part("q", k);
         return Math.hypot(...a.map((x, i) => x - b[i]));
     });
@@ -260,7 +285,6 @@ function error(run, other) {  // the distance of two runs, node by node
 
 const PALE = 0.3, OUTSIDE = "Part of a curve lies outside: Fit axes.";
 const escaped = x => String(x).replace(/[&<>]/g, c => ({"&": "&amp;", "<": "&lt;", ">": "&gt;"})[c]);
-const finite = x => x.filter(Number.isFinite);
 
 class Page {
     constructor(book, models) {
@@ -268,6 +292,18 @@ class Page {
         this.defaults = this.values;
         (window.nhlab_pages ??= []).push(this);
         this.follow_colours();
+        this.name_parts();
+    }
+    name_parts() {  // for readers who hear the page
+        const element = model => Bokeh.index.find_one(model)?.shadow_el;
+        const name = (x, text) => x?.setAttribute("aria-label", text);
+        for (const c of this.controls) name(element(c)?.querySelector(".noUi-handle"), c.title);
+        for (const figure of this.figures.flat()) {
+            const host = element(figure)?.host;
+            host?.setAttribute("role", "img");
+            name(host, this.book.alt);
+        }
+        element(this.said)?.host.setAttribute("aria-live", "polite");
     }
     get values() {
         return Object.fromEntries(this.book.controls.map(({key, options}, k) => {
@@ -276,20 +312,19 @@ class Page {
         }));
     }
     set(values) {  // of several controls at once
-        this.silent = true;
         this.book.controls.forEach(({key, options}, k) => {
             if (!(key in values)) return;
             this.controls[k].value = options ? String(options.indexOf(values[key])) : values[key];
         });
-        this.silent = false;
         this.redraw();
     }
-    reset() { this.fitted.clear(); this.set(this.defaults); }
-    fit_axes() { this.fitted.clear(); this.redraw(); }
+    reset() { this.fit_axes(this.defaults); }
+    fit_axes(values = {}) { this.fitted.clear(); this.last = null; this.set(values); }
 
     redraw() {
-        if (this.silent) return;
-        const values = this.values, views = this.book.views;
+        const values = this.values, views = this.book.views, now = JSON.stringify(values);
+        if (this.last === now) return;  // several controls that moved at once call several times
+        this.last = now;
         const view = Math.max(0, views.findIndex(x => x.name === values.view));
         const shown = JSON.stringify([view, values.system, values.method]);
         if (this.shown !== shown) this.turn_to(view, shown, values);
@@ -319,12 +354,14 @@ class Page {
         }
         stop ||= this.outside ? OUTSIDE : "";
         const cells = said.map(([a, b]) => `<span>${escaped(a)} <b>${escaped(b)}</b></span> `);
-        this.said.text = `<div>${cells.join("")}</div><div class="stop">${escaped(stop)}</div>`;
+        this.say(`<div>${cells.join("")}</div><div class="stop">${escaped(stop)}</div>`);
     }
     axes(axes, view, row, call) {  // the curves of one figure
+        const places = this.book.drawings.map(x => drawn(x, call, this.runs));
         const curves = axes.curves.map(curve => {
             const run = this.runs[curve.run], having = run && !(curve.discrete && !run.method.discrete);
-            const [x, y] = having ? read(run, curve.reading, this.runs) : [[], []];
+            const [x, y] = curve.reading.what === "drawn" ? points(places[0], curve.reading)
+                : having ? read(run, curve.reading, this.runs) : [[], []];
             return {...curve, run: having ? run : null, x: x.slice(curve.skip), y: y.slice(curve.skip)};
         });
         curves.forEach(({run, x, y, at}) => {
@@ -332,17 +369,19 @@ class Page {
             source.data = {x, y};
             stop.data = run?.stop ? {x: x.slice(-1), y: y.slice(-1)} : {x: [], y: []};
         });
+        if (axes.labels) {
+            const [x, y] = points(places[axes.labels.drawing], axes.labels);
+            this.texts[view][row].data_source.data = {x, y, text: axes.labels.words.slice(0, x.length)};
+        }
         this.fit(this.figures[view][row], axes, curves, call[axes.end] ?? null);
         return curves;
     }
     fit(figure, axes, curves, end) {
         const ends = {};
         for (const side of ["x", "y"]) {
-            let all = finite(curves.flatMap(curve => Array.from(curve[side])));
-            if (side === "x" && end !== null) all = [...all.filter(x => x < end), 0, end];
             if (axes[side]) ends[side] = axes[side];  // limits that are given
             else if (side === "x" && end !== null) ends[side] = [0, end];
-            else if (all.length) ends[side] = this.limits(figure, side, all);
+            else ends[side] = this.limits(figure, side, ...extremes(curves.map(x => x[side])));
         }
         if (axes.equal) to_scale(figure, ends);
         for (const [side, [start, end]] of Object.entries(ends)) {
@@ -350,21 +389,29 @@ class Page {
             if (range.start !== start || range.end !== end) range.setv({start, end});
         }
     }
-    limits(figure, side, all) {
-        const [low, high] = [py.min(all), py.max(all)], key = figure.id + side;
-        if (!this.fitted.has(key)) {
+    limits(figure, side, low, high) {
+        const key = figure.id + side;
+        if (!this.fitted.has(key) && low <= high) {
             this.fitted.add(key);
             figure[`nhlab_${side}`] = round_limits(low, high, side === "y" ? 0.02 : 0);
         }
-        const [left, right] = figure[`nhlab_${side}`], slack = 1e-3 * (right - left);
+        const [left, right] = figure[`nhlab_${side}`] ?? [0, 1], slack = 1e-3 * (right - left);
         this.outside ||= low < left - slack || high > right + slack;
         return [left, right];
     }
 
     // ---- what is said
 
+    say(html) {  // past Bokeh, which would lay out the whole page anew
+        this.place ??= Bokeh.index.find_one(this.said)?.shadow_el.querySelector(".bk-clearfix");
+        if (this.place) this.place.innerHTML = html;
+        else this.said.text = html;
+        this.words = html;
+    }
+
     numbers(view) {
         const {readout} = this.book.views[view];
+        if (!readout.what) return [];
         return this.curves.flat().filter(curve => curve.run || curve.discrete).map(({title, run, x, y}) =>
             run ? [`${title}: ${readout.what}`, y.length ? NUMBERS[readout.number](x, y) : "-"]
                 : [`${title}:`, `has no ${readout.view}`]);
@@ -378,10 +425,10 @@ class Page {
         }
         const found = Object.entries(this.book.views[view].found).map(([name, readings]) => {
             const run = this.runs[name];
-            const drawn = readings.map(([x, skip]) => Array.from(read(run, x, this.runs)[1]).slice(skip));
-            return [name, {sol: run, y: drawn.flat()}];
+            const drawn = readings.map(([x, skip]) => read(run, x, this.runs)[1].slice(skip));
+            return [name, {sol: run, y: drawn.length === 1 ? drawn[0] : drawn.flatMap(x => [...x])}];
         });
-        const [holds, numbers] = judge(Object.fromEntries(found));
+        const [holds, numbers] = this.book.judge(Object.fromEntries(found));
         return [[`The claim ${holds ? "holds" : "does not hold"} here:`, numbers]];
     }
 
@@ -409,11 +456,21 @@ class Page {
             for (const x of figure.center) if ("grid_line_color" in x) x.grid_line_color = grid;
             for (const legend of figure.above) if ("label_text_color" in legend) legend.label_text_color = ink;
         }
+        for (const x of this.texts.flat()) if (x) x.glyph.text_color = {value: ink};
         this.book.views.forEach((view, k) => view.axes.forEach(axes => axes.curves.forEach(({at, colours}) => {
             const value = colours[Number(dark)], glyphs = this.glyphs[k][at];
             glyphs.forEach(x => { if ("fill_color" in x) x.fill_color = {value}; x.line_color = {value}; });
         })));
     }
+}
+
+function extremes(arrays) {  // of what is finite
+    let low = Infinity, high = -Infinity;
+    for (const x of arrays) for (let k = 0; k < x.length; k++) {
+        if (x[k] < low && x[k] > -Infinity) low = x[k];
+        if (x[k] > high && x[k] < Infinity) high = x[k];
+    }
+    return [low, high];
 }
 
 const stopped = book => ([name, {stop: {step, time}}]) =>

@@ -7,25 +7,34 @@ and the runtime in ``page.js``.  A page needs neither a server nor a network.
 from html import escape
 from pathlib import Path
 
-from .outline import options, plain
+from .outline import options, plain, runtime
 
-RUNTIME = Path(__file__).with_suffix(".js")
-
-DASHES = {"-": [], "--": [3.7, 1.6], "-.": [6.4, 1.6, 1, 1.6], ":": [1, 1.65]}  # Matplotlib's
+DASHES = {
+    "none": [],
+    "-": [],
+    "--": [3.7, 1.6],
+    "-.": [6.4, 1.6, 1, 1.6],
+    ":": [1, 1.65],
+}  # Matplotlib's
 MARKERS = {"o": "circle", "X": "x"}
 POINT = 100 / 72  # a point of Matplotlib in pixels of a panel
-SAID = """div {line-height: 1.5} span {display: inline-block; margin-right: 1.6em}
-b {font-variant-numeric: tabular-nums} .stop {color: #C62828; min-height: 1.5em}"""
+SAID = """:host {font-size: 14px} div {line-height: 1.5}
+span {display: inline-block; margin-right: 1.6em}
+b {font-variant-numeric: tabular-nums}
+.stop {color: #C62828; min-height: 1.5em}"""
 CODE = """const page = said.nhlab ?? (said.nhlab = (() => {
-%s
-return new Page(book, {controls, figures, sources, glyphs, said});
+const {Page, np, py} = window.nhlab_runtime ??= new Function(runtime.code)();
+return new Page(%s, {controls, figures, sources, glyphs, texts, said});
 })());
 page.redraw();"""
+# Widgets in the colours of the system, which are dark where the page is.
+WIDGET = """:host {font-size: 14px} .bk-input, .bk-btn {color: FieldText; background-color: Field}
+select.bk-input {appearance: auto; background-image: none; padding: 0 6px}"""
 TEMPLATE = """
 {% block preamble %}<meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
 :root {color-scheme: light dark; font-family: system-ui, sans-serif}
-body {margin: 0 auto; padding: 8px; max-width: 1000px; background: Canvas; color: CanvasText}
+html > body {margin: 0 auto; padding: 8px; max-width: 1000px; height: auto; color: CanvasText}
 </style>{% endblock %}"""
 
 
@@ -101,7 +110,8 @@ def _document(what):
     models, Document = _bokeh("models"), _bokeh("document").Document
     document = Document()
     some = what if isinstance(what, dict) else {"": what}
-    figures = [Figure(_outline(panel)) for panel in some.values()]
+    shared = models.CustomJS(code=runtime() + "\nreturn {Page, np, py};")
+    figures = [Figure(_outline(panel), shared) for panel in some.values()]
     roots = [x.root for x in figures]
     if isinstance(what, dict):
         pairs = [(str(k), name) for k, name in enumerate(what)]
@@ -120,17 +130,18 @@ def _document(what):
 class Figure:
     """The Bokeh models of an outline, and the callback that computes and draws."""
 
-    def __init__(self, outline):
+    def __init__(self, outline, shared):
         self.models, self.outline = _bokeh("models"), outline
+        self.sheet = self.models.InlineStyleSheet(css=WIDGET)
         self.controls = [self._control(c) for c in outline.controls.values()]
-        self.sources, self.glyphs = [], []
+        self.sources, self.glyphs, self.texts = [], [], []
         self.figures = [self._view(view) for view in outline.views.values()]
         sheet = self.models.InlineStyleSheet(css=SAID)
         self.said = self.models.Div(sizing_mode="stretch_width", stylesheets=[sheet])
-        names = ("controls", "figures", "sources", "glyphs", "said")
+        names = ("controls", "figures", "sources", "glyphs", "texts", "said")
         args = {name: getattr(self, name) for name in names}
-        code = CODE % "\n".join([RUNTIME.read_text(encoding="utf-8"), outline.script()])
-        self.callback = self.models.CustomJS(args=args, code=code)
+        args["runtime"] = shared
+        self.callback = self.models.CustomJS(args=args, code=CODE % outline.script())
         for c in self.controls:
             c.js_on_change("value", self.callback)
         self.root = self._lay_out()
@@ -142,11 +153,12 @@ class Figure:
         wide = {"sizing_mode": "stretch_width"}
         bar = Row(*self.controls, *buttons, stylesheets=[wrap], **wide)
         figures = [x for view in self.figures for x in view]
-        caption = Div(text=escape(plain(self.outline.caption)), **wide)
+        size = self.models.InlineStyleSheet(css=":host {font-size: 14px; line-height: 1.4}")
+        caption = Div(text=escape(plain(self.outline.caption)), stylesheets=[size], **wide)
         return Column(bar, *figures, self.said, caption, **wide)
 
     def _button(self, label, name):
-        button = self.models.Button(label=label, width=90, align="end")
+        button = self.models.Button(label=label, width=90, align="end", stylesheets=[self.sheet])
         code = f"said.nhlab.{name}()"
         button.js_on_event(
             "button_click", self.models.CustomJS(args={"said": self.said}, code=code)
@@ -155,6 +167,7 @@ class Figure:
 
     def _control(self, c):
         place = {"styles": {"flex": "1 1 150px"}, "sizing_mode": "stretch_width", "max_width": 320}
+        place["stylesheets"] = [self.sheet]
         values = options(c)
         if values is not None:
             names = [x[0] if isinstance(x, tuple) else x for x in c.options]
@@ -171,6 +184,7 @@ class Figure:
     def _view(self, view):
         self.sources.append([])
         self.glyphs.append([])
+        self.texts.append([])
         height = int(100 * self.outline.size[1] / len(view.axes))
         made = [self._figure(axes, height) for axes in view.axes]
         for x in made:
@@ -204,6 +218,8 @@ class Figure:
         figure.axis.axis_label_text_font_style = "normal"
         figure.axis.axis_label_text_font_size = figure.axis.major_label_text_font_size = "13px"
         named = [(c, self._curve(figure, c)) for c in axes.curves]
+        self.texts[-1].append(self._words(figure) if axes.labels else None)
+        figure.axis.visible = figure.grid.visible = not axes.bare
         self._legend(figure, [(c, line) for c, line in named if c.look.get("label")])
         return figure
 
@@ -213,7 +229,8 @@ class Figure:
         colour, width = curve.look["color"], curve.look.get("linewidth", 1.6) * POINT
         dash = [max(1, round(x * width)) for x in _dashes(curve.look.get("linestyle", "-"))]
         style = {"line_color": colour, "line_width": width, "line_dash": dash}
-        pale = figure.line("x", "y", source=ghost, line_alpha=0.3, **style)
+        pale = {"line_color": colour, "line_width": width, "line_alpha": 0.3}  # dashes take time
+        pale = figure.line("x", "y", source=ghost, **pale)
         if curve.look.get("linestyle") == "none":
             marker = MARKERS[curve.look["marker"]]
             line = figure.scatter("x", "y", source=source, marker=marker, size=8, color=colour)
@@ -224,6 +241,11 @@ class Figure:
         self.sources[-1].append([source, stop, ghost])
         self.glyphs[-1].append([x.glyph for x in (line, end, pale)])
         return line
+
+    def _words(self, figure):
+        source = self.models.ColumnDataSource({"x": [], "y": [], "text": []})
+        centred = {"text_align": "center", "text_baseline": "middle", "text_font_size": "18px"}
+        return figure.text("x", "y", source=source, **centred)
 
     def _legend(self, figure, named):
         if len(named) < 2:
