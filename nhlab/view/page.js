@@ -367,7 +367,8 @@ class Page {
         curves.forEach(({run, x, y, at}) => {
             const [source, stop] = this.sources[view][at];
             source.data = {x, y};
-            stop.data = run?.stop ? {x: x.slice(-1), y: y.slice(-1)} : {x: [], y: []};
+            const end = run?.stop ? {x: x.slice(-1), y: y.slice(-1)} : {x: [], y: []};
+            if (end.x.length || stop.data.x.length) stop.data = end;  // each change takes time
         });
         if (axes.labels) {
             const [x, y] = points(places[axes.labels.drawing], axes.labels);
