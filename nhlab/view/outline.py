@@ -100,18 +100,18 @@ class Outline:
     size: tuple = (6.4, 4.2)
     drawings: tuple = ()
 
-    def script(self):
-        """The data and functions of the figure, in JavaScript."""
+    def script(self, diagrams):
+        """The data and functions of the figure, in JavaScript; ``diagrams`` grows."""
         book = {
-            "controls": [{"key": k, "options": options(c)} for k, c in self.controls.items()],
+            "controls": [control(k, c) for k, c in self.controls.items()],
             "systems": [self._system(k) for k in range(len(self.setting.systems))],
             "runs": {name: self._run(name) for name in self.setting.methods},
             "T": float(self.setting.T) if isinstance(self.setting.T, Real) else None,
             "steps": self.setting.steps,
             "second": self.second,
-            "views": [self._view(name) for name in self.views],
+            "views": [self._view(name, diagrams) for name in self.views],
             "drawings": [drawn.script() for drawn in self.drawings],
-            "alt": plain(self.caption),
+            "caption": plain(self.caption),
             "judge": self.judge and _translated(self.judge),
         }
         return literal(book)
@@ -129,18 +129,41 @@ class Outline:
         found = [[_possible(s, x, second) for x in kinds] for s in self.setting.systems]
         return {"label": plain(plot.label(m)), "said": repr(m), "methods": found}
 
-    def _view(self, name):
-        view, at, axes = self.views[name], 0, []
-        for a in view.axes:
-            curves = []
-            for c in a.curves:
-                curves.append(c._asdict() | {"at": at, "colours": colours(c.look)})
-                del curves[-1]["look"]
-                at += 1
-            axes.append(a._asdict() | {"curves": curves})
-        runs = list(self.setting.methods)
-        about = {"name": name, "runs": runs, "found": view.found, "readout": view.readout}
-        return about | {"axes": axes}
+    def _view(self, name, diagrams):
+        view, height = self.views[name], int(100 * self.size[1] / len(self.views[name].axes))
+        axes = []
+        for row, a in enumerate(view.axes):
+            looks = [c.look for c in a.curves]
+            shape = {"row": row, "looks": looks, "height": height, "equal": a.equal}
+            shape |= {"logarithmic": a.logarithmic, "bare": a.bare, "labels": bool(a.labels)}
+            if shape not in diagrams:
+                diagrams.append(shape)
+            given = {"diagram": diagrams.index(shape), "curves": [_bare(c) for c in a.curves]}
+            given |= {"xlabel": plain(a.xlabel), "ylabel": plain(a.ylabel)}
+            axes.append(a._asdict() | given)
+        about = {"name": name, "runs": list(self.setting.methods), "axes": axes}
+        return about | {"found": view.found, "readout": view.readout}
+
+
+def _bare(curve):
+    """A curve without its look, which its diagram has."""
+    found = curve._asdict()
+    del found["look"]
+    return found
+
+
+def control(key, c):
+    """A control of a panel, in words and numbers."""
+    about = {"key": key, "title": c.description}
+    if hasattr(c, "options"):
+        pairs = [x if isinstance(x, tuple) else (x, x) for x in c.options]
+        values = [x for _, x in pairs]
+        names = [[str(k), plain(name)] for k, (name, _) in enumerate(pairs)]
+        return about | {"values": values, "options": names, "value": str(values.index(c.value))}
+    digits = int(c.readout_format[1:-1]) if c.readout_format.endswith("f") else 0
+    form = "0." + "0" * digits if digits else "0"
+    ends = {"start": c.min, "end": c.max, "step": c.step, "value": c.value}
+    return about | {"format": form, **ends}
 
 
 def _translated(function):
@@ -162,13 +185,6 @@ def _possible(system, method, second):
     except ValueError:
         return None
     return of_method(system, method, second)
-
-
-def options(control):
-    """The values that a list chooses from; None for a slider."""
-    if not hasattr(control, "options"):
-        return None
-    return [x[1] if isinstance(x, tuple) else x for x in control.options]
 
 
 def colours(look):

@@ -283,38 +283,53 @@ function error(run, other) {  // the distance of two runs, node by node
 
 // ---- the page
 
-const PALE = 0.3, OUTSIDE = "Part of a curve lies outside: Fit axes.";
+const OUTSIDE = "Part of a curve lies outside: Fit axes.";
 const escaped = x => String(x).replace(/[&<>]/g, c => ({"&": "&amp;", "<": "&lt;", ">": "&gt;"})[c]);
 
 class Page {
-    constructor(book, models) {
-        Object.assign(this, {book, ...models, view: null, fitted: new Set()});
-        this.defaults = this.values;
+    constructor(books, models) {
+        Object.assign(this, {...models, books, fitted: new Set(), widgets: models.controls});
         (window.nhlab_pages ??= []).push(this);
+        this.open(0);
         this.follow_colours();
+    }
+    open(k) {  // one of several figures that share the widgets
+        const book = this.book = this.books[k]();
+        const lists = this.widgets.filter(x => "options" in x);
+        const sliders = this.widgets.filter(x => !lists.includes(x));
+        this.widgets.forEach(x => { x.visible = false; });
+        this.controls = book.controls.map(({key, values, ...given}) => {
+            const widget = (values ? lists : sliders).shift();
+            widget.setv({...given, visible: true});
+            return widget;
+        });
+        this.caption.text = escaped(book.caption);
+        this.defaults = this.values;
+        this.shown = this.last = null;
         this.name_parts();
+        if (this.dark !== undefined) this.redraw();
     }
     name_parts() {  // for readers who hear the page
         const element = model => Bokeh.index.find_one(model)?.shadow_el;
         const name = (x, text) => x?.setAttribute("aria-label", text);
         for (const c of this.controls) name(element(c)?.querySelector(".noUi-handle"), c.title);
-        for (const figure of this.figures.flat()) {
+        for (const figure of this.figures) {
             const host = element(figure)?.host;
             host?.setAttribute("role", "img");
-            name(host, this.book.alt);
+            name(host, this.book.caption);
         }
         element(this.said)?.host.setAttribute("aria-live", "polite");
     }
     get values() {
-        return Object.fromEntries(this.book.controls.map(({key, options}, k) => {
+        return Object.fromEntries(this.book.controls.map(({key, values}, k) => {
             const value = this.controls[k].value;
-            return [key, options ? options[value] : value];
+            return [key, values ? values[value] : value];
         }));
     }
     set(values) {  // of several controls at once
-        this.book.controls.forEach(({key, options}, k) => {
+        this.book.controls.forEach(({key, values: all}, k) => {
             if (!(key in values)) return;
-            this.controls[k].value = options ? String(options.indexOf(values[key])) : values[key];
+            this.controls[k].value = all ? String(all.indexOf(values[key])) : values[key];
         });
         this.redraw();
     }
@@ -325,17 +340,22 @@ class Page {
         const values = this.values, views = this.book.views, now = JSON.stringify(values);
         if (this.last === now) return;  // several controls that moved at once call several times
         this.last = now;
-        const view = Math.max(0, views.findIndex(x => x.name === values.view));
-        const shown = JSON.stringify([view, values.system, values.method]);
+        const view = views.find(x => x.name === values.view) ?? views[0];
+        const shown = JSON.stringify([view.name, values.system, values.method]);
         if (this.shown !== shown) this.turn_to(view, shown, values);
         this.draw(values, view);
     }
     turn_to(view, shown, values) {  // another view: its untouched setting stays as a pale ghost
-        this.figures.forEach((own, k) => own.forEach(figure => { figure.visible = k === view; }));
+        const used = view.axes.map(axes => axes.diagram);
+        this.figures.forEach((figure, k) => { figure.visible = used.includes(k); });
+        for (const {diagram, xlabel, ylabel} of view.axes) {
+            this.figures[diagram].below[0].axis_label = xlabel;
+            this.figures[diagram].left[0].axis_label = ylabel;
+        }
         this.fitted.clear();
         const kept = ["system", "method", "view"].filter(k => k in values).map(k => [k, values[k]]);
         this.draw({...this.defaults, ...Object.fromEntries(kept)}, view);
-        this.sources[view].forEach(([source, , ghost]) => { ghost.data = {...source.data}; });
+        for (const k of used) this.sources[k].forEach(([source, , ghost]) => { ghost.data = source.data; });
         this.shown = shown;
     }
     draw(values, view) {
@@ -343,11 +363,11 @@ class Page {
         let said = [], stop = "";
         this.outside = false;
         try {
-            const call = new Call(book, values), picked = book.views[view].runs;
-            const names = picked.filter((_, k) => [undefined, -1, k].includes(values.method));
+            const call = new Call(book, values);
+            const names = view.runs.filter((_, k) => [undefined, -1, k].includes(values.method));
             this.runs = made(book, call, names);
             stop = Object.entries(this.runs).filter(([, run]) => run.stop).map(stopped(book))[0];
-            this.curves = book.views[view].axes.map((axes, row) => this.axes(axes, view, row, call));
+            this.curves = view.axes.map(axes => this.axes(axes, call));
             said = book.judge ? this.verdict(view) : this.numbers(view);
         } catch (error) {
             stop = error.message;
@@ -356,7 +376,7 @@ class Page {
         const cells = said.map(([a, b]) => `<span>${escaped(a)} <b>${escaped(b)}</b></span> `);
         this.say(`<div>${cells.join("")}</div><div class="stop">${escaped(stop)}</div>`);
     }
-    axes(axes, view, row, call) {  // the curves of one figure
+    axes(axes, call) {  // the curves of one diagram
         const places = this.book.drawings.map(x => drawn(x, call, this.runs));
         const curves = axes.curves.map(curve => {
             const run = this.runs[curve.run], having = run && !(curve.discrete && !run.method.discrete);
@@ -364,17 +384,18 @@ class Page {
                 : having ? read(run, curve.reading, this.runs) : [[], []];
             return {...curve, run: having ? run : null, x: x.slice(curve.skip), y: y.slice(curve.skip)};
         });
-        curves.forEach(({run, x, y, at}) => {
-            const [source, stop] = this.sources[view][at];
+        curves.forEach(({run, x, y}, k) => {
+            const [source, stop] = this.sources[axes.diagram][k];
             source.data = {x, y};
             const end = run?.stop ? {x: x.slice(-1), y: y.slice(-1)} : {x: [], y: []};
             if (end.x.length || stop.data.x.length) stop.data = end;  // each change takes time
         });
         if (axes.labels) {
             const [x, y] = points(places[axes.labels.drawing], axes.labels);
-            this.texts[view][row].data_source.data = {x, y, text: axes.labels.words.slice(0, x.length)};
+            const text = axes.labels.words.slice(0, x.length);
+            this.texts[axes.diagram].data_source.data = {x, y, text};
         }
-        this.fit(this.figures[view][row], axes, curves, call[axes.end] ?? null);
+        this.fit(this.figures[axes.diagram], axes, curves, call[axes.end] ?? null);
         return curves;
     }
     fit(figure, axes, curves, end) {
@@ -410,8 +431,7 @@ class Page {
         this.words = html;
     }
 
-    numbers(view) {
-        const {readout} = this.book.views[view];
+    numbers({readout}) {
         if (!readout.what) return [];
         return this.curves.flat().filter(curve => curve.run || curve.discrete).map(({title, run, x, y}) =>
             run ? [`${title}: ${readout.what}`, y.length ? NUMBERS[readout.number](x, y) : "-"]
@@ -424,7 +444,7 @@ class Page {
             const where = `after ${step} steps at t = ${py.format(time, ".4g")}`;
             return [["The claim does not hold here:", `${this.book.runs[name].label} stops ${where}`]];
         }
-        const found = Object.entries(this.book.views[view].found).map(([name, readings]) => {
+        const found = Object.entries(view.found).map(([name, readings]) => {
             const run = this.runs[name];
             const drawn = readings.map(([x, skip]) => read(run, x, this.runs)[1].slice(skip));
             return [name, {sol: run, y: drawn.length === 1 ? drawn[0] : drawn.flatMap(x => [...x])}];
@@ -450,18 +470,21 @@ class Page {
         if (this.dark === dark) return;
         this.dark = dark;
         const grid = dark ? "#444444" : "#e5e5e5";
-        for (const figure of this.figures.flat()) {
+        for (const figure of this.figures) {
             for (const axis of [...figure.below, ...figure.left]) axis.setv({
                 axis_label_text_color: ink, major_label_text_color: ink, axis_line_color: ink,
                 major_tick_line_color: ink, minor_tick_line_color: ink});
             for (const x of figure.center) if ("grid_line_color" in x) x.grid_line_color = grid;
-            for (const legend of figure.above) if ("label_text_color" in legend) legend.label_text_color = ink;
+            for (const x of figure.above) if ("label_text_color" in x) x.label_text_color = ink;
         }
-        for (const x of this.texts.flat()) if (x) x.glyph.text_color = {value: ink};
-        this.book.views.forEach((view, k) => view.axes.forEach(axes => axes.curves.forEach(({at, colours}) => {
-            const value = colours[Number(dark)], glyphs = this.glyphs[k][at];
-            glyphs.forEach(x => { if ("fill_color" in x) x.fill_color = {value}; x.line_color = {value}; });
-        })));
+        for (const x of this.texts) if (x) x.glyph.text_color = {value: ink};
+        for (const [parts, colours] of this.glyphs.flat()) {
+            const value = colours[Number(dark)];
+            for (const x of parts) {
+                if ("fill_color" in x) x.fill_color = {value};
+                x.line_color = {value};
+            }
+        }
     }
 }
 

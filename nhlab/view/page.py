@@ -7,7 +7,7 @@ and the runtime in ``page.js``.  A page needs neither a server nor a network.
 from html import escape
 from pathlib import Path
 
-from .outline import options, plain, runtime
+from .outline import colours, control, plain, runtime
 
 DASHES = {
     "none": [],
@@ -24,12 +24,14 @@ b {font-variant-numeric: tabular-nums}
 .stop {color: #C62828; min-height: 1.5em}"""
 CODE = """const page = said.nhlab ?? (said.nhlab = (() => {
 const {Page, np, py} = window.nhlab_runtime ??= new Function(runtime.code)();
-return new Page(%s, {controls, figures, sources, glyphs, texts, said});
+const books = [%s];
+return new Page(books, {controls, figures, sources, glyphs, texts, said, caption});
 })());
 page.redraw();"""
 # Widgets in the colours of the system, which are dark where the page is.
 WIDGET = """:host {font-size: 14px} .bk-input, .bk-btn {color: FieldText; background-color: Field}
 select.bk-input {appearance: auto; background-image: none; padding: 0 6px}"""
+CAPTION = ":host {font-size: 14px; line-height: 1.4}"
 TEMPLATE = """
 {% block preamble %}<meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
@@ -106,140 +108,130 @@ def _outline(panel):
 
 
 def _document(what):
-    """A document with one root: the figure, or a choice of figures."""
-    models, Document = _bokeh("models"), _bokeh("document").Document
-    document = Document()
-    some = what if isinstance(what, dict) else {"": what}
-    shared = models.CustomJS(code=runtime() + "\nreturn {Page, np, py};")
-    figures = [Figure(_outline(panel), shared) for panel in some.values()]
-    roots = [x.root for x in figures]
-    if isinstance(what, dict):
-        pairs = [(str(k), name) for k, name in enumerate(what)]
-        which = models.Select(title="system", options=pairs, value="0", max_width=360)
-        for k, root in enumerate(roots):
-            root.visible = k == 0
-        code = "roots.forEach((x, k) => {x.visible = k === Number(cb_obj.value)})"
-        which.js_on_change("value", models.CustomJS(args={"roots": roots}, code=code))
-        roots = [models.Column(which, *roots, sizing_mode="stretch_width")]
-    document.add_root(roots[0])
-    for x in figures:
-        document.js_on_event(_bokeh("events").DocumentReady, x.callback)
+    """A document with one root: the figure."""
+    document = _bokeh("document").Document()
+    figure = Figure({"": what} if not isinstance(what, dict) else what)
+    document.add_root(figure.root)
+    document.js_on_event(_bokeh("events").DocumentReady, figure.callback)
     return document
 
 
 class Figure:
-    """The Bokeh models of an outline, and the callback that computes and draws."""
+    """The Bokeh models of a panel or of several, and the callback that computes and draws.
 
-    def __init__(self, outline, shared):
-        self.models, self.outline = _bokeh("models"), outline
+    Several share the widgets and the diagrams: what is chosen relabels them.
+    """
+
+    def __init__(self, panels):
+        self.models = _bokeh("models")
         self.sheet = self.models.InlineStyleSheet(css=WIDGET)
-        self.controls = [self._control(c) for c in outline.controls.values()]
-        self.sources, self.glyphs, self.texts = [], [], []
-        self.figures = [self._view(view) for view in outline.views.values()]
-        sheet = self.models.InlineStyleSheet(css=SAID)
-        self.said = self.models.Div(sizing_mode="stretch_width", stylesheets=[sheet])
-        names = ("controls", "figures", "sources", "glyphs", "texts", "said")
+        outlines = [_outline(panel) for panel in panels.values()]
+        self.controls = self._widgets(
+            [[control(*pair) for pair in x.controls.items()] for x in outlines]
+        )
+        diagrams = []
+        books = [x.script(diagrams) for x in outlines]
+        self.sources, self.glyphs, self.texts, self.figures = [], [], [], []
+        for diagram in diagrams:
+            self._add(diagram)
+        self.said, self.caption = self._text(SAID), self._text(CAPTION)
+        names = ("controls", "figures", "sources", "glyphs", "texts", "said", "caption")
         args = {name: getattr(self, name) for name in names}
-        args["runtime"] = shared
-        self.callback = self.models.CustomJS(args=args, code=CODE % outline.script())
+        args["runtime"] = self.models.CustomJS(code=runtime() + "\nreturn {Page, np, py};")
+        code = CODE % ", ".join(f"() => ({book})" for book in books)
+        self.callback = self.models.CustomJS(args=args, code=code)
         for c in self.controls:
             c.js_on_change("value", self.callback)
-        self.root = self._lay_out()
+        self.root = self._lay_out(self._choice(list(panels)) if len(panels) > 1 else [])
 
-    def _lay_out(self):
-        Column, Row, Div = (getattr(self.models, x) for x in ("Column", "Row", "Div"))
+    def _text(self, css):
+        sheet = self.models.InlineStyleSheet(css=css)
+        return self.models.Div(sizing_mode="stretch_width", stylesheets=[sheet])
+
+    def _lay_out(self, choice):
+        Column, Row = self.models.Column, self.models.Row
         wrap = self.models.InlineStyleSheet(css=":host {flex-wrap: wrap; column-gap: 20px}")
         buttons = [self._button("Reset", "reset"), self._button("Fit axes", "fit_axes")]
         wide = {"sizing_mode": "stretch_width"}
-        bar = Row(*self.controls, *buttons, stylesheets=[wrap], **wide)
-        figures = [x for view in self.figures for x in view]
-        size = self.models.InlineStyleSheet(css=":host {font-size: 14px; line-height: 1.4}")
-        caption = Div(text=escape(plain(self.outline.caption)), stylesheets=[size], **wide)
-        return Column(bar, *figures, self.said, caption, **wide)
+        bar = Row(*choice, *self.controls, *buttons, stylesheets=[wrap], **wide)
+        return Column(bar, *self.figures, self.said, self.caption, **wide)
 
     def _button(self, label, name):
         button = self.models.Button(label=label, width=90, align="end", stylesheets=[self.sheet])
-        code = f"said.nhlab.{name}()"
-        button.js_on_event(
-            "button_click", self.models.CustomJS(args={"said": self.said}, code=code)
-        )
+        button.js_on_event("button_click", self._call(f"{name}()"))
         return button
 
-    def _control(self, c):
+    def _call(self, code):
+        return self.models.CustomJS(args={"said": self.said}, code=f"said.nhlab.{code}")
+
+    def _choice(self, names):
+        """The list to choose a panel from."""
+        pairs = [(str(k), name) for k, name in enumerate(names)]
+        which = self.models.Select(title="system", options=pairs, value="0", **self._place())
+        which.js_on_change("value", self._call("open(Number(cb_obj.value))"))
+        return [which]
+
+    def _widgets(self, lists):
+        """Widgets that serve each list of controls: as many of a kind as the longest needs."""
+        made = []
+        for kind, key in ((self.models.Select, "options"), (self.models.Slider, "format")):
+            fitting = [[x for x in controls if key in x] for controls in lists]
+            most = max(fitting, key=len)
+            for k, given in enumerate(most):
+                first = fitting[0][k] if k < len(fitting[0]) else given
+                options = {name: x for name, x in first.items() if name not in ("key", "values")}
+                if key == "options":
+                    options["options"] = [tuple(pair) for pair in first["options"]]
+                made.append(kind(visible=k < len(fitting[0]), **options, **self._place()))
+        return made
+
+    def _place(self):
         place = {"styles": {"flex": "1 1 150px"}, "sizing_mode": "stretch_width", "max_width": 320}
-        place["stylesheets"] = [self.sheet]
-        values = options(c)
-        if values is not None:
-            names = [x[0] if isinstance(x, tuple) else x for x in c.options]
-            pairs = [(str(k), plain(name)) for k, name in enumerate(names)]
-            chosen = str(values.index(c.value))
-            return self.models.Select(title=c.description, options=pairs, value=chosen, **place)
-        digits = int(c.readout_format[1:-1]) if c.readout_format.endswith("f") else 0
-        form = "0." + "0" * digits if digits else "0"
-        ends = {"start": c.min, "end": c.max, "step": c.step, "value": c.value}
-        return self.models.Slider(title=c.description, format=form, **ends, **place)
+        return place | {"stylesheets": [self.sheet]}
 
     # ---- diagrams
 
-    def _view(self, view):
-        self.sources.append([])
-        self.glyphs.append([])
-        self.texts.append([])
-        height = int(100 * self.outline.size[1] / len(view.axes))
-        made = [self._figure(axes, height) for axes in view.axes]
-        for x in made:
-            x.visible = not self.figures_before
-        return made
-
-    @property
-    def figures_before(self):
-        """Is there a view already?  The first one is shown."""
-        return len(self.sources) > 1
-
-    def _figure(self, axes, height):
-        Range = self.models.Range1d
-        options = {"y_axis_type": "log" if axes.logarithmic else "linear"}
+    def _add(self, diagram):
         figure = _bokeh("plotting").figure(
-            height=height,
+            height=diagram["height"],
             sizing_mode="stretch_width",
-            x_range=Range(*(axes.x or (0, 1))),
-            y_range=Range(*(axes.y or (0, 1))),
-            x_axis_label=plain(axes.xlabel),
-            y_axis_label=plain(axes.ylabel),
+            x_range=self.models.Range1d(0, 1),
+            y_range=self.models.Range1d(0.1, 1),
+            y_axis_type="log" if diagram["logarithmic"] else "linear",
             tools="pan,box_zoom,wheel_zoom,save",
             active_drag=None,  # a finger scrolls the page
             background_fill_color=None,
             border_fill_color=None,
             outline_line_color=None,
-            **options,
         )
-        figure.toolbar.logo = None
-        figure.toolbar.autohide = True
+        figure.toolbar.logo, figure.toolbar.autohide = None, True
         figure.axis.axis_label_text_font_style = "normal"
         figure.axis.axis_label_text_font_size = figure.axis.major_label_text_font_size = "13px"
-        named = [(c, self._curve(figure, c)) for c in axes.curves]
-        self.texts[-1].append(self._words(figure) if axes.labels else None)
-        figure.axis.visible = figure.grid.visible = not axes.bare
-        self._legend(figure, [(c, line) for c, line in named if c.look.get("label")])
-        return figure
+        figure.axis.visible = figure.grid.visible = not diagram["bare"]
+        figure.visible = diagram["row"] == 0 and not self.figures
+        self.figures.append(figure)
+        self.sources.append([])
+        self.glyphs.append([])
+        named = [(look, self._curve(figure, look)) for look in diagram["looks"]]
+        self._legend(figure, [(x["label"], line) for x, line in named if x.get("label")])
+        self.texts.append(self._words(figure) if diagram["labels"] else None)
 
-    def _curve(self, figure, curve):
+    def _curve(self, figure, look):
         """The curve, a mark where it stops, and a pale ghost of how it was at first."""
         source, stop, ghost = (self.models.ColumnDataSource({"x": [], "y": []}) for _ in range(3))
-        colour, width = curve.look["color"], curve.look.get("linewidth", 1.6) * POINT
-        dash = [max(1, round(x * width)) for x in _dashes(curve.look.get("linestyle", "-"))]
-        style = {"line_color": colour, "line_width": width, "line_dash": dash}
-        pale = {"line_color": colour, "line_width": width, "line_alpha": 0.3}  # dashes take time
-        pale = figure.line("x", "y", source=ghost, **pale)
-        if curve.look.get("linestyle") == "none":
-            marker = MARKERS[curve.look["marker"]]
+        colour, width = look["color"], look.get("linewidth", 1.6) * POINT
+        dash = [max(1, round(x * width)) for x in _dashes(look.get("linestyle", "-"))]
+        style = {"line_color": colour, "line_width": width}
+        pale = figure.line("x", "y", source=ghost, line_alpha=0.3, **style)  # dashes take time
+        if look.get("linestyle") == "none":
+            marker = MARKERS[look["marker"]]
             line = figure.scatter("x", "y", source=source, marker=marker, size=8, color=colour)
             pale.visible = False
         else:
-            line = figure.line("x", "y", source=source, **style)
+            line = figure.line("x", "y", source=source, line_dash=dash, **style)
         end = figure.scatter("x", "y", source=stop, marker="x", size=14, line_width=4, color=colour)
         self.sources[-1].append([source, stop, ghost])
-        self.glyphs[-1].append([x.glyph for x in (line, end, pale)])
+        self.glyphs[-1].append([[x.glyph for x in (line, end, pale)], colours(look)])
         return line
 
     def _words(self, figure):
@@ -250,7 +242,7 @@ class Figure:
     def _legend(self, figure, named):
         if len(named) < 2:
             return
-        items = [(plain(c.look["label"]), [line]) for c, line in named]
+        items = [(plain(label), [line]) for label, line in named]
         legend = self.models.Legend(
             items=items, location="top_left", ncols=2, border_line_color=None
         )
