@@ -17,7 +17,6 @@ DASHES = {
     ":": [1, 1.65],
 }  # Matplotlib's
 MARKERS = {"o": "circle", "X": "x"}
-POINT = 100 / 72  # a point of Matplotlib in pixels of a panel
 SAID = """:host {font-size: 14px} div {line-height: 1.5}
 span {display: inline-block; margin-right: 1.6em}
 b {font-variant-numeric: tabular-nums}
@@ -219,19 +218,21 @@ class Figure:
     def _curve(self, figure, look):
         """The curve, a mark where it stops, and a pale ghost of how it was at first."""
         source, stop, ghost = (self.models.ColumnDataSource({"x": [], "y": []}) for _ in range(3))
-        colour, width = look["color"], look.get("linewidth", 1.6) * POINT
+        colour, width = look["color"], look.get("linewidth", 1.6)
         dash = [max(1, round(x * width)) for x in _dashes(look.get("linestyle", "-"))]
-        style = {"line_color": colour, "line_width": width}
-        pale = figure.line("x", "y", source=ghost, line_alpha=0.3, **style)  # dashes take time
+        # a ghost without dashes, as thin as can be: both take time in each frame
+        pale = figure.line("x", "y", source=ghost, line_color=colour, line_alpha=0.4, line_width=1)
         if look.get("linestyle") == "none":
             marker = MARKERS[look["marker"]]
             line = figure.scatter("x", "y", source=source, marker=marker, size=8, color=colour)
             pale.visible = False
         else:
-            line = figure.line("x", "y", source=source, line_dash=dash, **style)
+            style = {"line_color": colour, "line_width": width, "line_dash": dash}
+            line = figure.line("x", "y", source=source, **style)
         end = figure.scatter("x", "y", source=stop, marker="x", size=14, line_width=4, color=colour)
-        self.sources[-1].append([source, stop, ghost])
-        self.glyphs[-1].append([[x.glyph for x in (line, end, pale)], colours(look)])
+        end.visible = False
+        self.sources[-1].append([source, end, ghost])
+        self.glyphs[-1].append([[x.glyph for x in (line, end, pale)], colours(look), width])
         return line
 
     def _words(self, figure):
