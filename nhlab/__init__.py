@@ -31,6 +31,7 @@ _HOME = {
     "geometry.symmetry": ("Symmetry",),
     "geometry.linear": ("linearise",),
     "geometry.report": ("report",),
+    "view.page": ("live",),
     "view.widgets": ("explore", "animate", "motion_panel", "panel", "Picture"),
     "course.exercises": ("check", "hint", "solution"),
     "course.figures": ("paper_figure",),

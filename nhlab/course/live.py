@@ -1,12 +1,14 @@
 """Statements drawn: as plates that stand still, and as panels with sliders."""
 
 from collections import namedtuple
+from functools import partial
 
 import numpy as np
 
 from ..view.explore import until
 from ..view.panel import Panel, choice
 from ..view.picture import Picture
+from .outlines import outline
 
 # A figure that stands still; the data map column names to equally long arrays.
 Plate = namedtuple("Plate", "title figure data caption verdict")
@@ -142,4 +144,6 @@ def panel(statement):
     claim = f" Claim: {statement.claim}" if statement.judge else ""
     caption = f"{statement.title}. {statement.caption}{claim}"
     options = {"caption": caption, "code": code, "alt": f"{statement.title}. {statement.claim}"}
-    return Panel(sheet.picture, update, controls, **options)
+    made = Panel(sheet.picture, update, controls, **options)
+    made.outline = partial(outline, statement, controls, caption)
+    return made

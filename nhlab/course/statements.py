@@ -154,8 +154,7 @@ class Curves(Statement):
         found = []
         for name, sol in made.sols.items():
             for k, row in enumerate(self.views[view]):
-                text = self.columns[name][1] + self._where(row, sol.method)
-                look = {"label": text, **plot.look(sol.method)}
+                look = {"label": self.legend(row, name, sol.method), **plot.look(sol.method)}
                 found.append(Shape(name, *self._read(row, sol), look, k))
         return found
 
@@ -165,10 +164,9 @@ class Curves(Statement):
         later = row.mixed and not sol.method.discrete  # beside steps, the start has no partner
         return x[later:], y[later:]
 
-    def _where(self, row, method):
-        if not row.mixed:
-            return ""
-        return ", each step" if method.discrete else ", nodes"
+    def legend(self, row, name, method):
+        where = ", each step" if method.discrete else ", nodes"
+        return self.columns[name][1] + where * row.mixed
 
     def data(self, made):
         view, table = next(iter(self.views)), {}
@@ -221,10 +219,12 @@ class Errors(Curves):
     def _error(self, made, name):
         sol = made.sols[name]
         y = np.linalg.norm(sol.q - made.sols["reference"].q[: len(sol.q)], axis=1)
-        look = {"label": self.columns[name][1], **plot.look(sol.method)}
-        if getattr(sol.method, "constraint_alpha", None) is not None:
-            look["linestyle"] = ":"
-        return Shape(name, np.arange(len(y)), y, look)
+        return Shape(name, np.arange(len(y)), y, self.look(name, sol.method))
+
+    def look(self, name, method):
+        look = {"label": self.columns[name][1], **plot.look(method)}
+        own = getattr(method, "constraint_alpha", None) is not None
+        return look | ({"linestyle": ":"} if own else {})
 
     def data(self, made):
         every = [self._error(made, name) for name in self.columns]
@@ -292,7 +292,7 @@ class Momenta(Statement):
 
     def _in_D(self, system, q, mean):
         """Lines of momenta of D that belong to the turn rate of the mean, at any speed."""
-        along, turning = np.zeros((2, *q.shape))
+        along, turning = np.zeros((2, *q.shape), q.dtype)
         along[:, :2] = np.stack([np.cos(q[:, 2]), np.sin(q[:, 2])], -1)
         turning[:, 2] = system.velocity(q, mean)[:, 2]
         ends = [system.momentum(q, turning + speed * along)[:, :2] for speed in (-1.1, 1.1)]

@@ -64,23 +64,8 @@ class Projector(Method):
             )
 
     def statement(self, system):
-        s, S = self.frame(system), system.short
-        w = tuple(dummy(f"w_{name}") for name in system.degrees)
-        mu = tuple(dummy(f"mu{k}") for k in range(s.m))
-        # momenta are measured from b = dL/dv at v = 0, which is zero for L = T - V
-        b = map(Place(S, dict.fromkeys(system.v, sp.S.Zero), s.let), S.L_v)
-        G, A = s.at.table(S.G), s.at.table(S.A)
-        parts = zip(G, s.force(mu), s.p, b, strict=True)
-        # p - b = G w + A^T mu with A w = 0: G w = P^T (p - b), A^T mu = Q^T (p - b); where the
-        # constraints move, w is the admissible velocity, and p is reflected about its momentum
-        split = Stage(
-            unknowns=(*w, *mu),
-            equations=(
-                *(dot(row, w) + f - p + shift for row, f, p, shift in parts),
-                *(dot(row, w) + s.at(e) for row, e in zip(A, S.b, strict=True)),
-            ),
-            guess=(sp.S.Zero,) * (s.n + s.m),
-        )
+        s = self.frame(system)
+        split, w, mu = self.split(s, s.p)
         Ld = s.discrete(self.symmetric)
         momenta = zip(Ld.p_minus, s.p, s.force(mu), strict=True)
         jump = Stage(  # (6): p_minus = (P - Q)^T p = p - 2 A^T mu
@@ -98,6 +83,22 @@ class Projector(Method):
             update=(*s.q1(s.h), *Ld.p_plus, *s.v1, *(2 * x for x in mu)),
             let=s.lets(Ld),
         )
+
+    @staticmethod
+    def split(s, p):
+        """p - b = G w + A^T mu with A w = 0: G w = P^T (p - b), A^T mu = Q^T (p - b); where the
+        constraints move, w is the admissible velocity, and p is reflected about its momentum."""
+        system, S = s.system, s.system.short
+        w = tuple(dummy(f"w_{name}") for name in system.degrees)
+        mu = tuple(dummy(f"mu{k}") for k in range(s.m))
+        # momenta are measured from b = dL/dv at v = 0, which is zero for L = T - V
+        b = map(Place(S, dict.fromkeys(system.v, sp.S.Zero), s.let), S.L_v)
+        G, A = s.at.table(S.G), s.at.table(S.A)
+        parts = zip(G, s.force(mu), p, b, strict=True)
+        momentum = tuple(dot(row, w) + f - x + shift for row, f, x, shift in parts)
+        admissible = (dot(row, w) + s.at(e) for row, e in zip(A, S.b, strict=True))
+        equations = (*momentum, *admissible)
+        return Stage((*w, *mu), equations, (sp.S.Zero,) * (s.n + s.m)), w, mu
 
     def start_momentum(self, system, t, q, v, h):
         """Half the constraint impulse before q0, half after: p_minus = p0 + (h/2) A^T lambda."""

@@ -34,7 +34,7 @@ def ahead(at, angle, distance):
 def place(points, angle, at):
     """Points turned by an angle and moved to ``at``."""
     c, s = np.cos(angle), np.sin(angle)
-    return np.asarray(points, float) @ [[c, s], [-s, c]] + np.asarray(at)
+    return np.asarray(points) @ [[c, s], [-s, c]] + np.asarray(at)
 
 
 def axle(at, angle, width=0.5):

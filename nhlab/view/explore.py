@@ -10,6 +10,7 @@ from ..mechanics.system import System
 from ..methods.method import Method
 from ..run.errors import IntegrationError
 from . import plot
+from .outline import Axes, Curve, Outline, View, reading_of
 from .panel import Panel, choice
 from .picture import Picture
 from .setting import Setting, named
@@ -32,7 +33,9 @@ def explore(system, methods, view="energy", **options):
     The keys of ``panel.controls`` are h, alpha, rule, T, q0.x, v0.vx, par.a.
     """
     e = Explorer(system, methods, view, **options)
-    return Panel(e.picture, e.update, e.controls, caption=e.caption, code=e.code)
+    panel = Panel(e.picture, e.update, e.controls, caption=e.caption, code=e.code)
+    panel.outline = e.outline
+    return panel
 
 
 @dataclass(eq=False)
@@ -170,6 +173,25 @@ class Explorer:
         """The number of the curve that is drawn."""
         what = "ends at" if r.number == "end" else f"{view} {r.number}"
         return {f"{title}: {what}": plot.NUMBERS[r.number](x, y) if len(y) else "-"}
+
+    def outline(self):
+        """The same for a page without Python; what ``extra`` reads is left out there."""
+        views = {view: self._outlined(view) for view in self.views}
+        return Outline(self.setting, self.controls, views, self.caption, size=self.size)
+
+    def _outlined(self, view):
+        r, names = plot.reading(view, self.systems[0]), self.setting.methods
+        reading = reading_of(view, self.systems[0])
+        several = len(names) > 1
+        curves = [
+            Curve(name, reading, plot.look(m) | {"label": plot.label(m) * several}, title)
+            for (name, m), title in zip(names.items(), self._titles, strict=True)
+        ]
+        curves = [c._replace(discrete=r.discrete) for c in curves]
+        what = "ends at" if r.number == "end" else f"{view} {r.number}"
+        end = "T" if r.xlabel == plot.TIME else ""
+        axes = Axes(r.xlabel, r.ylabel, curves, end, plot.is_path(view))
+        return View([axes], {}, {"what": what, "number": r.number, "view": view})
 
     def code(self, values):
         """The calls that reproduce what is shown, and the plot."""

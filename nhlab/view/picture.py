@@ -109,7 +109,7 @@ class Picture:
             low, high = values.min(), values.max()
             if (ax, side) not in self._fitted:
                 self._fitted.add((ax, side))
-                limits = scale.inverted().transform(_round_limits(low, high, room))
+                limits = scale.inverted().transform(round_limits(low, high, room))
                 ax.set(**{side: limits})
                 self.rescaled()
             left, right = scale.transform(getattr(ax, f"get_{side}")())
@@ -177,7 +177,7 @@ def _written(ax):
     return [*words, ax.get_title()]
 
 
-def _round_limits(low, high, room):
+def round_limits(low, high, room):
     """Multiples of a round unit that leave ``room`` around [low, high], and not much more."""
     width = high - low
     if width <= 1e-13 * max(abs(low), abs(high)):

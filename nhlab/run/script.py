@@ -1,0 +1,320 @@
+"""A run as JavaScript: its start, its steps and its readings, for pages without Python.
+
+Each is a ``Statement`` in SymPy, whose generated text is translated (``codegen.javascript``).  The
+functions take (t, h, *state, *arguments) and return [ok, h, *values].
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from functools import partial
+
+import sympy as sp
+
+from ..codegen.derivatives import dot
+from ..codegen.javascript import translated
+from ..codegen.program import Program
+from ..codegen.statement import Stage, Statement, dummy
+from ..codegen.writing import generate
+from ..mechanics.motion import motion_stage
+from ..mechanics.symbolic import Place
+from ..methods import Projector, Reference
+from ..methods.method import Frame
+
+ALPHA = 0.123456789  # stands for the value of the slider where a method tells its arguments
+
+
+class Code(str):
+    """Text that is JavaScript already."""
+
+
+def literal(x):
+    """Nested dicts and lists, with numbers, strings and Code in them, in JavaScript."""
+    if isinstance(x, Code):
+        return str(x)
+    if isinstance(x, dict):
+        return "{" + ", ".join(f"{json.dumps(k)}: {literal(y)}" for k, y in x.items()) + "}"
+    if isinstance(x, (list, tuple)):
+        return "[" + ", ".join(map(literal, x)) + "]"
+    return json.dumps(x)
+
+
+def expression(text, *names):
+    """An expression for one function of a text, or for an object of several."""
+    found = names[0] if len(names) == 1 else "{" + ", ".join(names) + "}"
+    return Code(f"(() => {{\n{translated(text, *names)}\nreturn {found};\n}})()")
+
+
+def _function(system, make, *key):
+    """The function of a statement ``make(system, *key)``."""
+    key = ("script", make.__name__, *key, system.is_definite)
+    statement = partial(make, system, *key[2:-1])
+    program = system.generated(key, lambda: Program(f"{key}{system.key}", statement))
+    return expression(program.text, "step")
+
+
+# ---------------------------------------------------------------------------- of a system
+
+
+def of_system(system, free):
+    """What runs of a system need, whatever the method: names, numbers and functions.
+
+    ``free`` : the velocities that determine the others through the constraints
+    """
+    projects = system.metric is not None or system.is_mechanical
+    return {
+        "name": system.name,
+        "q": [str(x) for x in system.q],
+        "v": [str(x) for x in system.v],
+        "parameters": [[s.name, float(x)] for s, x in system.parameters.items()],
+        "m": system.m,
+        "complete": _function(system, completion, tuple(free)) if system.m else None,
+        "of_p": _function(system, reading_of_p),
+        "of_v": _function(system, reading_of_v),
+        "projected": _function(system, projected) if projects and system.m else None,
+    }
+
+
+def completion(system, free):
+    """(q, v) -> v with the free components of v and A(q) v = 0, and g(q), which should be 0."""
+    s, bound = Frame(system), [k for k in range(len(system.v)) if k not in free]
+    given = tuple(dummy(f"{u.name}_given") if k in bound else u for k, u in enumerate(system.v))
+    stage = Stage(
+        unknowns=tuple(system.v[k] for k in bound),
+        equations=tuple(dot(row, system.v) for row in s.at.table(system.short.A)),
+        guess=tuple(given[k] for k in bound),
+    )
+    update = (*system.v, *map(s.at, system.short.holonomic))
+    stated = _stated(s, (*s.q, *given), (stage,), update)
+    return replace(stated, definite=False)  # a part of A is not definite
+
+
+def _stated(s, carry, stages, update, args=None, let=()):
+    args = s.parameters if args is None else args
+    definite = s.system.is_definite
+    lists = (s.system.short.let, s.let, let)
+    let = tuple(dict.fromkeys(pair for x in lists for pair in x))
+    return Statement(s.t, s.h, carry, args, tuple(stages), tuple(update), let, definite=definite)
+
+
+def _read(s):
+    """The energy and A v at (t, q, v)."""
+    A = s.at.table(s.system.short.A)
+    return s.at(s.system.short.E), *(dot(row, s.system.v) for row in A)
+
+
+def reading_of_p(system):
+    """(q, p, a guess of v) -> (E, A v, v) where dL/dv(q, v) = p."""
+    s = Frame(system)
+    momenta = zip(map(s.at, system.short.L_v), s.p, strict=True)
+    stage = Stage(system.v, tuple(L_v - p for L_v, p in momenta), s.v)
+    return _stated(s, (*s.q, *s.p, *s.v), (stage,), (*_read(s), *system.v))
+
+
+def reading_of_v(system):
+    """(q, v) -> (E, A v)."""
+    s = Frame(system)
+    return _stated(s, (*s.q, *system.v), (), _read(s))
+
+
+def projected(system):
+    """(q, v) -> the energy of P(q) v."""
+    s, S = Frame(system), system.short
+    momentum = [dot(row, system.v) for row in s.at.table(S.G)]  # of v, in the metric of P
+    w = tuple(dummy(f"w_{name}") for name in system.degrees)
+    mu = tuple(dummy(f"mu{k}") for k in range(s.m))
+    parts = zip(s.at.table(S.G), s.force(mu), momentum, strict=True)
+    rows = [dot(row, w) + f - p for row, f, p in parts]
+    rows += [dot(row, w) for row in s.at.table(S.A)]
+    there = Place(S, dict(zip(system.v, w, strict=True)), s.let)
+    stage = Stage((*w, *mu), tuple(rows), (sp.S.Zero,) * (s.n + s.m))
+    return _stated(s, (*s.q, *system.v), (stage,), [there(S.E)])
+
+
+# ---------------------------------------------------------------------------- of a method
+
+
+def of_method(system, method, second=False):
+    """What runs of a method need beside that; with ``second``, to start from q0 and q1 too."""
+    if isinstance(method, Reference):
+        reading = {"discrete": False, "variable": False, "alpha": None}
+        reading |= {"said": repr(method), "layout": _layout(method, system)}
+        return reading | {"reference": True, "loop": reference(system)}
+    found = {
+        "said": repr(method),
+        "discrete": method.discrete,
+        "variable": method.variable_step,
+        "layout": _layout(method, system),
+        "alpha": getattr(method, "alpha", None),
+        "arguments": _arguments(system, method),
+        "loop": expression(method.program(system).text, "loop"),
+        "begin": _function(system, beginning, *_kind(method)),
+    }
+    if method.discrete:
+        found["constraint_alpha"] = getattr(method, "constraint_alpha", None)
+        found["on_step"] = _function(system, on_step, method.frame, method.symmetric)
+    if second:
+        found["second"] = _function(system, beginning_of_two, *_kind(method), method.symmetric)
+    if method.variable_step:
+        first = method.first_step
+        found["first"] = {
+            "arguments": _arguments(system, first),
+            "step": expression(first.program(system).text, "step"),
+        }
+    return found
+
+
+def _layout(method, system):
+    """name -> where a part of a row begins and ends; and the width."""
+    found, at = {}, 0
+    for name, width in method.layout(system).items():
+        found[name] = [at, at + width]
+        at += width
+    return found | {"width": at}
+
+
+def _arguments(system, method):
+    """The arguments of a step: numbers, or the names of what they are."""
+    if "alpha" in {f.name for f in fields(method)}:
+        method = replace(method, alpha=ALPHA)
+    named = {s.name: f"par.{s.name}" for s in system.parameters}
+    scales = [f"scale2.{k}" for k in range(len(system.v))]
+    found = method.arguments(system.varied(named, system.is_definite), scales)
+    return ["alpha" if x == ALPHA else x for x in found]
+
+
+def _kind(method):
+    """What of a method shapes its start."""
+    return method.discrete, isinstance(method, Projector)
+
+
+def beginning(system, discrete, reflects):
+    """(q, v) -> (scale2, p): Newton's scales and the momentum that arrives at q0."""
+    s, let = Frame(system), []
+    motion = motion_stage(system, s.t, s.q, system.v, let)
+    a, lam = motion.unknowns[: s.n], motion.unknowns[s.n :]
+    stages, p = [motion], tuple(map(s.at, system.short.L_v)) if discrete else ()
+    if reflects and s.m:  # half the constraint impulse before q0, half after
+        p = [x + s.h / 2 * f for x, f in zip(p, s.force(lam), strict=True)]
+        stage, p = _arriving(s, p)
+        stages.append(stage)
+    update = (*_scale2(system.v, a, s.h, let), *p)
+    return _stated(s, (*s.q, *system.v), stages, update, let=let)
+
+
+def beginning_of_two(system, discrete, reflects, symmetric):
+    """(q0, q1) -> (scale2, v, p0, p1): the same, and the momentum that arrives at q1."""
+    s, let = Frame(system), []
+    q1 = tuple(dummy(f"{x.name}_1") for x in s.q)
+    let += [(u, (b - a) / s.h) for u, a, b in zip(system.v, s.q, q1, strict=True)]
+    Ld = s.discrete(symmetric)
+    stages, p = [], Ld.p_minus
+    if reflects and s.m:
+        stage, p = _arriving(s, p)
+        stages.append(stage)
+    scale2 = _scale2(system.v, [sp.S.Zero] * s.n, s.h, let)
+    update = (*scale2, *system.v, *p, *Ld.p_plus)
+    return _stated(s, (*s.q, *q1), stages, update, (s.alpha, *s.parameters), (*let, *Ld.let))
+
+
+def _arriving(s, p):
+    """The momentum that arrives at q where p leaves: (P - Q)^T is its own inverse."""
+    stage, _, mu = Projector.split(s, p)
+    return stage, [x - 2 * f for x, f in zip(p, s.force(mu), strict=True)]
+
+
+def _scale2(v, a, h, let):
+    """``methods.method.velocity_scale``, squared, as expressions."""
+
+    def larger(x, y, name):
+        let.append((dummy(name), sp.Piecewise((x, x > y), (y, True))))
+        return let[-1][0]
+
+    sizes = [larger(sp.Abs(u), h * sp.Abs(b), "size") for u, b in zip(v, a, strict=True)]
+    whole = sizes[0]
+    for x in sizes[1:]:
+        whole = larger(whole, x, "whole")
+    least = [larger(x, sp.Float(1e-6) * whole, "scale") for x in sizes]
+    return [sp.Piecewise((x**2, whole > 0), (sp.S.One, True)) for x in least]
+
+
+def on_step(system, frame, symmetric):
+    """(q, v) at the begin of a step -> (E_plus, p_minus, wd)."""
+    s = frame(system)
+    own = dummy("constraint_alpha")
+    Ld, wd = s.discrete(symmetric), s.discrete(symmetric, own)
+    update = (Ld.E_plus, *Ld.p_minus, *wd.constraints)
+    args = (s.alpha, own, *s.parameters)
+    return _stated(s, (*s.q, *system.v), (), update, args, (*Ld.let, *wd.let))
+
+
+def drawing(given, values):
+    """Expressions of some symbols as a function (t, h, *given) -> [ok, h, *values]."""
+    statement = Statement(dummy("t"), dummy("h"), tuple(given), (), (), tuple(values))
+    return expression(generate(statement), "step")
+
+
+# ---------------------------------------------------------------------------- the reference
+
+
+def reference(system):
+    """A loop like those of the methods: SciPy's DOP853 on the generated equations of motion.
+
+    Each step h is taken in so many equal parts that SciPy's estimate of their error is allowed.
+    """
+    count, pars = len(system.q) + len(system.v), len(system.parameters)
+    y, z, new = (", ".join(f"{x}{j}" for j in range(count)) for x in ("y", "z", "new"))
+    par = "".join(f", par{k}" for k in range(pars))
+    lines = _dop853(count, system.m, par)
+    step = "\n    ".join([f"def dop853(t, h, {y}{par}):", *lines, f"return ok, error, {new}"])
+    loop = LOOP.format(y=y, z=z, par=par, lam=", 0.0" * system.m, last=count + 2)
+    return expression("\n".join([system.motion.program.text, step, loop]), "loop")
+
+
+def _dop853(count, m, par):
+    """The lines of a step from y to new, with SciPy's coefficients."""
+    from scipy.integrate import DOP853
+
+    everything, stages, lines = range(count), len(DOP853.C), ["ok = True"]
+    for i, (row, c) in enumerate(zip(DOP853.A, DOP853.C, strict=True)):
+        place = [f"y{j} + h*({_weighted(row, i, j)})" if i else f"y{j}" for j in everything]
+        slopes = ", ".join(["good", "_", *(f"k{i}_{j}" for j in everything), *["_"] * m])
+        lines.append(f"{slopes} = step(t + {float(c)!r}*h, h, {', '.join(place)}{par})")
+        lines.append("ok = ok and good")
+    lines += [f"new{j} = y{j} + h*({_weighted(DOP853.B, stages, j)})" for j in everything]
+    lines += [f"allowed{j} = 1e-13*(1 + fabs(y{j}) + fabs(new{j}))" for j in everything]
+    for name, E in (("e5", DOP853.E5), ("e3", DOP853.E3)):
+        lines += [f"{name}_{j} = ({_weighted(E, stages, j)})/allowed{j}" for j in everything]
+        lines.append(f"{name} = {' + '.join(f'{name}_{j}*{name}_{j}' for j in everything)}")
+    return [*lines, f"error = h*e5/sqrt((e5 + 0.01*e3)*{count} + 1e-300)"]
+
+
+LOOP = """
+def loop(state, out, n, stop, every, t0, h{par}):
+    {y} = state
+    parts = 1
+    while n < stop:
+        worst, {z} = 0.0, {y}
+        for k in range(parts):
+            found = dop853(t0 + n*h + k*h/parts, h/parts, {z}{par})
+            worst = worst if found[1] <= worst else found[1]
+            if not (found[0] and worst <= 1.0):
+                break
+            {z} = found[2:{last}]
+        if found[0] and worst <= 1.0:
+            {y} = {z}
+            n += 1
+            out += ({y}{lam})
+            parts = 1 + parts*pow(worst, 0.125) // 1
+        elif parts < 10000:
+            parts = 1 + parts*(pow(worst, 0.125) if worst < 1e6 else 5.0) // 1
+        else:
+            break
+    state[:] = ({y},)
+    return n
+"""
+
+
+def _weighted(weights, count, j):
+    return " + ".join(f"{float(x)!r}*k{i}_{j}" for i, x in enumerate(weights[:count]) if x)

@@ -1,0 +1,516 @@
+// What a page does where the notebook has Python: reads the sliders, runs the generated functions,
+// draws.  No formula stands here: steps, starts and readings are generated from SymPy, and what
+// judges or fits is translated from the Python that does so in the notebook.
+
+// ---- the Python and NumPy that translated functions ask for
+
+const py = {
+    items: x => Object.entries(x),
+    values: x => Object.values(x),
+    join: (between, x) => x.join(between),
+    pop: (x, key) => { const found = x[key]; delete x[key]; return found; },
+    len: x => x.length,
+    next: x => x[0],
+    sum: x => x.reduce((a, b) => a + b, 0),
+    max: (...x) => py.extreme(x, (a, b) => a > b),
+    min: (...x) => py.extreme(x, (a, b) => a < b),
+    extreme(all, better) {  // of numbers, arrays and arrays of arrays; NaN stays
+        let found;
+        const look = x => {
+            if (typeof x !== "number") for (let k = 0; k < x.length; k++) look(x[k]);
+            else if (found === undefined || better(x, found) || x !== x) found = x;
+        };
+        for (const x of all) look(x.initial ?? x);
+        return found;
+    },
+    round(x) {  // halves to the even number
+        const near = Math.round(x);
+        return near - x === 0.5 && near % 2 ? near - 1 : near;
+    },
+    format(x, spec) {
+        if (!spec || typeof x === "string") return String(x);
+        if (!Number.isFinite(x)) return Number.isNaN(x) ? "nan" : x > 0 ? "inf" : "-inf";
+        const digits = parseInt(spec.slice(1)), kind = spec.at(-1);
+        const power = text => text.replace(/e([+-])(\d)$/, "e$10$2");
+        if (kind === "f") return x.toFixed(digits);
+        if (kind === "e") return power(x.toExponential(digits));
+        const [whole, e] = x.toExponential(Math.max(digits, 1) - 1).split("e");
+        const short = text => text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+        if (e < -4 || e >= digits) return power(`${short(whole)}e${e}`);
+        return short(x.toFixed(Math.max(digits, 1) - 1 - e));
+    },
+};
+const np = {
+    abs: x => x.map === undefined ? Math.abs(x) : Array.from(x, np.abs),
+    ceil: Math.ceil,
+    floor: Math.floor,
+    log10: Math.log10,
+    ptp: x => py.max(x) - py.min(x),
+    array_split(x, parts) {
+        const least = Math.floor(x.length / parts), more = x.length % parts;
+        const at = k => k * least + Math.min(k, more);
+        return Array.from({length: parts}, (_, k) => x.slice(at(k), at(k + 1)));
+    },
+};
+const clean = x => typeof x === "number" ? Number(x.toPrecision(12)) + 0 : x;
+
+// ---- a run
+
+const array = (length, at) => {
+    const found = new Float64Array(length);
+    for (let k = 0; k < length; k++) found[k] = at(k);
+    return found;
+};
+const some = (name, count, from = 0) =>
+    Array.from({length: count}, (_, j) => `${name}[${from + j}]`);
+// A function for each k, as a loop over k: what it is given is written out, which is much faster
+// than spreading arrays.
+const LOOPS = new WeakMap();
+function each(f, count, given, rows, t, h, x, par) {
+    const key = given.join(), known = LOOPS.get(f) ?? LOOPS.set(f, {}).get(f);
+    known[key] ??= new Function("f", `return (count, rows, t, h, x, par) => {
+        const out = Array(count);
+        for (let k = 0; k < count; k++) out[k] = f(${key});
+        return out; }`)(f);
+    return known[key](count, rows, t, h, x, par);
+}
+
+class Run {  // like nhlab's Trajectory, as far as pages read it
+    constructor(system, method, call) {
+        Object.assign(this, {system, method, call, rows: [], stop: null, kept: {}});
+        this.width = method.layout.width;
+    }
+    get length() { return this.rows.length / this.width; }
+    once(name, make) { return this.kept[name] ??= make(); }
+    part(name, k) {
+        const [a, b] = this.method.layout[name];
+        return this.rows.slice(k * this.width + a, k * this.width + b);
+    }
+    column(name, j = 0) {
+        const at = this.method.layout[name][0] + j;
+        return array(this.length, k => this.rows[k * this.width + at]);
+    }
+    get t() {
+        const {variable} = this.method, h = this.call.h;
+        return this.once("t", () => variable ? this.column("t") : array(this.length, k => k*h));
+    }
+    get h() {
+        const {variable} = this.method, h = this.call.h;
+        const fixed = () => array(this.length - 1, () => h);
+        return this.once("h", () => variable ? this.column("h").slice(1) : fixed());
+    }
+    // The entries of a part of row k, or of one after it, as text.
+    text(name, after = 0) {
+        const [a, b] = this.method.layout[name];
+        return Array.from({length: b - a}, (_, j) => `rows[k*${this.width}+${after * this.width + a + j}]`);
+    }
+    each(f, count, given, x = null) {
+        return each(f, count, given, this.rows, this.t, this.h, x, this.call.par);
+    }
+    // Of each node (ok, h, E, A v, v), by the evolved momenta or velocities.
+    get read() {
+        const {of_p, of_v} = this.system, head = ["t[k]", "0", ...this.text("q")];
+        const par = some("par", this.call.par.length), v = this.text("v");
+        return this.once("read", () => this.method.discrete
+            ? this.each(of_p, this.length, [...head, ...this.text("p"), ...v, ...par])
+            : this.each(of_v, this.length, [...head, ...v, ...par]));
+    }
+    // Of each step (ok, h, E, p_minus, wd).
+    get steps() {
+        const {method, call} = this, alpha = call.alpha(method);
+        const own = [alpha, method.constraint_alpha ?? alpha];
+        const given = ["t[k]", "h[k]", ...this.text("q"), ...this.text("v", 1), ...some("x", 2)];
+        return this.once("steps", () => this.each(
+            method.on_step, this.length - 1, [...given, ...some("par", call.par.length)], own));
+    }
+    get p_minus() { return this.steps.map(x => x.slice(3, 3 + this.system.v.length)); }
+    energy(at = "nodes") {
+        const found = at === "midpoints" ? this.steps : this.read;
+        if (at !== "projected" || !this.system.projected) return array(found.length, k => found[k][2]);
+        const n = this.system.v.length, par = some("par", this.call.par.length);
+        const v = this.method.discrete ? some("x[k]", n, 3 + this.system.m) : this.text("v");
+        const given = ["t[k]", "0", ...this.text("q"), ...v, ...par];
+        const values = this.each(this.system.projected, this.length, given, found);
+        return array(values.length, k => values[k][2]);
+    }
+    constraint(at = "nodes") {
+        const m = this.system.m, n = this.system.v.length;
+        if (at === "midpoints") return this.steps.map(x => x.slice(3 + n));
+        if (at === "nodes") return this.read.map(x => x.slice(3, 3 + m));
+        const arrive = this.text("p", 1), leave = some("x[k+1]", n, 3);  // at node k + 1
+        const mean = arrive.map((p, i) => `(${p} + ${leave[i]})/2`);
+        const given = ["t[k+1]", "0", ...this.text("q", 1), ...mean, ...this.text("v", 1)];
+        const all = [...given, ...some("par", this.call.par.length)];
+        const found = this.each(this.system.of_p, Math.max(0, this.length - 2), all, this.steps);
+        return found.map(x => x.slice(3, 3 + m));
+    }
+}
+
+class Call {  // what the controls ask for
+    constructor(book, given) {
+        const values = Object.fromEntries(Object.entries(given).map(([k, x]) => [k, clean(x)]));
+        const own = (prefix, name, x) => values[`${prefix}.${name}`] ?? x;
+        this.values = values;
+        this.which = values.system ?? 0;
+        const s = this.system = book.systems[this.which];
+        this.par = s.parameters.map(([name, x]) => own("par", name, x));
+        this.named = Object.fromEntries(s.parameters.map(([k], i) => [`par.${k}`, this.par[i]]));
+        this.q0 = s.q.map((name, k) => own("q0", name, s.q0[k]));
+        this.v0 = this.completed(s.v.map((name, k) => own("v0", name, s.v0[k])));
+        this.h = values.h ?? 1;
+        this.T = values.T ?? book.T;
+        this.steps = book.steps ?? Math.max(1, py.round(this.T / this.h));
+        this.rule = Number(values.rule === "symmetric rule");
+        this.second = null;
+    }
+    alpha(method) { return method.alpha === null ? null : this.values.alpha ?? method.alpha; }
+    completed(given) {
+        if (!this.system.complete) return given;
+        const [ok, , ...x] = this.system.complete(0, 0, ...this.q0, ...given, ...this.par);
+        if (!ok) throw Error("these velocities do not determine the others here; move on");
+        const v = x.slice(0, given.length), off = py.max([0, ...x.slice(given.length)].map(Math.abs));
+        if (off > 1e-9) throw Error(`q0 is off the holonomic constraints: g = ${py.format(off, ".3g")}`);
+        const near = (x, y) => Math.abs(x - y) <= 1e-11 + 1e-11 * Math.abs(y);
+        return v.map((x, k) => near(x, given[k]) ? given[k] : clean(x));
+    }
+    arguments(method, names, scale2) {
+        const known = {alpha: this.alpha(method), ...this.named};
+        scale2.forEach((x, k) => known[`scale2.${k}`] = x);
+        return names.map(x => typeof x === "string" ? known[x] : x);
+    }
+}
+
+function begin(run) {  // the first row or rows, and Newton's scales
+    const {system: s, method, call} = run, {h, q0, par} = call, n = s.v.length;
+    const none = Array(s.m).fill(0);
+    const join = parts => Object.keys(method.layout).flatMap(name => parts[name] ?? []);
+    if (call.second) {
+        const given = [...q0, ...call.second, call.alpha(method), ...par];
+        const [ok, , ...x] = method.second(0, h, ...given);
+        const [scale2, v, p0, p1] = [0, 1, 2, 3].map(k => x.slice(k * n, (k + 1) * n));
+        if (!ok) throw Error("there is no motion through q0 and q1");
+        run.rows.push(...join({q: q0, p: p0, v, lam: none}));
+        run.rows.push(...join({q: call.second, p: p1, v, lam: none}));
+        return scale2;
+    }
+    const [ok, , ...x] = method.begin(0, h, ...q0, ...call.v0, ...par);
+    if (!ok) throw Error("there is no motion from this start");
+    const first = {q: q0, p: x.slice(n), v: call.v0, lam: none}, scale2 = x.slice(0, n);
+    if (method.variable) {
+        const row = [...q0, ...first.p, ...call.v0, ...none];
+        const args = call.arguments(method, method.first.arguments, scale2);
+        const [good, , ...new_] = method.first.step(0, h, ...row, ...args);
+        const v = new_.slice(s.q.length + n, s.q.length + 2 * n), alpha = call.alpha(method);
+        const e = method.on_step(0, h, ...q0, ...v, alpha, alpha, ...par)[2];
+        const own = {h: [h], h_before: [h], e: [e]};
+        run.rows.push(...join({...first, ...own, t: [0]}));
+        if (good) run.rows.push(h, h, ...new_, h, e);
+        else run.stop = {step: 0, time: 0};
+    } else run.rows.push(...join(first));
+    return scale2;
+}
+
+function integrate(method, call) {
+    const run = new Run(call.system, method, call), {h, steps, par} = call;
+    if (method.reference) run.rows.push(...call.q0, ...call.v0, ...Array(run.system.m).fill(0));
+    const scale2 = method.reference ? null : begin(run);
+    if (run.stop) return run;
+    const args = method.reference ? par : call.arguments(method, method.arguments, scale2);
+    const state = run.rows.slice(-run.width);
+    const done = method.loop(state, run.rows, run.length - 1, steps, 1, 0, h, ...args);
+    if (done < steps) run.stop = {step: done, time: run.t.at(-1)};
+    return run;
+}
+
+function made(book, call, names) {  // all runs of a figure; the true motion is kept
+    const runs = {}, {q0, v0, h, steps, par, which, rule} = call;
+    for (const name of names) {
+        const method = book.runs[name].methods[which][rule] ?? book.runs[name].methods[which][0];
+        if (method === null) continue;
+        const key = JSON.stringify([name, q0, v0, h, steps, par]);
+        if (method.reference && book.kept?.key === key) runs[name] = book.kept.run;
+        else runs[name] = integrate(method, call);
+        if (method.reference) book.kept = {key, run: runs[name]};
+        if (name === book.second) call.second = runs[name].part("q", 1);
+    }
+    return runs;
+}
+
+// ---- readings
+
+const worst = x => x.reduce((a, b) => Math.abs(b) > Math.abs(a) ? b : a, 0);
+const TIMES = {nodes: [0], midpoints: [1], average: [1, -1]};
+
+function read(run, reading, runs) {
+    return run.once(JSON.stringify(reading), () => newly_read(run, reading, runs));
+}
+
+function newly_read(run, {what, at, part, from_start, x, y}, runs) {
+    if (what === "columns") {
+        const column = k => k === null ? run.t : run.column("q", k);
+        return [column(x), column(y)];
+    }
+    if (what === "step") return [run.t.slice(1), run.h];
+    if (what === "error") return [array(run.length, k => k), error(run, runs[x])];
+    const t = run.t.slice(...(TIMES[at] ?? [0]));
+    if (what === "constraint") {
+        const found = run.constraint(at);
+        return [t, array(found.length, k => part === null ? worst(found[k]) : found[k][part])];
+    }
+    const E = run.energy(at);
+    return [t, from_start ? E.map(x => x - E[0]) : E];
+}
+
+// Of each place that a drawing has, the values that it is made of.
+function drawn({places, run: name, function: f}, call, runs) {
+    const run = runs[name];
+    if (places === "start") return [f(0, 0, ...call.q0, ...call.par).slice(2)];
+    const nodes = Array.from({length: run.length}, (_, k) => [...run.part("q", k)]);
+    if (places === "nodes") return nodes.map(q => f(0, 0, ...q, ...call.par).slice(2));
+    const leaving = run.p_minus;  // of the step after each node
+    return nodes.slice(1, -1).map((q, k) =>
+        f(0, 0, ...q, ...run.part("p", k + 1), ...leaving[k + 1], ...call.par).slice(2));
+}
+const points = (places, {at, count}) =>
+    [0, count].map(more => places.flatMap(x => x.slice(at + more, at + more + count)));
+
+function error(run, other) {  // the distance of two runs, node by node
+    return array(Math.min(run.length, other.length), k => {
+        const a = run.part("q", k), b = other.part("q", k);
+        return Math.hypot(...a.map((x, i) => x - b[i]));
+    });
+}
+
+// ---- the page
+
+const DENSE = 600, OUTSIDE = "Part of a curve lies outside: Fit axes.";
+const escaped = x => String(x).replace(/[&<>]/g, c => ({"&": "&amp;", "<": "&lt;", ">": "&gt;"})[c]);
+
+class Page {
+    constructor(books, models) {
+        Object.assign(this, {...models, books, fitted: new Set(), widgets: models.controls});
+        (window.nhlab_pages ??= []).push(this);
+        this.open(0);
+        this.follow_colours();
+    }
+    open(k) {  // one of several figures that share the widgets
+        const book = this.book = this.books[k]();
+        const lists = this.widgets.filter(x => "options" in x);
+        const sliders = this.widgets.filter(x => !lists.includes(x));
+        this.widgets.forEach(x => { x.visible = false; });
+        this.controls = book.controls.map(({key, values, ...given}) => {
+            const widget = (values ? lists : sliders).shift();
+            widget.setv({...given, visible: true});
+            return widget;
+        });
+        this.caption.text = escaped(book.caption);
+        this.defaults = this.values;
+        this.shown = this.last = null;
+        this.name_parts();
+        if (this.dark !== undefined) this.redraw();
+    }
+    name_parts() {  // for readers who hear the page
+        const element = model => Bokeh.index.find_one(model)?.shadow_el;
+        const name = (x, text) => x?.setAttribute("aria-label", text);
+        for (const c of this.controls) name(element(c)?.querySelector(".noUi-handle"), c.title);
+        for (const figure of this.figures) {
+            const host = element(figure)?.host;
+            host?.setAttribute("role", "img");
+            name(host, this.book.caption);
+        }
+        element(this.said)?.host.setAttribute("aria-live", "polite");
+    }
+    get values() {
+        return Object.fromEntries(this.book.controls.map(({key, values}, k) => {
+            const value = this.controls[k].value;
+            return [key, values ? values[value] : value];
+        }));
+    }
+    set(values) {  // of several controls at once
+        this.book.controls.forEach(({key, values: all}, k) => {
+            if (!(key in values)) return;
+            this.controls[k].value = all ? String(all.indexOf(values[key])) : values[key];
+        });
+        this.redraw();
+    }
+    reset() { this.fit_axes(this.defaults); }
+    fit_axes(values = {}) { this.fitted.clear(); this.last = null; this.set(values); }
+
+    redraw() {
+        const values = this.values, views = this.book.views, now = JSON.stringify(values);
+        if (this.last === now) return;  // several controls that moved at once call several times
+        this.last = now;
+        const view = views.find(x => x.name === values.view) ?? views[0];
+        const shown = JSON.stringify([view.name, values.system, values.method]);
+        if (this.shown !== shown) this.turn_to(view, shown, values);
+        this.draw(values, view);
+    }
+    turn_to(view, shown, values) {  // another view: its untouched setting stays as a pale ghost
+        const used = view.axes.map(axes => axes.diagram);
+        this.figures.forEach((figure, k) => { figure.visible = used.includes(k); });
+        for (const {diagram, xlabel, ylabel} of view.axes) {
+            this.figures[diagram].below[0].axis_label = xlabel;
+            this.figures[diagram].left[0].axis_label = ylabel;
+        }
+        this.fitted.clear();
+        const kept = ["system", "method", "view"].filter(k => k in values).map(k => [k, values[k]]);
+        this.draw({...this.defaults, ...Object.fromEntries(kept)}, view);
+        for (const k of used) this.sources[k].forEach(([source, , ghost]) => { ghost.data = source.data; });
+        this.shown = shown;
+    }
+    draw(values, view) {
+        const {book} = this;
+        let said = [], stop = "";
+        this.outside = false;
+        try {
+            const call = new Call(book, values);
+            const names = view.runs.filter((_, k) => [undefined, -1, k].includes(values.method));
+            this.runs = made(book, call, names);
+            stop = Object.entries(this.runs).filter(([, run]) => run.stop).map(stopped(book))[0];
+            this.curves = view.axes.map(axes => this.axes(axes, call));
+            said = book.judge ? this.verdict(view) : this.numbers(view);
+        } catch (error) {
+            stop = error.message;
+        }
+        stop ||= this.outside ? OUTSIDE : "";
+        const cells = said.map(([a, b]) => `<span>${escaped(a)} <b>${escaped(b)}</b></span> `);
+        this.say(`<div>${cells.join("")}</div><div class="stop">${escaped(stop)}</div>`);
+    }
+    axes(axes, call) {  // the curves of one diagram
+        const places = this.book.drawings.map(x => drawn(x, call, this.runs));
+        const curves = axes.curves.map(curve => {
+            const run = this.runs[curve.run], having = run && !(curve.discrete && !run.method.discrete);
+            const [x, y] = curve.reading.what === "drawn" ? points(places[0], curve.reading)
+                : having ? read(run, curve.reading, this.runs) : [[], []];
+            return {...curve, run: having ? run : null, x: x.slice(curve.skip), y: y.slice(curve.skip)};
+        });
+        curves.forEach(({run, x, y}, k) => {
+            const [source, end] = this.sources[axes.diagram][k], stops = Boolean(run?.stop);
+            source.data = {x, y};
+            if (stops) end.data_source.data = {x: x.slice(-1), y: y.slice(-1)};
+            if (end.visible !== stops) end.visible = stops;
+            this.thin(this.glyphs[axes.diagram][k], x.length > DENSE);
+        });
+        if (axes.labels) {
+            const [x, y] = points(places[axes.labels.drawing], axes.labels);
+            const text = axes.labels.words.slice(0, x.length);
+            this.texts[axes.diagram].data_source.data = {x, y, text};
+        }
+        this.fit(this.figures[axes.diagram], axes, curves, call[axes.end] ?? null);
+        return curves;
+    }
+    thin([[line], , width], dense) {  // a hairline is drawn twice as fast, and clearer where dense
+        const value = dense ? 1 : width;
+        if (line.line_width.value !== value && !("marker" in line)) line.line_width = {value};
+    }
+    fit(figure, axes, curves, end) {
+        const ends = {};
+        for (const side of ["x", "y"]) {
+            if (axes[side]) ends[side] = axes[side];  // limits that are given
+            else if (side === "x" && end !== null) ends[side] = [0, end];
+            else ends[side] = this.limits(figure, side, ...extremes(curves.map(x => x[side])));
+        }
+        if (axes.equal) to_scale(figure, ends);
+        for (const [side, [start, end]] of Object.entries(ends)) {
+            const range = figure[`${side}_range`];
+            if (range.start !== start || range.end !== end) range.setv({start, end});
+        }
+    }
+    limits(figure, side, low, high) {
+        const key = figure.id + side;
+        if (!this.fitted.has(key) && low <= high) {
+            this.fitted.add(key);
+            figure[`nhlab_${side}`] = round_limits(low, high, side === "y" ? 0.02 : 0);
+        }
+        const [left, right] = figure[`nhlab_${side}`] ?? [0, 1], slack = 1e-3 * (right - left);
+        this.outside ||= low < left - slack || high > right + slack;
+        return [left, right];
+    }
+
+    // ---- what is said
+
+    say(html) {  // past Bokeh, which would lay out the whole page anew
+        this.place ??= Bokeh.index.find_one(this.said)?.shadow_el.querySelector(".bk-clearfix");
+        if (this.place) this.place.innerHTML = html;
+        else this.said.text = html;
+        this.words = html;
+    }
+
+    numbers({readout}) {
+        if (!readout.what) return [];
+        return this.curves.flat().filter(curve => curve.run || curve.discrete).map(({title, run, x, y}) =>
+            run ? [`${title}: ${readout.what}`, y.length ? NUMBERS[readout.number](x, y) : "-"]
+                : [`${title}:`, `has no ${readout.view}`]);
+    }
+    verdict(view) {
+        const stop = Object.entries(this.runs).find(([, run]) => run.stop);
+        if (stop) {
+            const [name, {stop: {step, time}}] = stop;
+            const where = `after ${step} steps at t = ${py.format(time, ".4g")}`;
+            return [["The claim does not hold here:", `${this.book.runs[name].label} stops ${where}`]];
+        }
+        const found = Object.entries(view.found).map(([name, readings]) => {
+            const run = this.runs[name];
+            const drawn = readings.map(([x, skip]) => read(run, x, this.runs)[1].slice(skip));
+            return [name, {sol: run, y: drawn.length === 1 ? drawn[0] : drawn.flatMap(x => [...x])}];
+        });
+        const [holds, numbers] = this.book.judge(Object.fromEntries(found));
+        return [[`The claim ${holds ? "holds" : "does not hold"} here:`, numbers]];
+    }
+
+    // ---- colours, which follow those of the text around
+
+    follow_colours() {
+        const paint = () => this.paint();
+        window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
+        const watch = {attributes: true, attributeFilter: ["class", "data-theme", "style"]};
+        for (const x of [document.documentElement, document.body]) {
+            new MutationObserver(paint).observe(x, watch);
+        }
+        this.paint();
+    }
+    paint() {
+        const [r, g, b] = getComputedStyle(document.body).color.match(/[\d.]+/g).map(Number);
+        const dark = r + g + b > 384, ink = dark ? "#dddddd" : "#222222";
+        if (this.dark === dark) return;
+        this.dark = dark;
+        const grid = dark ? "#444444" : "#e5e5e5";
+        for (const figure of this.figures) {
+            for (const axis of [...figure.below, ...figure.left]) axis.setv({
+                axis_label_text_color: ink, major_label_text_color: ink, axis_line_color: ink,
+                major_tick_line_color: ink, minor_tick_line_color: ink});
+            for (const x of figure.center) if ("grid_line_color" in x) x.grid_line_color = grid;
+            for (const x of figure.above) if ("label_text_color" in x) x.label_text_color = ink;
+        }
+        for (const x of this.texts) if (x) x.glyph.text_color = {value: ink};
+        for (const [parts, colours] of this.glyphs.flat()) {
+            const value = colours[Number(dark)];
+            for (const x of parts) {
+                if ("fill_color" in x) x.fill_color = {value};
+                x.line_color = {value};
+            }
+        }
+    }
+}
+
+function extremes(arrays) {  // of what is finite
+    let low = Infinity, high = -Infinity;
+    for (const x of arrays) for (let k = 0; k < x.length; k++) {
+        if (x[k] < low && x[k] > -Infinity) low = x[k];
+        if (x[k] > high && x[k] < Infinity) high = x[k];
+    }
+    return [low, high];
+}
+
+const stopped = book => ([name, {stop: {step, time}}]) =>
+    `${book.runs[name].said} stopped after ${step} steps at t = ${py.format(time, ".6g")}: Newton's `
+    + "method found no next step. Try a smaller h. (nh.integrate would try it once more, with pivoting.)";
+
+function to_scale(figure, ends) {  // both directions alike, in the room that the figure has
+    const sides = ["x", "y"], room = {x: figure.inner_width || 600, y: figure.inner_height || 300};
+    const unit = Math.max(...sides.map(k => (ends[k][1] - ends[k][0]) / room[k]));
+    for (const k of sides) {
+        const middle = (ends[k][0] + ends[k][1]) / 2, half = unit * room[k] / 2;
+        ends[k] = [middle - half, middle + half];
+    }
+}

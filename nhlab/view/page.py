@@ -1,0 +1,256 @@
+"""``live``: a panel as a page of its own, which computes in the browser.
+
+Drawn by Bokeh, whose sliders call JavaScript: the generated steps and readings of ``run.script``
+and the runtime in ``page.js``.  A page needs neither a server nor a network.
+"""
+
+from html import escape
+from pathlib import Path
+
+from .outline import colours, control, plain, runtime
+
+DASHES = {
+    "none": [],
+    "-": [],
+    "--": [3.7, 1.6],
+    "-.": [6.4, 1.6, 1, 1.6],
+    ":": [1, 1.65],
+}  # Matplotlib's
+MARKERS = {"o": "circle", "X": "x"}
+SAID = """:host {font-size: 14px} div {line-height: 1.5}
+span {display: inline-block; margin-right: 1.6em}
+b {font-variant-numeric: tabular-nums}
+.stop {color: #C62828; min-height: 1.5em}"""
+CODE = """const page = said.nhlab ?? (said.nhlab = (() => {
+const {Page, np, py} = window.nhlab_runtime ??= new Function(runtime.code)();
+const books = [%s];
+return new Page(books, {controls, figures, sources, glyphs, texts, said, caption});
+})());
+page.redraw();"""
+# Widgets in the colours of the system, which are dark where the page is.
+WIDGET = """:host {font-size: 14px} .bk-input, .bk-btn {color: FieldText; background-color: Field}
+select.bk-input {appearance: auto; background-image: none; padding: 0 6px}"""
+CAPTION = ":host {font-size: 14px; line-height: 1.4}"
+TEMPLATE = """
+{% block preamble %}<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+:root {color-scheme: light dark; font-family: system-ui, sans-serif}
+html > body {margin: 0 auto; padding: 8px; max-width: 1000px; height: auto; color: CanvasText}
+</style>{% endblock %}"""
+
+
+def live(what, path=None):
+    """A panel as one HTML file that computes by itself, for slides and homepages.
+
+    what : a panel of ``nh.explore`` or ``nh.paper_figure``, or a dict name -> panel to choose from
+    path : where to write it; without one it is shown in the notebook
+
+    The page has the panel's sliders, curves and verdict, and makes no network request.  Runs are
+    those of ``nh.integrate``, but for one thing: a step that Newton's method does not find is not
+    tried once more with pivoting.
+    """
+    page = Live(what)
+    if path is None:
+        return page
+    path = Path(path)
+    path.write_text(page.html(), encoding="utf-8")
+    return path
+
+
+def components(what):
+    """(script, div) of a panel for a page that has loaded Bokeh's scripts: bokeh, bokeh-widgets."""
+    embed = _bokeh("embed")
+    return embed.components(_document(what).roots[0])
+
+
+class Live:
+    """A page that Jupyter shows in a frame of its own."""
+
+    def __init__(self, what):
+        self.document, self.title = _document(what), _title(what)
+
+    def html(self):
+        """The text of the page, with all that it needs."""
+        resources = _bokeh("resources").INLINE
+        return _bokeh("embed").file_html(
+            self.document, resources, title=self.title, template=TEMPLATE
+        )
+
+    def _repr_html_(self):
+        frame = 'style="width:100%;height:720px;border:0;background:#fff"'
+        return (
+            f'<iframe title="{escape(self.title)}" {frame} srcdoc="{escape(self.html())}"></iframe>'
+        )
+
+
+def _bokeh(name):
+    """A module of Bokeh, which only pages need."""
+    from importlib import import_module
+
+    try:
+        return import_module(f"bokeh.{name}")
+    except ImportError:
+        raise ImportError("nh.live draws with Bokeh, which is missing: pip install bokeh") from None
+
+
+def _title(what):
+    return "nhlab" if isinstance(what, dict) else what.alt or "nhlab"
+
+
+def _outline(panel):
+    if not hasattr(panel, "outline"):
+        raise ValueError(
+            f"what = {panel!r} is no panel that can compute without Python; give one of "
+            "nh.explore(...) or nh.paper_figure(...)"
+        )
+    return panel.outline()
+
+
+def _document(what):
+    """A document with one root: the figure."""
+    document = _bokeh("document").Document()
+    figure = Figure({"": what} if not isinstance(what, dict) else what)
+    document.add_root(figure.root)
+    document.js_on_event(_bokeh("events").DocumentReady, figure.callback)
+    return document
+
+
+class Figure:
+    """The Bokeh models of a panel or of several, and the callback that computes and draws.
+
+    Several share the widgets and the diagrams: what is chosen relabels them.
+    """
+
+    def __init__(self, panels):
+        self.models = _bokeh("models")
+        self.sheet = self.models.InlineStyleSheet(css=WIDGET)
+        outlines = [_outline(panel) for panel in panels.values()]
+        self.controls = self._widgets(
+            [[control(*pair) for pair in x.controls.items()] for x in outlines]
+        )
+        diagrams = []
+        books = [x.script(diagrams) for x in outlines]
+        self.sources, self.glyphs, self.texts, self.figures = [], [], [], []
+        for diagram in diagrams:
+            self._add(diagram)
+        self.said, self.caption = self._text(SAID), self._text(CAPTION)
+        names = ("controls", "figures", "sources", "glyphs", "texts", "said", "caption")
+        args = {name: getattr(self, name) for name in names}
+        args["runtime"] = self.models.CustomJS(code=runtime() + "\nreturn {Page, np, py};")
+        code = CODE % ", ".join(f"() => ({book})" for book in books)
+        self.callback = self.models.CustomJS(args=args, code=code)
+        for c in self.controls:
+            c.js_on_change("value", self.callback)
+        self.root = self._lay_out(self._choice(list(panels)) if len(panels) > 1 else [])
+
+    def _text(self, css):
+        sheet = self.models.InlineStyleSheet(css=css)
+        return self.models.Div(sizing_mode="stretch_width", stylesheets=[sheet])
+
+    def _lay_out(self, choice):
+        Column, Row = self.models.Column, self.models.Row
+        wrap = self.models.InlineStyleSheet(css=":host {flex-wrap: wrap; column-gap: 20px}")
+        buttons = [self._button("Reset", "reset"), self._button("Fit axes", "fit_axes")]
+        wide = {"sizing_mode": "stretch_width"}
+        bar = Row(*choice, *self.controls, *buttons, stylesheets=[wrap], **wide)
+        return Column(bar, *self.figures, self.said, self.caption, **wide)
+
+    def _button(self, label, name):
+        button = self.models.Button(label=label, width=90, align="end", stylesheets=[self.sheet])
+        button.js_on_event("button_click", self._call(f"{name}()"))
+        return button
+
+    def _call(self, code):
+        return self.models.CustomJS(args={"said": self.said}, code=f"said.nhlab.{code}")
+
+    def _choice(self, names):
+        """The list to choose a panel from."""
+        pairs = [(str(k), name) for k, name in enumerate(names)]
+        which = self.models.Select(title="system", options=pairs, value="0", **self._place())
+        which.js_on_change("value", self._call("open(Number(cb_obj.value))"))
+        return [which]
+
+    def _widgets(self, lists):
+        """Widgets that serve each list of controls: as many of a kind as the longest needs."""
+        made = []
+        for kind, key in ((self.models.Select, "options"), (self.models.Slider, "format")):
+            fitting = [[x for x in controls if key in x] for controls in lists]
+            most = max(fitting, key=len)
+            for k, given in enumerate(most):
+                first = fitting[0][k] if k < len(fitting[0]) else given
+                options = {name: x for name, x in first.items() if name not in ("key", "values")}
+                if key == "options":
+                    options["options"] = [tuple(pair) for pair in first["options"]]
+                made.append(kind(visible=k < len(fitting[0]), **options, **self._place()))
+        return made
+
+    def _place(self):
+        place = {"styles": {"flex": "1 1 150px"}, "sizing_mode": "stretch_width", "max_width": 320}
+        return place | {"stylesheets": [self.sheet]}
+
+    # ---- diagrams
+
+    def _add(self, diagram):
+        figure = _bokeh("plotting").figure(
+            height=diagram["height"],
+            sizing_mode="stretch_width",
+            x_range=self.models.Range1d(0, 1),
+            y_range=self.models.Range1d(0.1, 1),
+            y_axis_type="log" if diagram["logarithmic"] else "linear",
+            tools="pan,box_zoom,wheel_zoom,save",
+            active_drag=None,  # a finger scrolls the page
+            background_fill_color=None,
+            border_fill_color=None,
+            outline_line_color=None,
+        )
+        figure.toolbar.logo, figure.toolbar.autohide = None, True
+        figure.axis.axis_label_text_font_style = "normal"
+        figure.axis.axis_label_text_font_size = figure.axis.major_label_text_font_size = "13px"
+        figure.axis.visible = figure.grid.visible = not diagram["bare"]
+        figure.visible = diagram["row"] == 0 and not self.figures
+        self.figures.append(figure)
+        self.sources.append([])
+        self.glyphs.append([])
+        named = [(look, self._curve(figure, look)) for look in diagram["looks"]]
+        self._legend(figure, [(x["label"], line) for x, line in named if x.get("label")])
+        self.texts.append(self._words(figure) if diagram["labels"] else None)
+
+    def _curve(self, figure, look):
+        """The curve, a mark where it stops, and a pale ghost of how it was at first."""
+        source, stop, ghost = (self.models.ColumnDataSource({"x": [], "y": []}) for _ in range(3))
+        colour, width = look["color"], look.get("linewidth", 1.6)
+        dash = [max(1, round(x * width)) for x in _dashes(look.get("linestyle", "-"))]
+        # a ghost without dashes, as thin as can be: both take time in each frame
+        pale = figure.line("x", "y", source=ghost, line_color=colour, line_alpha=0.4, line_width=1)
+        if look.get("linestyle") == "none":
+            marker = MARKERS[look["marker"]]
+            line = figure.scatter("x", "y", source=source, marker=marker, size=8, color=colour)
+            pale.visible = False
+        else:
+            style = {"line_color": colour, "line_width": width, "line_dash": dash}
+            line = figure.line("x", "y", source=source, **style)
+        end = figure.scatter("x", "y", source=stop, marker="x", size=14, line_width=4, color=colour)
+        end.visible = False
+        self.sources[-1].append([source, end, ghost])
+        self.glyphs[-1].append([[x.glyph for x in (line, end, pale)], colours(look), width])
+        return line
+
+    def _words(self, figure):
+        source = self.models.ColumnDataSource({"x": [], "y": [], "text": []})
+        centred = {"text_align": "center", "text_baseline": "middle", "text_font_size": "18px"}
+        return figure.text("x", "y", source=source, **centred)
+
+    def _legend(self, figure, named):
+        if len(named) < 2:
+            return
+        items = [(plain(label), [line]) for label, line in named]
+        legend = self.models.Legend(
+            items=items, location="top_left", ncols=2, border_line_color=None
+        )
+        legend.background_fill_color, legend.padding, legend.margin = None, 0, 0
+        legend.glyph_width, legend.click_policy, legend.label_text_font_size = 34, "hide", "13px"
+        figure.add_layout(legend, "above")
+
+
+def _dashes(line):
+    return DASHES[line] if isinstance(line, str) else line[1]

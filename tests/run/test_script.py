@@ -1,0 +1,110 @@
+"""Runs in JavaScript: starts, steps and readings of all systems and methods, against the library.
+
+60 steps: what differs is round-off, and so short a run does not let it grow.
+"""
+
+import json
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import nhlab as nh
+from nhlab.mechanics.velocities import free_velocities
+from nhlab.run.script import literal, of_method, of_system
+from nhlab.view import plot
+from nhlab.view.outline import READINGS, reading_of, runtime
+
+NODE = shutil.which("node")
+pytestmark = pytest.mark.skipif(NODE is None, reason="there is no node on this machine")
+
+METHODS = [
+    nh.DLA(),
+    nh.DLA(0.3, symmetric=True),
+    nh.Projector(),
+    nh.EDLA(),
+    nh.RK4(),
+    nh.Reference(),
+]
+OTHERS = [nh.Variational(), nh.DLA(0.4, constraint_alpha=0.0), nh.Projector(0.3, symmetric=True)]
+OTHERS += [nh.Reversible(), nh.DiscreteGradient(), nh.Composition(), nh.EDLA(0.5, symmetric=True)]
+MANY = {name: METHODS for name in nh.systems.catalogue} | {
+    name: METHODS + OTHERS for name in ("particle", "kepler", "driven")
+}
+RUN = """
+const found = runs.map(([system, methods]) => methods.map(([method, readings]) => {
+    const run = integrate(method, new Call({systems: [system], T: 3}, {h: 0.05}));
+    const q = system.q.map((_, j) => Array.from(run.column("q", j)));
+    return {q, stop: run.stop, read: readings.map(x => read(run, x).map(y => Array.from(y)))};
+}));
+console.log(JSON.stringify(found));
+"""
+
+
+def treated(system, methods):
+    for m in methods:
+        try:
+            m.check(system)
+        except ValueError:
+            continue
+        yield m
+
+
+def readings(system, method):
+    """Names of all that can be read of a run."""
+    every = [
+        name for name in READINGS if method.discrete or not plot.reading(name, system).discrete
+    ]
+    if not system.is_mechanical:
+        every.remove("projected energy")
+    coordinates = [f"t {x}" for x in system.q if str(x) != "t"]
+    return (
+        every + coordinates + [f"node constraint {k + 1}" for k in range(len(system.constraints))]
+    )
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Everything computed by one node: (name, repr of the method) -> what it found."""
+    systems = {name: getattr(nh.systems, name)() for name in MANY}
+    pairs = {name: list(treated(s, MANY[name])) for name, s in systems.items()}
+    script = []
+    for name, s in systems.items():
+        q0, v0 = (np.array(x, float) for x in (s.q0, s.v0))
+        about = of_system(s, free_velocities(s, q0)) | {"q0": q0.tolist(), "v0": v0.tolist()}
+        methods = [
+            [of_method(s, m), [reading_of(x, s) for x in readings(s, m)]] for m in pairs[name]
+        ]
+        script.append([about, methods])
+    text = f"{runtime()}\nconst runs = {literal(script)};{RUN}"
+    run = subprocess.run([NODE, "-"], input=text, capture_output=True, text=True)
+    assert not run.stderr, run.stderr
+    keys = [(s, m) for name, s in systems.items() for m in pairs[name]]
+    return dict(zip([(s.name, repr(m)) for s, m in keys],
+                    zip(keys, [x for some in json.loads(run.stdout) for x in some], strict=True),
+                    strict=True))  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", nh.systems.catalogue)
+def test_runs_and_readings_are_the_library_s(found, name):
+    title = nh.systems.catalogue[name].title
+    own = [pair for (system, _), pair in found.items() if system == title]
+    assert len(own) >= 5
+    for (system, method), got in own:
+        try:
+            sol = nh.integrate(system, method, h=0.05, steps=60)
+        except nh.IntegrationError as error:
+            sol = error.trajectory
+            assert got["stop"]["step"] == error.step
+            assert got["stop"]["time"] == pytest.approx(error.time, abs=1e-9)
+        else:
+            assert got["stop"] is None
+        assert np.array(got["q"]).T == pytest.approx(sol.q, abs=1e-9), method
+        for reading, (x, y) in zip(readings(system, method), got["read"], strict=True):
+            t, value = plot.reading(reading, system).read(sol)
+            assert x == pytest.approx(t, abs=1e-9), (method, reading)
+            if reading in plot.CONSTRAINTS:  # of two alike, round-off tells which is larger
+                y, value = np.abs(y), np.abs(value)
+            assert y == pytest.approx(value, abs=1e-9), (method, reading)
