@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 LESSONS = sorted(p.stem for p in (ROOT / "notebooks").glob("*.ipynb"))
 PANEL = 'nh.paper_figure("cm01_fig1")'
-SEEN = ["index.html", "api/methods.html", "figures/README.html", "teachers.html"]
+SEEN = ["index.html", "own.html", "api/methods.html", "figures/README.html", "teachers.html"]
 SEEN += [f"notebooks/{name}.html" for name in LESSONS]
 
 
@@ -50,9 +50,9 @@ def slider():
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The site with two live figures: on the first page, and in a prediction of lesson 02."""
+    """The site with live figures: on the first page, on their own, in a prediction of lesson 02."""
     out = tmp_path_factory.mktemp("site") / "site"
-    live = {"index": {"first": slider()}, "02_dla": {PANEL: slider()}}
+    live = {"index": {"": slider()}, "own": {"": slider()}, "02_dla": {PANEL: slider()}}
     assert build.build(out, live) == 0  # a warning of Sphinx is a failure
     return out
 
@@ -225,6 +225,13 @@ def test_a_prediction_is_opened_and_its_figure_moved_by_keys(page, address):
     page.wait_for_function(f"() => {line}[1] === 2")
     assert live.locator("canvas").first.bounding_box()["width"] > 200
     assert page.faults == []
+
+
+def test_live_figures_have_their_places():
+    assert plug.places("03.4", LESSONS) == [("03_projector_method", 'nh.predict("03.4"')]
+    assert plug.places("fim08_fig5", LESSONS) == [("paper_figures", 'paper_figure("fim08_fig5")')]
+    assert plug.places("own", LESSONS) == [("own", "")]
+    assert ("index", "") in plug.places(plug.FIRST, LESSONS)
 
 
 def test_without_figures_that_move_no_library_comes_along():

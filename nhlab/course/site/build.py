@@ -20,7 +20,7 @@ from .lesson import Pictures, page
 
 ROOT = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).resolve().parent
-OUT = ROOT / "build/site"
+NOTEBOOKS, OUT = ROOT / "notebooks", ROOT / "build/site"
 MATHJAX = "sphinx-mathjax-offline"  # the package that has it; a tenth of it is enough
 EXTENSIONS = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
 
@@ -36,12 +36,14 @@ def gather(source, live):
     static = source / "_static"
     pictures = Pictures(static / "pictures", "../_static/pictures")
     notebooks = {}
-    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+    for path in sorted(NOTEBOOKS.glob("*.ipynb")):
         notebooks[path.stem] = notebook = nbformat.read(path, as_version=4)
         figures = plug.html(live.get(path.stem, {}), "../_static")
         text = nbformat.writes(page(notebook, pictures, "../run.md", figures))
         write(source / "notebooks" / path.name, text)
     for path in sorted((HERE / "pages").glob("*.md")):
+        if path.stem == "own" and "own" not in live:
+            continue
         write(source / path.name, texts.filled(path, ROOT, notebooks, address(), live))
     for name, text in reference.pages().items():
         write(source / "api" / f"{name}.rst", text)
@@ -134,7 +136,8 @@ def build(out=OUT, live=None):
     clear(out)
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder)
-        gather(source, plug.course() if live is None else live)
+        names = sorted(p.stem for p in NOTEBOOKS.glob("*.ipynb"))
+        gather(source, plug.course(names) if live is None else live)
         app = Sphinx(
             source, None, out, source / ".doctrees", "html", settings(source / "_static"),
             status=None, warningiserror=True,

@@ -1,17 +1,38 @@
 """Where live figures go into the pages: what ``bokeh.embed.components`` gives, and its library."""
 
+import re
 import shutil
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-PAGES = "nhlab.course.pages"
+PAGES, MAKER = "nhlab.course.pages", "nhlab.view.page"
 SCRIPTS = ["bokeh.min.js", "bokeh-widgets.min.js"]
+FIRST = "02.2"  # the one on the first page
 
 
-def course():
+def places(name, notebooks):
+    """(page, piece of the code there) for each place of a live figure, by its name.
+
+    "02.2" is a prediction of lesson 02, "own" a page, anything else a figure of the papers.
+    """
+    if re.fullmatch(r"\d\d\.\d+", name):
+        lesson = next(x for x in notebooks if x.startswith(name[:2] + "_"))
+        found = [(lesson, f'nh.predict("{name}"')]
+    else:
+        found = [("own", "") if name == "own" else ("paper_figures", f'paper_figure("{name}")')]
+    return [*found, ("index", "")] if name == FIRST else found
+
+
+def course(notebooks):
     """The course's live figures: page -> {piece of the code of their cell: (script, div)}."""
-    return import_module(PAGES).components() if find_spec(PAGES) else {}
+    live = {}
+    if find_spec(PAGES):
+        components = import_module(MAKER).components
+        for name, make in import_module(PAGES).PAGES.items():
+            for page, code in places(name, notebooks):
+                live.setdefault(page, {})[code] = components(make())
+    return live
 
 
 def html(figures, static):

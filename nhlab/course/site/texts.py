@@ -10,6 +10,12 @@ BINDER = "https://mybinder.org/v2/gh/{}/HEAD?urlpath=lab/tree/notebooks/00_start
 NOWHERE = (
     "This copy of the project does not say where it is published: there is no link to it here."
 )
+CHOICE = "- **You want to play:** [choose a system](own.md), methods and what to look at."
+PLATE = """```{image} figures/cm01_fig1.png
+:alt: The energy of a particle whose constraint ties its height to its path, computed with step 0.2
+  up to time 250. DLA stays in a band, the classical Runge-Kutta method falls.
+:class: plate
+```"""
 MOVED = {  # links between files of the project, and the pages that take their place
     "../README.md#citing": "cite.md",
     "../README.md": "index.md",
@@ -36,10 +42,18 @@ def filled(path, root, notebooks, address, live):
         "clone": lambda: clone(address),
         "contributing": lambda: contributing(root),
         "changelog": lambda: (root / "CHANGELOG.md").read_text(encoding="utf-8"),
-        "live": lambda: "".join(plug.html(live.get(path.stem, {}), "_static").values()),
+        "live": lambda: opening(live.get(path.stem, {})),
+        "own": lambda: "own" if "own" in live else "",
+        "choice": lambda: CHOICE if "own" in live else "",
     }
     text = path.read_text(encoding="utf-8")
     return re.sub(r"<!-- (\w+) -->", lambda mark: made[mark[1]](), text)
+
+
+def opening(figures):
+    """The live figures of a written page, or the picture of the first page."""
+    made = "".join(plug.html(figures, "_static").values())
+    return f"``````{{raw}} html\n{made}\n``````" if figures else PLATE
 
 
 def section(text, title):
