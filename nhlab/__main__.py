@@ -4,7 +4,8 @@
   test     run every test and every notebook; the arguments go to pytest
   app      show a lesson without its code, as `app 02`; more arguments go to Voila
   figures  draw everything in figures/ again
-  site     build the site in build/site, to be read without installing anything
+  site     build the site in build/site, to be read without installing anything;
+           with --lite, an experiment, also the lessons as JupyterLite
   run      run the workbook's Python: `run script.py`, `run -m ruff check`
 
 The first start installs requirements.txt into .venv; later ones begin at once."""
@@ -31,7 +32,11 @@ STAMP = VENV / "nhlab-stamp"
 UNFINISHED = "unfinished"
 # What a command needs beside requirements.txt: an extra of pyproject.toml, by modules that tell
 # whether it is there.
-EXTRAS = {"app": ["voila"], "site": ["sphinx_book_theme", "myst_nb", "sphinx-mathjax-offline"]}
+EXTRAS = {
+    "app": ["voila"],
+    "lite": ["jupyterlite_core", "jupyterlite_pyodide_kernel"],
+    "site": ["sphinx_book_theme", "myst_nb", "sphinx-mathjax-offline", "bokeh"],
+}
 OUTSIDE = """nhlab is installed here as a library, without the lessons: `import nhlab as nh`.
 Of the commands only `python3 -m nhlab run` works here, with this Python. The lessons, the tests and
 the figures are in the repository"""
@@ -213,7 +218,9 @@ def app(args):
     if not lessons:
         stop("which lesson? For example: python3 -m nhlab app 02")
     options = [arg for arg in args if arg != names[0]]
-    return ["-m", "voila", str(lessons[0]), *options]
+    # Extensions of JupyterLab that happen to be installed are no business of the app.
+    plain = "--VoilaConfiguration.extension_allowlist=@jupyter-widgets/jupyterlab-manager"
+    return ["-m", "voila", str(lessons[0]), plain, *options]
 
 
 def site(args):
@@ -276,8 +283,9 @@ def main(argv, version=sys.version_info):
     try:
         os.chdir(str(ROOT))
         given, python = COMMANDS[command](args), environment()
-        if command in EXTRAS:
-            add_extra(python, command)
+        for name in EXTRAS:
+            if name == command or (command == "site" and "--" + name in args):
+                add_extra(python, name)
         return become(python, given)
     except KeyboardInterrupt:
         stop("stopped. The same command starts again.")

@@ -401,7 +401,8 @@ def test_app_shows_a_lesson_by_its_number(project):
     (project / "notebooks").mkdir()
     (project / "notebooks/02_dla.ipynb").touch()
     args = launcher.app(["02", "--no-browser"])
-    assert args == ["-m", "voila", str(project / "notebooks/02_dla.ipynb"), "--no-browser"]
+    assert args[:3] == ["-m", "voila", str(project / "notebooks/02_dla.ipynb")]
+    assert args[-1] == "--no-browser" and "02" not in args
     assert "which lesson" in message(launcher.app, []) == message(launcher.app, ["12"])
 
 

@@ -22,7 +22,7 @@ missing = [name for name in NEEDED if find_spec(name) is None]
 needs_sphinx = pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
 
 from nhlab.course.exercises import written  # noqa: E402
-from nhlab.course.site import build, lesson, links, plug, reference, texts  # noqa: E402
+from nhlab.course.site import build, lesson, links, lite, plug, reference, texts  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -238,3 +238,15 @@ def test_without_figures_that_move_no_library_comes_along():
     assert plug.html({}, "_static") == {}
     made = plug.html({"a": ("<script>1</script>", "<div>1</div>"), "b": ("", "")}, "_static")
     assert made["a"].count("bokeh.min.js") == 1 and "bokeh" not in made["b"]
+
+
+def test_jupyterlite_is_built_with_the_lessons_and_the_library(tmp_path):
+    for module in ("jupyterlite_core", "jupyterlite_pyodide_kernel"):
+        pytest.importorskip(module)
+    lite.build(ROOT, tmp_path / "lite")
+    assert (tmp_path / "lite/lab/index.html").exists()
+    assert {p.stem for p in (tmp_path / "lite/files").glob("*.ipynb")} == set(LESSONS)
+    wheels = list((tmp_path / "lite").rglob("nhlab-*.whl"))
+    assert len(wheels) == 1 and wheels[0].stat().st_size > 1e5
+    first = nbformat.read(tmp_path / "lite/files/00_start_here.ipynb", as_version=4).cells[0]
+    assert first.source == lite.INSTALL

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import nbformat
 
-from . import links, plug, reference, texts
+from . import links, lite, plug, reference, texts
 from .lesson import Pictures, page
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -31,7 +31,7 @@ def write(path, text):
     path.write_text(text, encoding="utf-8")
 
 
-def gather(source, live):
+def gather(source, live, lite=False):
     """Put the sources of all pages where Sphinx will read them."""
     static = source / "_static"
     pictures = Pictures(static / "pictures", "../_static/pictures")
@@ -44,9 +44,10 @@ def gather(source, live):
     for path in sorted((HERE / "pages").glob("*.md")):
         if path.stem == "own" and "own" not in live:
             continue
-        write(source / path.name, texts.filled(path, ROOT, notebooks, address(), live))
+        write(source / path.name, texts.filled(path, ROOT, notebooks, address(), live, lite))
     for name, text in reference.pages().items():
         write(source / "api" / f"{name}.rst", text)
+    shutil.copy(ROOT / "CITATION.cff", source)
     shutil.copytree(ROOT / "figures", source / "figures")
     gallery = source / "figures/README.md"
     gallery.write_text(texts.linked(gallery.read_text(encoding="utf-8"), "../"), encoding="utf-8")
@@ -129,7 +130,7 @@ def clear(out):
     shutil.rmtree(out, ignore_errors=True)
 
 
-def build(out=OUT, live=None):
+def build(out=OUT, live=None, lite=False):
     """Build the site in a folder; ``live`` has the figures that move, by default the course's."""
     from sphinx.application import Sphinx
 
@@ -137,7 +138,7 @@ def build(out=OUT, live=None):
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder)
         names = sorted(p.stem for p in NOTEBOOKS.glob("*.ipynb"))
-        gather(source, plug.course(names) if live is None else live)
+        gather(source, plug.course(names) if live is None else live, lite)
         app = Sphinx(
             source, None, out, source / ".doctrees", "html", settings(source / "_static"),
             status=None, warningiserror=True,
@@ -152,9 +153,15 @@ def main(args):
     """The command ``python3 -m nhlab site``: 0 if every page is made and every link good."""
     parser = argparse.ArgumentParser(prog="python3 -m nhlab site", description=__doc__)
     parser.add_argument("--out", type=Path, default=OUT, help="the folder of the site")
-    out = parser.parse_args(args).out.resolve()
-    failed = build(out)
+    text = "also the lessons in JupyterLite, an experiment: Python in the browser"
+    parser.add_argument("--lite", action="store_true", help=text)
+    given = parser.parse_args(args)
+    out = given.out.resolve()
+    failed = build(out, lite=given.lite)
     count, faults = links.check(out)
+    if given.lite:
+        lite.build(ROOT, out / "lite")
+        prune(out / "lite")
     size = sum(f.stat().st_size for f in out.rglob("*") if f.is_file()) / 1e6
     print(*faults, sep="\n", end="\n" if faults else "")
     print(f"{len(list(out.rglob('*.html')))} pages, {size:.0f} MB, {count} links checked, ", end="")

@@ -86,10 +86,9 @@ def entry(name, session):
     """One name: a heading to link to, what it is, and how it is used."""
     title = f"nh.{name}"
     code = "".join(f"   {line}\n" for line in session.splitlines())
-    return (
-        f".. _{label(name)}:\n\n{title}\n{'-' * len(title)}\n\n{directive(name)}\n\n"
-        f".. rubric:: Example\n\n.. code-block:: pycon\n\n{code}\n"
-    )
+    example = f".. rubric:: Example\n\n.. code-block:: pycon\n\n{code}\n" if code else ""
+    head = f".. _{label(name)}:\n\n{title}\n{'-' * len(title)}"
+    return f"{head}\n\n{directive(name)}\n\n{example}"
 
 
 def pages():
@@ -100,7 +99,7 @@ def pages():
     made = {"index": index(names)}
     for key, title in ROOMS.items():
         head = f"{title}\n{'=' * len(title)}\n\n"
-        made[key] = head + "\n".join(entry(name, sessions[name]) for name in names[key])
+        made[key] = head + "\n".join(entry(name, sessions.get(name, "")) for name in names[key])
     return made
 
 

@@ -10,6 +10,12 @@ BINDER = "https://mybinder.org/v2/gh/{}/HEAD?urlpath=lab/tree/notebooks/00_start
 NOWHERE = (
     "This copy of the project does not say where it is published: there is no link to it here."
 )
+LITE = """## In the browser, an experiment
+
+<a href="lite/lab/index.html?path=00_start_here.ipynb">Python in the browser, by JupyterLite</a>:
+nothing is installed on your computer and no server runs it. It fetches some 50 MB, is slow, has not
+been tried with every browser, and may fail; then take one of the other ways.
+"""
 CHOICE = "- **You want to play:** [choose a system](own.md), methods and what to look at."
 PLATE = """```{image} figures/cm01_fig1.png
 :alt: The energy of a particle whose constraint ties its height to its path, computed with step 0.2
@@ -31,7 +37,7 @@ def linked(text, up=""):
     return text
 
 
-def filled(path, root, notebooks, address, live):
+def filled(path, root, notebooks, address, live, lite=False):
     """The text of a page; a mark ``<!-- name -->`` stands for what is made here."""
     cff = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
     made = {
@@ -43,6 +49,7 @@ def filled(path, root, notebooks, address, live):
         "contributing": lambda: contributing(root),
         "changelog": lambda: (root / "CHANGELOG.md").read_text(encoding="utf-8"),
         "live": lambda: opening(live.get(path.stem, {})),
+        "lite": lambda: LITE if lite else "",
         "own": lambda: "own" if "own" in live else "",
         "choice": lambda: CHOICE if "own" in live else "",
     }
