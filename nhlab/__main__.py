@@ -218,9 +218,7 @@ def app(args):
     if not lessons:
         stop("which lesson? For example: python3 -m nhlab app 02")
     options = [arg for arg in args if arg != names[0]]
-    # Extensions of JupyterLab that happen to be installed are no business of the app.
-    plain = "--VoilaConfiguration.extension_allowlist=@jupyter-widgets/jupyterlab-manager"
-    return ["-m", "voila", str(lessons[0]), plain, *options]
+    return ["-m", "voila", str(lessons[0]), *options]
 
 
 def site(args):

@@ -51,10 +51,10 @@ def test_a_slider_of_lesson_00_moves_its_picture(app):
         flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
         browser = p.chromium.launch(executable_path=CHROMIUM, args=flags)
         page = browser.new_page(viewport={"width": 1366, "height": 768})
-        page.goto(app, timeout=240_000)
+        page.goto(app, timeout=120_000)
         assert "nh.predict" not in page.locator("body").inner_text()  # no code
         covers = page.get_by_role("button", name="Just show me")
-        covers.first.wait_for(timeout=240_000)
+        covers.first.wait_for(timeout=120_000)
         covers.nth(1).click()  # of the skate to park
         handle = page.locator(".nhlab-panel .noUi-handle").first
         handle.wait_for()
