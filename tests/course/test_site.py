@@ -50,9 +50,9 @@ def slider():
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The site with live figures: on the first page, on their own, in a prediction of lesson 02."""
+    """The site with two live figures: on a page of its own, and in a prediction of lesson 02."""
     out = tmp_path_factory.mktemp("site") / "site"
-    live = {"index": {"": slider()}, "own": {"": slider()}, "02_dla": {PANEL: slider()}}
+    live = {"own": {"": slider()}, "02_dla": {PANEL: slider()}}
     assert build.build(out, live) == 0  # a warning of Sphinx is a failure
     return out
 

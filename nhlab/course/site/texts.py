@@ -17,11 +17,11 @@ nothing is installed on your computer and no server runs it. It fetches some 50 
 been tried with every browser, and may fail; then take one of the other ways.
 """
 CHOICE = "- **You want to play:** [choose a system](own.md), methods and what to look at."
-PLATE = """```{image} figures/cm01_fig1.png
-:alt: The energy of a particle whose constraint ties its height to its path, computed with step 0.2
-  up to time 250. DLA stays in a band, the classical Runge-Kutta method falls.
-:class: plate
-```"""
+ALT = (
+    "The energy of a particle whose constraint ties its height to its path, computed with step 0.2 "
+    "up to time 250. DLA stays in a band, the classical Runge-Kutta method falls."
+)
+PLATE = f"```{{image}} figures/cm01_fig1.png\n:alt: {ALT}\n:class: plate\n```"
 MOVED = {  # links between files of the project, and the pages that take their place
     "../README.md#citing": "cite.md",
     "../README.md": "index.md",
