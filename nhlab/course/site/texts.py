@@ -117,7 +117,8 @@ def binder(address):
     if not address:
         return NOWHERE
     url = BINDER.format(address.removeprefix("https://github.com/"))
-    return f"[Start lesson 00 on Binder]({url}); the first start takes some minutes."
+    lost = "What you change there is lost when you close it: download the notebook before."
+    return f"[Start lesson 00 on Binder]({url}); the first start takes some minutes. {lost}"
 
 
 def clone(address):
