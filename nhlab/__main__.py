@@ -211,10 +211,11 @@ def figures(args):
 
 
 def app(args):
-    """Show a lesson as an app: "02", or the path of a notebook, and options of Voila."""
+    """Show a lesson as an app, "02" or the beginning of its name; the rest is for Voila."""
     prepare_lab()
     names = [arg for arg in args if not arg.startswith("-")]
-    lessons = sorted((ROOT / "notebooks").glob(names[0] + "*.ipynb")) if names else []
+    found = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    lessons = [path for path in found if names and path.name.startswith(names[0])]
     if not lessons:
         stop("which lesson? For example: python3 -m nhlab app 02")
     options = [arg for arg in args if arg != names[0]]

@@ -116,6 +116,8 @@ def test_the_link_checker_sees_faults(tmp_path):
     text = '<a href="b.html#no"></a><a href="c.html"></a><img src="http://far/x.png" alt="short">'
     (tmp_path / "a.html").write_text(text)
     (tmp_path / "b.html").write_text('<a href="a.html#top" id="yes"></a><a href="#yes"></a>')
+    (tmp_path / "lite").mkdir()  # somebody else's pages
+    (tmp_path / "lite/index.html").write_text('<a href="nowhere.html"></a>')
     count, faults = links.check(tmp_path)
     assert count == 4
     words = ["no place b.html#no", "no c.html", "loads http://far/x.png", "does not say"]

@@ -158,10 +158,10 @@ def main(args):
     given = parser.parse_args(args)
     out = given.out.resolve()
     failed = build(out, lite=given.lite)
-    count, faults = links.check(out)
     if given.lite:
         lite.build(ROOT, out / "lite")
         prune(out / "lite")
+    count, faults = links.check(out)
     size = sum(f.stat().st_size for f in out.rglob("*") if f.is_file()) / 1e6
     print(*faults, sep="\n", end="\n" if faults else "")
     print(f"{len(list(out.rglob('*.html')))} pages, {size:.0f} MB, {count} links checked, ", end="")

@@ -1,7 +1,6 @@
 """Read the built pages as a browser would: where they lead, and what they show without saying."""
 
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 
@@ -27,8 +26,8 @@ class Page(HTMLParser):
 
 
 def read(folder):
-    """All pages of a site, by their files."""
-    files = sorted(Path(folder).rglob("*.html"))
+    """All pages of a site, by their files; JupyterLite's own are not ours to judge."""
+    files = (f for f in sorted(folder.rglob("*.html")) if folder / "lite" not in f.parents)
     return {f.resolve(): Page(f.read_text(encoding="utf-8")) for f in files}
 
 
@@ -36,7 +35,7 @@ def check(folder):
     """(number of links within the site, faults: what leads nowhere, comes from afar, is mute)."""
     pages, count, faults = read(folder), 0, []
     for file, page in pages.items():
-        say = f"{file.relative_to(Path(folder).resolve()).as_posix()}: ".__add__
+        say = f"{file.relative_to(folder.resolve()).as_posix()}: ".__add__
         for url in page.links + page.loads:
             part = urlsplit(url)
             if part.scheme or part.netloc:
