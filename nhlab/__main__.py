@@ -2,7 +2,10 @@
 
   lab      open the workbook in JupyterLab; the arguments go to JupyterLab
   test     run every test and every notebook; the arguments go to pytest
+  app      show a lesson without its code, as `app 02`; more arguments go to Voila
   figures  draw everything in figures/ again
+  site     build the site in build/site, to be read without installing anything;
+           with --lite, an experiment, also the lessons as JupyterLite
   run      run the workbook's Python: `run script.py`, `run -m ruff check`
 
 The first start installs requirements.txt into .venv; later ones begin at once."""
@@ -27,6 +30,19 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "nhlab-stamp"
 UNFINISHED = "unfinished"
+# What a command needs beside requirements.txt: an extra of pyproject.toml, by modules that tell
+# whether it is there.
+EXTRAS = {
+    "app": ["voila"],
+    "lite": ["jupyterlite_core", "jupyterlite_pyodide_kernel"],
+    "site": ["sphinx_book_theme", "myst_nb", "sphinx-mathjax-offline", "bokeh"],
+}
+OUTSIDE = """nhlab is installed here as a library, without the lessons: `import nhlab as nh`.
+Of the commands only `python3 -m nhlab run` works here, with this Python. The lessons, the tests and
+the figures are in the repository"""
+
+
+HELP = ("", "-h", "--help", "help")
 
 
 def say(text):
@@ -117,6 +133,19 @@ def install():
     STAMP.write_text(fingerprint())
 
 
+def add_extra(python, name):
+    """Install what one command needs, if it is missing, but not into a user's environment."""
+    found = "import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, sys.argv[1:])))"
+    if not subprocess.call([python, "-c", found, *EXTRAS[name]]):
+        return
+    wanted = [python, "-m", "pip", "install", "--disable-pip-version-check", "-e", f".[{name}]"]
+    if python != str(PYTHON):
+        stop(f"{name} needs more packages. Install them with\n{subprocess.list2cmdline(wanted)}")
+    say(f"installing what `{name}` needs into .venv")
+    if subprocess.call(wanted, cwd=str(ROOT), env=dict(os.environ, PIP_USER="0")):
+        stop("pip could not install everything; its message is above.")
+
+
 def wait_for_turn():
     """Wait while another start is installing, and lock others out until this process ends."""
     with contextlib.suppress(ImportError, OSError):  # Windows, some network folders have no locks
@@ -176,20 +205,62 @@ def test(args):
 
 
 def figures(args):
-    """Draw every figure of the papers."""
-    return ["-c", "import sys; from nhlab.course.figures import main; sys.exit(main())", *args]
+    """Draw every figure of the papers, and the moving one of the README."""
+    code = "from nhlab.course import figures, opening; exit(figures.main() or opening.main())"
+    return ["-c", code, *args]
 
 
-COMMANDS = {"lab": lab, "test": test, "figures": figures, "run": list}
+def app(args):
+    """Show a lesson as an app, "02" or the beginning of its name; the rest is for Voila."""
+    prepare_lab()
+    names = [arg for arg in args if not arg.startswith("-")]
+    found = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    lessons = [path for path in found if names and path.name.startswith(names[0])]
+    if not lessons:
+        stop("which lesson? For example: python3 -m nhlab app 02")
+    options = [arg for arg in args if arg != names[0]]
+    return ["-m", "voila", str(lessons[0]), *options]
+
+
+def site(args):
+    """Build the site."""
+    return ["-m", "nhlab.course.site.build", *args]
+
+
+COMMANDS = {"lab": lab, "test": test, "app": app, "figures": figures, "site": site, "run": list}
 
 
 def become(python, args):
     """Go on as the environment's Python, so that Ctrl-C and the exit code are its own."""
     # With this, terminals in JupyterLab and `!` in notebooks find the same Python.
     os.environ["PATH"] = os.path.dirname(python) + os.pathsep + os.environ.get("PATH", "")
+    os.environ.setdefault("PYTHONUTF8", "1")  # Windows would read and print in another encoding
     if os.name != "nt":
         os.execv(python, [python, *args])
-    return subprocess.call([python, *args])  # Windows has no exec that waits
+    return wait_for(subprocess.Popen([python, *args]))  # Windows has no exec that waits
+
+
+def wait_for(child):
+    """The exit code of a process; Ctrl-C reaches it as well, and is its own to obey."""
+    while True:
+        with contextlib.suppress(KeyboardInterrupt):
+            return child.wait()
+
+
+def outside(command, args):
+    """What can be done where nhlab is installed without the project around it."""
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    if command == "run":
+        return become(sys.executable, args)
+    text = OUTSIDE + "."
+    with contextlib.suppress(PackageNotFoundError):
+        for url in metadata("nhlab").get_all("Project-URL", []):
+            text = f"{OUTSIDE}, {url.split(', ')[1]}"
+    if command in HELP:
+        print(text)
+        return 0
+    stop(f"{ROOT} is not the project folder (no requirements.txt).\n{text}")
 
 
 def main(argv, version=sys.version_info):
@@ -201,16 +272,20 @@ def main(argv, version=sys.version_info):
             "Start with a newer one, for example: python3.12 -m nhlab lab"
         )
     command, args = "".join(argv[:1]), argv[1:]
-    if command in ("", "-h", "--help", "help"):
+    if not REQUIREMENTS.exists():
+        return outside(command, args)
+    if command in HELP:
         print(__doc__)
         return 0
     if command not in COMMANDS:
         stop(f"there is no command {command!r}.\n\n{__doc__}")
-    if not REQUIREMENTS.exists():
-        stop(f"{ROOT} is not the project folder (no requirements.txt): start from a clone of it.")
     try:
         os.chdir(str(ROOT))
-        return become(environment(), COMMANDS[command](args))
+        given, python = COMMANDS[command](args), environment()
+        for name in EXTRAS:
+            if name == command or (command == "site" and "--" + name in args):
+                add_extra(python, name)
+        return become(python, given)
     except KeyboardInterrupt:
         stop("stopped. The same command starts again.")
 

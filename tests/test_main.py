@@ -11,6 +11,8 @@ import signal
 import subprocess
 import sys
 import threading
+import tomllib
+import types
 import zipfile
 from pathlib import Path
 
@@ -209,9 +211,14 @@ def test_unknown_command(starts_nothing):
     assert "'labb'" in text and "usage:" in text
 
 
-def test_not_a_clone(project, starts_nothing):
+def test_not_a_clone(project, starts_nothing, monkeypatch, capsys):
     launcher.REQUIREMENTS.unlink()
-    assert "clone" in message(launcher.main, ["lab"])
+    text = message(launcher.main, ["lab"])
+    assert "not the project folder" in text and "import nhlab as nh" in text
+    assert launcher.main([]) == 0
+    assert "Of the commands only" in capsys.readouterr().out
+    monkeypatch.setattr(launcher, "become", lambda *args: args)
+    assert launcher.main(["run", "-c", "1"]) == (sys.executable, ["-c", "1"])
 
 
 @pytest.mark.parametrize("module", ["venv", "ensurepip"])
@@ -388,6 +395,55 @@ app.load_config_file()
 print(_get_overrides("nowhere")[0]["@jupyter-widgets/jupyterlab-manager:plugin"]["saveState"])
 print(app.kernel_websocket_connection_class.__name__)
 """
+
+
+def test_app_shows_a_lesson_by_its_number(project):
+    (project / "notebooks").mkdir()
+    (project / "notebooks/02_dla.ipynb").touch()
+    args = launcher.app(["02", "--no-browser"])
+    assert args[:3] == ["-m", "voila", str(project / "notebooks/02_dla.ipynb")]
+    assert args[-1] == "--no-browser" and "02" not in args
+    assert "which lesson" in message(launcher.app, []) == message(launcher.app, ["12"])
+
+
+@pytest.fixture
+def lacks(project, monkeypatch):
+    """A Python that lacks what a command needs; the calls it gets are kept."""
+    calls = []
+    monkeypatch.setattr(subprocess, "call", lambda c, **options: calls.append(c) or len(calls) == 1)
+    return calls
+
+
+def test_what_a_command_needs_is_added_to_the_environment_of_the_project(lacks, capsys):
+    launcher.add_extra(str(launcher.PYTHON), "site")
+    assert lacks[0][3:] == launcher.EXTRAS["site"]
+    assert lacks[1][:4] == [str(launcher.PYTHON), "-m", "pip", "install"]
+    assert lacks[1][-2:] == ["-e", ".[site]"]
+    assert "installing what `site` needs" in capsys.readouterr().out
+
+
+def test_what_a_command_needs_is_asked_for_elsewhere(lacks):
+    text = message(launcher.add_extra, "/usr/bin/python3", "app")
+    assert "/usr/bin/python3 -m pip install" in text and ".[app]" in text and len(lacks) == 1
+
+
+def test_extras_are_those_of_the_project():
+    text = (PROJECT / "pyproject.toml").read_text(encoding="utf-8")
+    extras = tomllib.loads(text)["project"]["optional-dependencies"]
+    for name, modules in launcher.EXTRAS.items():
+        listed = {re.match(r"[\w-]+", x)[0].replace("-", "_") for x in extras[name]}
+        assert {x.replace("-", "_") for x in modules} <= listed
+
+
+def test_ctrl_c_is_left_to_the_child():
+    codes = [KeyboardInterrupt(), KeyboardInterrupt(), 7]
+
+    def wait():
+        if isinstance(code := codes.pop(0), int):
+            return code
+        raise code
+
+    assert launcher.wait_for(types.SimpleNamespace(wait=wait)) == 7
 
 
 def test_test_uses_two_workers_unless_told_otherwise():

@@ -1,10 +1,14 @@
-"""The wheel: all of nhlab is in it, and works from it, far from this folder."""
+"""The wheel: all of nhlab is in it, and works from it, far from this folder; and what is said of
+the project for machines: who may cite it how, which workflows run, where it is."""
 
 import importlib.metadata
+import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -12,11 +16,26 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[1]
 NEEDED = 77  # the first setuptools that knows a licence as pyproject.toml writes it
+PROJECT_TABLE = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LESSON_08 = """
 import nhlab
 from nhlab.course import comparison
 print(nhlab.__file__)
 print(len(comparison.load()["work_seconds"]))
+"""
+# Far from the project: every module, every public name, a run, compiled or not, and a solution.
+EVERYTHING = """
+import importlib, pkgutil, sys
+if "without" in sys.argv:
+    sys.modules["numba"] = None
+import nhlab as nh
+for module in pkgutil.walk_packages(nh.__path__, "nhlab."):
+    module.name == "nhlab.__main__" or importlib.import_module(module.name)
+[getattr(nh, name) for name in nh.__all__]
+backend = None if sys.modules.get("numba", 1) is None else "numba"
+sol = nh.integrate(nh.systems.particle(), nh.DLA(), h=0.2, steps=1250, backend=backend)
+answer = nh.solution("02.4", anyway=True).code
+print(nh.__file__, nh.__version__, len(sol.t), "[2, 1, 2, 1]" in answer, backend)
 """
 
 
@@ -45,6 +64,30 @@ def wheel(tmp_path_factory):
     return out / "site"
 
 
+@pytest.fixture(scope="module")
+def clean(wheel, tmp_path_factory):
+    """The Python of a new environment into which pip has put the wheel; other packages are lent."""
+    if importlib.util.find_spec("pip") is None:
+        pytest.skip("there is no pip")
+    home = tmp_path_factory.mktemp("clean")
+    assert python("-m", "venv", "--without-pip", str(home)).returncode == 0
+    own = str(home / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
+    (file,) = wheel.parent.glob("nhlab-*.whl")
+    options = ["--no-deps", "--no-index", "--no-compile", "--disable-pip-version-check"]
+    put = python("-m", "pip", "--python", own, "install", *options, str(file))
+    assert "Successfully installed nhlab" in put.stdout, put.stdout
+    ask = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    place = Path(subprocess.run([own, "-c", ask], capture_output=True, text=True).stdout.strip())
+    # A path file lends packages but runs none of their own path files, such as that of nhlab.
+    lent = sorted({str(Path(find(x).origin).parents[1]) for x in ("numpy", "sympy", "ipywidgets")})
+    (place / "lent.pth").write_text("\n".join(lent))
+    return own
+
+
+def find(name):
+    return importlib.util.find_spec(name)
+
+
 def files(folder):
     """Every file of the package but hidden ones and what Python has compiled."""
     found = (f.relative_to(folder) for f in (folder / "nhlab").rglob("*") if f.is_file())
@@ -63,9 +106,94 @@ def test_nothing_is_left_out_and_nothing_else_is_in(wheel):
     [
         (["-c", LESSON_08], str(len(list((PROJECT / "nhlab/course/data/timings.csv").open())) - 1)),
         (["-m", "nhlab", "lab"], "is not the project folder (no requirements.txt)"),
+        (["-m", "nhlab", "run", "-c", "import nhlab; print(nhlab.__file__)"], "nhlab"),
     ],
-    ids=["data of lesson 08", "launcher"],
+    ids=["data of lesson 08", "launcher", "launcher's run"],
 )
 def test_it_works_from_any_folder(wheel, tmp_path, args, said):
     shown = python(*args, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(wheel)}).stdout
     assert said in shown and str(wheel) in shown and str(PROJECT) not in shown
+
+
+@pytest.mark.parametrize("numba", ["with", "without"])
+def test_it_works_installed_into_a_clean_environment(clean, tmp_path, numba):
+    if numba == "with" and find("numba") is None:
+        pytest.skip("numba is not installed")
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    env["NHLAB_CACHE_DIR"] = str(tmp_path / "cache")
+    run = [clean, "-W", "error::ImportWarning", "-c", EVERYTHING, numba]
+    shown = subprocess.run(run, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert shown.returncode == 0, shown.stderr
+    file, version, rows, solved, compiled = shown.stdout.split()
+    assert Path(clean).parents[1] in Path(file).parents and version == PROJECT_TABLE["version"]
+    assert (rows, solved, compiled) == ("1251", "True", "numba" if numba == "with" else "None")
+
+
+def test_without_a_clone_it_says_what_it_can_do(clean, tmp_path):
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    run = [clean, "-m", "nhlab"]
+    shown = subprocess.run(run, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert shown.returncode == 0 and "import nhlab as nh" in shown.stdout
+    assert shown.stdout.strip().endswith(PROJECT_TABLE["urls"]["Repository"])
+
+
+# What is said of the project for machines
+
+
+def text(name):
+    return (PROJECT / name).read_text(encoding="utf-8")
+
+
+def test_version_and_address_are_the_same_everywhere():
+    version, url = PROJECT_TABLE["version"], PROJECT_TABLE["urls"]["Repository"]
+    assert f"\nversion: {version}\n" in text("CITATION.cff")
+    assert f"\n## {version}, " in text("CHANGELOG.md")
+    pages, places = r"https://([\w-]+)\.github\.io/([\w-]+)", r"(?:binder\.org/v2/gh|github\.com)"
+    links = re.findall(pages, text("README.md"))
+    links += re.findall(rf"{places}/([\w-]+)/([\w-]+)", text("README.md"))
+    assert len(links) >= 2 and {f"https://github.com/{x}/{y}" for x, y in links} == {url}
+
+
+def test_lowest_versions_are_the_bounds_of_the_project():
+    bounds = PROJECT_TABLE["dependencies"] + PROJECT_TABLE["optional-dependencies"]["fast"]
+    lowest = dict(re.findall(r"(?m)^([\w-]+)==([\d.]+)", text(".github/lowest.txt")))
+    assert set(lowest) == {re.match(r"[\w-]+", x)[0] for x in bounds}
+    for bound in bounds:
+        name, least = re.match(r"([\w-]+)>=([\d.]+)", bound).groups()
+        assert lowest[name] == least or lowest[name].startswith(least + ".")
+
+
+WORKFLOWS = sorted((PROJECT / ".github/workflows").glob("*.yml"))
+
+
+@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda f: f.stem)
+def test_workflows_pin_their_actions_and_ask_for_little(file):
+    said = file.read_text(encoding="utf-8")
+    uses = re.findall(r"uses: (\S+)(.*)", said)
+    assert uses and all(re.search(r"@[0-9a-f]{40}$", x) and re.match(r" # v\d", y) for x, y in uses)
+    assert "\npermissions: {}\n" in said and "secrets." not in said
+
+
+@pytest.mark.parametrize(
+    "tool, args",
+    [
+        ("zizmor", ["--offline", "--persona=pedantic", "-q", ".github"]),
+        ("check-jsonschema", ["--builtin-schema", "vendor.github-workflows", *map(str, WORKFLOWS)]),
+        ("check-jsonschema", ["--builtin-schema", "vendor.citation-file-format", "CITATION.cff"]),
+    ],
+    ids=["zizmor", "workflows", "citation"],
+)
+def test_linters_find_nothing(tool, args):
+    found = shutil.which(tool, path=str(Path(sys.executable).parent)) or shutil.which(tool)
+    if found is None:
+        pytest.skip(f"{tool} is not installed")
+    shown = subprocess.run([found, *args], cwd=PROJECT, capture_output=True, text=True)
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+
+
+def test_binder_has_a_python_that_is_tested():
+    runtime = text(".binder/runtime.txt").strip().removeprefix("python-")
+    assert f'"{runtime}"' in re.search(r"python: \[.*\]", text(".github/workflows/tests.yml"))[0]
+    assert (PROJECT / ".binder" / text(".binder/requirements.txt").split()[1]).resolve() == (
+        PROJECT / "requirements.txt"
+    )

@@ -395,5 +395,5 @@ def main():
         page += f"\n## {p.title}\n\n![{p.title}]({name}.png)\n\n{p.caption}\n\n**{p.verdict}**\n"
         page += f"\n[SVG]({name}.svg) · [data]({name}.csv)\n"
         print(f"figures/{name}", flush=True)
-    (FOLDER / "README.md").write_text(page)
+    (FOLDER / "README.md").write_text(page, encoding="utf-8", newline="\n")
     return 0

@@ -14,6 +14,8 @@ from nhlab.codegen import cache
 from nhlab.codegen import program as running
 from nhlab.codegen.writing import generate
 
+has_owners = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owners here")
+
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
@@ -145,6 +147,7 @@ def plant(place, mode):
     file.chmod(mode)
 
 
+@has_owners
 def test_the_folder_is_private_whatever_the_umask(tmp_path, monkeypatch):
     monkeypatch.setenv("NHLAB_CACHE_DIR", str(tmp_path / "above" / "cache"))
     before = os.umask(0)
@@ -158,6 +161,7 @@ def test_the_folder_is_private_whatever_the_umask(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o775, 0o770, 0o707, 0o1777])
+@has_owners
 def test_a_folder_that_others_may_write_is_refused_with_one_warning(mode, place):
     plant(place, 0o600)
     place.chmod(mode)
@@ -167,6 +171,7 @@ def test_a_folder_that_others_may_write_is_refused_with_one_warning(mode, place)
     assert not list(place.glob("*.nbc")) and len(list(place.iterdir())) == 1
 
 
+@has_owners
 def test_a_folder_of_someone_else_is_refused(place, monkeypatch):
     plant(place, 0o600)
     uid = os.geteuid()
@@ -176,6 +181,7 @@ def test_a_folder_of_someone_else_is_refused(place, monkeypatch):
 
 
 @pytest.mark.parametrize("below", ["", "below"])
+@has_owners
 def test_a_link_of_someone_else_is_refused(below, place, tmp_path, monkeypatch):
     """It leads to a folder of ours, into which we would write."""
     monkeypatch.setenv("NHLAB_CACHE_DIR", str(place / below))
@@ -196,6 +202,7 @@ def test_a_link_of_someone_else_is_refused(below, place, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o757])
+@has_owners
 def test_a_folder_below_one_that_others_may_write_is_refused(mode, tmp_path, place, monkeypatch):
     """They might move it away, and put there another one of ours that they filled."""
     monkeypatch.setenv("NHLAB_CACHE_DIR", str(place / "a" / "b"))
@@ -208,6 +215,7 @@ def test_a_folder_below_one_that_others_may_write_is_refused(mode, tmp_path, pla
     assert program().text == PLANTED.decode()
 
 
+@has_owners
 def test_links_above_are_looked_behind(tmp_path, place, monkeypatch):
     """Open to others is not the folder with the link but the one it leads to."""
     (tmp_path / "open" / "home" / "nhlab").mkdir(parents=True, mode=0o700)
@@ -236,6 +244,7 @@ ME, ROOT, OTHER = 1000, 0, 1001
         (0o1777, OTHER, OTHER, False),
     ],
 )
+@has_owners
 def test_who_may_move_what_is_in_a_folder(mode, uid, gid, firm, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: ME)
     status = os.stat_result((mode, 0, 0, 1, uid, gid, 0, 0, 0, 0))
@@ -258,6 +267,7 @@ def test_a_link_of_ours_is_followed(place, tmp_path):
 
 
 @pytest.mark.parametrize("mode", [0o666, 0o620, 0o602])
+@has_owners
 def test_a_file_that_others_may_write_is_not_read(mode, place, made):
     plant(place, mode)
     assert "def step" in program().text and len(made) == 1
@@ -265,6 +275,7 @@ def test_a_file_that_others_may_write_is_not_read(mode, place, made):
     assert program().text == PLANTED.decode()  # the witness: it is read where it is ours
 
 
+@has_owners
 def test_a_file_of_someone_else_is_not_read(place, made, monkeypatch):
     plant(place, 0o600)
     assert cache.folder() == place
@@ -302,7 +313,8 @@ def test_the_folder_below_the_home(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     assert cache.folder() == tmp_path / "xdg" / "nhlab"
     monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("HOME", "USERPROFILE"):  # the latter on Windows
+        monkeypatch.setenv(name, str(tmp_path))
     assert cache.folder() == tmp_path / ".cache" / "nhlab"
 
 

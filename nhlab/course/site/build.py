@@ -1,0 +1,173 @@
+"""Build the site: gather its sources in a folder, and have Sphinx make pages of them.
+
+Nothing is run and nothing comes from the network: pictures and texts are those the notebooks have
+stored, equations are set by the MathJax, and live figures moved by the Bokeh, that are installed.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+import tomllib
+from importlib.util import find_spec
+from pathlib import Path
+
+import nbformat
+
+from . import links, lite, plug, reference, texts
+from .lesson import Pictures, page
+
+ROOT = Path(__file__).resolve().parents[3]
+HERE = Path(__file__).resolve().parent
+NOTEBOOKS, OUT = ROOT / "notebooks", ROOT / "build/site"
+MATHJAX = "sphinx-mathjax-offline"  # the package that has it; a tenth of it is enough
+EXTENSIONS = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
+
+
+def write(path, text):
+    """Write a file where there may be no folder yet."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def gather(source, live, lite=False):
+    """Put the sources of all pages where Sphinx will read them."""
+    static = source / "_static"
+    pictures = Pictures(static / "pictures", "../_static/pictures")
+    notebooks = {}
+    for path in sorted(NOTEBOOKS.glob("*.ipynb")):
+        notebooks[path.stem] = notebook = nbformat.read(path, as_version=4)
+        figures = plug.html(live.get(path.stem, {}), "../_static")
+        text = nbformat.writes(page(notebook, pictures, "../run.md", figures))
+        write(source / "notebooks" / path.name, text)
+    for path in sorted((HERE / "pages").glob("*.md")):
+        if path.stem == "own" and "own" not in live:
+            continue
+        write(source / path.name, texts.filled(path, ROOT, notebooks, address(), live, lite))
+    for name, text in reference.pages().items():
+        write(source / "api" / f"{name}.rst", text)
+    shutil.copy(ROOT / "CITATION.cff", source)
+    shutil.copytree(ROOT / "figures", source / "figures")
+    gallery = source / "figures/README.md"
+    gallery.write_text(texts.linked(gallery.read_text(encoding="utf-8"), "../"), encoding="utf-8")
+    for name in ("site.css", "icon.svg"):
+        shutil.copy(HERE / name, static)
+    copy_mathjax(static / "mathjax")
+    if live:
+        plug.copy_bokeh(static / "bokeh")
+
+
+def copy_mathjax(folder):
+    """The part of MathJax that our pages use."""
+    whole = Path(find_spec(MATHJAX).submodule_search_locations[0], "static/mathjax")
+    fonts = "output/chtml/fonts/woff-v2"
+    shutil.copytree(whole / fonts, folder / fonts)
+    shutil.copy(whole / "tex-chtml.js", folder)
+
+
+def prune(out):
+    """Remove what Sphinx and its theme ship for their developers and translators."""
+    for path in (p for form in ("*.map", "*.[mp]o", "*macros.html") for p in out.rglob(form)):
+        path.unlink()
+
+
+def address():
+    """Where the project is published, or "" while pyproject.toml does not say whose it is."""
+    if "GITHUB_REPOSITORY" in os.environ:  # where GitHub builds the site
+        return f"https://github.com/{os.environ['GITHUB_REPOSITORY']}"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    url = project["urls"]["Repository"]
+    return "" if "OWNER" in url else url
+
+
+def settings(static):
+    """What Sphinx is told."""
+    options = {
+        "show_toc_level": 2,
+        "home_page_in_toc": True,
+        "navbar_persistent": [],  # search is in the side bar
+        "use_download_button": False,
+        "use_source_button": False,
+    }
+    if url := address():
+        options |= {"repository_url": url, "use_repository_button": True}
+    return {
+        "project": "nhlab",
+        "copyright": "the nhlab authors; texts CC BY 4.0, code BSD 3-Clause",
+        "extensions": EXTENSIONS,
+        "nb_execution_mode": "off",
+        "nb_ipywidgets_js": {},  # no widget is alive here, and these would come from the network
+        "nb_mime_priority_overrides": [("html", "text/html", 0)],
+        "myst_enable_extensions": ["dollarmath", "amsmath", "colon_fence"],
+        "myst_heading_anchors": 3,
+        "suppress_warnings": ["myst.header"],  # a section of a lesson may begin in a lower level
+        "mathjax_path": "mathjax/tex-chtml.js",
+        "mathjax3_config": {"options": {"enableMenu": False}},  # parts of it are not copied
+        "autodoc_member_order": "bysource",
+        "html_theme": "sphinx_book_theme",
+        "html_theme_options": options,
+        "html_title": "nhlab",
+        "html_favicon": "_static/icon.svg",
+        "html_context": {"default_mode": "auto"},  # light or dark as the reader's system is
+        "html_static_path": [str(static)],
+        "html_css_files": ["site.css"],
+        "html_copy_source": False,
+        "html_domain_indices": False,  # of modules; that of names is enough
+        "html_show_sphinx": False,
+    }
+
+
+def write_docstring(app, what, name, thing, options, lines):
+    """Sphinx's way to ask for another form of a docstring: change the list of its lines."""
+    lines[:] = reference.readable(lines)
+
+
+def clear(out):
+    """Make room for the site: nothing is removed but what an earlier build has made."""
+    if out.exists() and any(out.iterdir()) and not (out / ".buildinfo").exists():
+        raise ValueError(f"{out} holds something else than a site: choose another folder by --out")
+    shutil.rmtree(out, ignore_errors=True)
+
+
+def build(out=OUT, live=None, lite=False):
+    """Build the site in a folder; ``live`` has the figures that move, by default the course's."""
+    from sphinx.application import Sphinx
+
+    clear(out)
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder)
+        names = sorted(p.stem for p in NOTEBOOKS.glob("*.ipynb"))
+        gather(source, plug.course(names) if live is None else live, lite)
+        app = Sphinx(
+            source, None, out, source / ".doctrees", "html", settings(source / "_static"),
+            status=None, warningiserror=True,
+        )  # fmt: skip
+        app.connect("autodoc-process-docstring", write_docstring)
+        app.build()
+    prune(out)
+    return app.statuscode
+
+
+def main(args):
+    """The command ``python3 -m nhlab site``: 0 if every page is made and every link good."""
+    parser = argparse.ArgumentParser(prog="python3 -m nhlab site", description=__doc__)
+    parser.add_argument("--out", type=Path, default=OUT, help="the folder of the site")
+    text = "also the lessons in JupyterLite, an experiment: Python in the browser"
+    parser.add_argument("--lite", action="store_true", help=text)
+    given = parser.parse_args(args)
+    out = given.out.resolve()
+    failed = build(out, lite=given.lite)
+    if given.lite:
+        lite.build(ROOT, out / "lite")
+        prune(out / "lite")
+    count, faults = links.check(out)
+    size = sum(f.stat().st_size for f in out.rglob("*") if f.is_file()) / 1e6
+    print(*faults, sep="\n", end="\n" if faults else "")
+    print(f"{len(list(out.rglob('*.html')))} pages, {size:.0f} MB, {count} links checked, ", end="")
+    print(f"{len(faults)} faults; open {out / 'index.html'}")
+    return int(bool(failed or faults))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,123 @@
+"""A notebook as a page to read: its stored outputs, with predictions and solutions folded.
+
+Nothing is run.  What only a running notebook can do is not shown as if it worked: a note says how
+to run the lesson, and exercises have their hints and solution folded in place of the buttons.
+"""
+
+import base64
+import hashlib
+import html
+import re
+import struct
+
+import nbformat
+
+from ...view.panel import RUN
+from ..exercises import exercise, written
+
+READ = """:::{{note}}
+This page is for reading: its pictures are those of the last run{live}. Sliders, play buttons and
+the check of your answers work when [the lesson runs]({run}), on your computer or in the cloud;
+where the text says *run*, *drag* or *press*, it speaks of that. What was measured after each
+prediction, hints and solutions are folded: decide first.
+:::"""
+MOVING = "; figures with sliders below them move here too"
+DATA = r"data:image/png;base64,([\w+/=]+)"
+EXERCISE = re.compile(r'nh\.check\("(\d\d\.\d+)"')
+# Sphinx puts displays with line breaks into an environment without tags, unless they have one.
+TAGGED = re.compile(r"\$\$((?:(?!\$\$).)*?\\\\(?:(?!\$\$).)*?\\tag(?:(?!\$\$).)*?)\$\$", re.DOTALL)
+FOLD = "<details><summary>{}</summary>\n\n{}\n\n</details>"
+RAW = "\n\n``````{{raw}} html\n{}\n``````\n\n"  # HTML in a page of text, whatever is in it
+
+
+class Pictures:
+    """The pictures of the lessons as files, so that a page can be shown before they have come."""
+
+    def __init__(self, folder, url):
+        self.folder, self.url = folder, url
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def image(self, data, alt):
+        """The HTML that shows a picture (base64) and says what is on it."""
+        png = base64.b64decode(data)
+        name = hashlib.sha256(png).hexdigest()[:16] + ".png"
+        (self.folder / name).write_bytes(png)
+        width, height = struct.unpack(">II", png[16:24])
+        size = f'width="{width}" height="{height}" loading="lazy" class="picture"'
+        return f'<img alt="{html.escape(alt)}" src="{self.url}/{name}" {size}>'
+
+
+def page(notebook, pictures, run, live=None):
+    """The notebook of the page; ``run`` is the address of how to run a lesson.
+
+    ``live`` has the HTML of figures that move, by a piece of the code that makes their panels.
+    """
+    live = dict(live or {})
+    found = [c for cell in notebook.cells for c in read(cell, pictures, run, live)]
+    if left := [code for code in live if not any(code in c.source for c in notebook.cells)]:
+        raise ValueError(f"no cell has the code {left[0]!r} of a live figure")
+    first = found[0]
+    head, _, rest = first.source.partition("\n\n")
+    note = READ.format(run=run, live=MOVING if live else "")
+    first.source = f"{head}\n\n{note}\n\n{rest}"
+    return nbformat.v4.new_notebook(cells=found, metadata=notebook.metadata)
+
+
+def read(cell, pictures, run, live):
+    """A cell as it is read, followed by cells of text with its folded parts."""
+    if cell.cell_type != "code":
+        cell.source = TAGGED.sub(r"\\begin{equation}\1\\end{equation}", cell.source)
+        return [cell]
+    moving = next((x for code, x in live.items() if code in cell.source), None)
+    outputs, text = [], []
+    for output in cell.outputs:
+        data = output.get("data", {})
+        if "text/markdown" in data:  # a prediction; its picture gives the answer away
+            text.append(prediction(data["text/markdown"], pictures, run, moving))
+        elif data.get("text/plain", "").startswith("Not answered yet"):
+            text += [solution(name) for name in EXERCISE.findall(cell.source)]
+        else:
+            if "<img" in data.get("text/html", ""):
+                data.pop("image/png", None)
+                data["text/html"] = shown(data["text/html"], pictures, run, moving)
+            outputs.append(output)
+    cell.outputs = outputs
+    return [cell, *(nbformat.v4.new_markdown_cell(x) for x in text)]
+
+
+def invitation(run):
+    """In place of the advice to run the notebook: where it says how."""
+    return f'<a href="{re.sub("[.]md$", ".html", run)}">{RUN}</a>'
+
+
+def shown(text, pictures, run, moving):
+    """The HTML of a picture or panel, with the picture as a file, or with what moves."""
+    if moving:
+        return moving
+    text = re.sub(
+        rf'<img alt="([^"]*)"[^>]*src="{DATA}"[^>]*>',
+        lambda found: pictures.image(found[2], html.unescape(found[1])),
+        text,
+    )
+    return text.replace(RUN, invitation(run))
+
+
+def prediction(text, pictures, run, moving):
+    """The question and the choices, framed; below them what was measured, folded."""
+
+    def picture(found):
+        alt = found[1].removesuffix(RUN).strip()
+        return RAW.format(moving) if moving else pictures.image(found[2], alt)
+
+    text = re.sub(rf"!\[([^\]]*)\]\({DATA}\)", picture, text)
+    text = text.replace(f"*{RUN}*", "" if moving else f"*{invitation(run)}*")
+    return f"::::{{admonition}} Predict\n:class: predict\n\n{text}\n::::"
+
+
+def solution(name):
+    """The hints and the solution of an exercise, one after the other, each folded."""
+    hints, code = written(name)
+    why = " ".join((exercise(name).__doc__ or "").split())
+    parts = [(f"Hint {k}", x) for k, x in enumerate(hints, 1)]
+    parts.append(("Solution", f"```python\n{code}\n```\n\n{why}"))
+    return "\n\n".join(FOLD.format(f"{head} for exercise {name}", x) for head, x in parts)
