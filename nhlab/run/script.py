@@ -77,12 +77,12 @@ def of_system(system, free):
 
 
 def completion(system, free):
-    """(q, v) -> v with the free components of v and A(q) v = 0, and g(q), which should be 0."""
+    """(q, v) -> v with the free components of v and A(q) v + b = 0, and g(q), which should be 0."""
     s, bound = Frame(system), [k for k in range(len(system.v)) if k not in free]
     given = tuple(dummy(f"{u.name}_given") if k in bound else u for k, u in enumerate(system.v))
     stage = Stage(
         unknowns=tuple(system.v[k] for k in bound),
-        equations=tuple(dot(row, system.v) for row in s.at.table(system.short.A)),
+        equations=_constraints(s, system.v),
         guess=tuple(given[k] for k in bound),
     )
     update = (*system.v, *map(s.at, system.short.holonomic))
@@ -99,9 +99,14 @@ def _stated(s, carry, stages, update, args=None, let=()):
 
 
 def _read(s):
-    """The energy and A v at (t, q, v)."""
-    A = s.at.table(s.system.short.A)
-    return s.at(s.system.short.E), *(dot(row, s.system.v) for row in A)
+    """The energy and A v + b at (t, q, v)."""
+    return s.at(s.system.short.E), *_constraints(s, s.system.v)
+
+
+def _constraints(s, v):
+    """A v + b."""
+    S = s.system.short
+    return tuple(dot(row, v) + s.at(b) for row, b in zip(s.at.table(S.A), S.b, strict=True))
 
 
 def reading_of_p(system):
@@ -126,7 +131,7 @@ def projected(system):
     mu = tuple(dummy(f"mu{k}") for k in range(s.m))
     parts = zip(s.at.table(S.G), s.force(mu), momentum, strict=True)
     rows = [dot(row, w) + f - p for row, f, p in parts]
-    rows += [dot(row, w) for row in s.at.table(S.A)]
+    rows += _constraints(s, w)
     there = Place(S, dict(zip(system.v, w, strict=True)), s.let)
     stage = Stage((*w, *mu), tuple(rows), (sp.S.Zero,) * (s.n + s.m))
     return _stated(s, (*s.q, *system.v), (stage,), [there(S.E)])
@@ -179,8 +184,8 @@ def _arguments(system, method):
     if "alpha" in {f.name for f in fields(method)}:
         method = replace(method, alpha=ALPHA)
     named = {s.name: f"par.{s.name}" for s in system.parameters}
-    scales = [f"scale2.{k}" for k in range(len(system.v))]
-    found = method.arguments(system.varied(named, system.is_definite), scales)
+    shares = [f"share.{k}" for k in range(len(system.v))]
+    found = method.arguments(system.varied(named, system.is_definite), shares)
     return ["alpha" if x == ALPHA else x for x in found]
 
 
@@ -190,7 +195,7 @@ def _kind(method):
 
 
 def beginning(system, discrete, reflects):
-    """(q, v) -> (scale2, p): Newton's scales and the momentum that arrives at q0."""
+    """(q, v) -> (shares, p): the shares of the velocities and the momentum that arrives at q0."""
     s, let = Frame(system), []
     motion = motion_stage(system, s.t, s.q, system.v, let)
     a, lam = motion.unknowns[: s.n], motion.unknowns[s.n :]
@@ -199,12 +204,12 @@ def beginning(system, discrete, reflects):
         p = [x + s.h / 2 * f for x, f in zip(p, s.force(lam), strict=True)]
         stage, p = _arriving(s, p)
         stages.append(stage)
-    update = (*_scale2(system.v, a, s.h, let), *p)
+    update = (*_shares(system.v, a, s.h, let), *p)
     return _stated(s, (*s.q, *system.v), stages, update, let=let)
 
 
 def beginning_of_two(system, discrete, reflects, symmetric):
-    """(q0, q1) -> (scale2, v, p0, p1): the same, and the momentum that arrives at q1."""
+    """(q0, q1) -> (shares, v, p0, p1): the same, and the momentum that arrives at q1."""
     s, let = Frame(system), []
     q1 = tuple(dummy(f"{x.name}_1") for x in s.q)
     let += [(u, (b - a) / s.h) for u, a, b in zip(system.v, s.q, q1, strict=True)]
@@ -213,8 +218,8 @@ def beginning_of_two(system, discrete, reflects, symmetric):
     if reflects and s.m:
         stage, p = _arriving(s, p)
         stages.append(stage)
-    scale2 = _scale2(system.v, [sp.S.Zero] * s.n, s.h, let)
-    update = (*scale2, *system.v, *p, *Ld.p_plus)
+    shares = _shares(system.v, [sp.S.Zero] * s.n, s.h, let)
+    update = (*shares, *system.v, *p, *Ld.p_plus)
     return _stated(s, (*s.q, *q1), stages, update, (s.alpha, *s.parameters), (*let, *Ld.let))
 
 
@@ -224,8 +229,8 @@ def _arriving(s, p):
     return stage, [x - 2 * f for x, f in zip(p, s.force(mu), strict=True)]
 
 
-def _scale2(v, a, h, let):
-    """``methods.method.velocity_scale``, squared, as expressions."""
+def _shares(v, a, h, let):
+    """``methods.method.velocity_shares`` as expressions."""
 
     def larger(x, y, name):
         let.append((dummy(name), sp.Piecewise((x, x > y), (y, True))))
@@ -236,7 +241,7 @@ def _scale2(v, a, h, let):
     for x in sizes[1:]:
         whole = larger(whole, x, "whole")
     least = [larger(x, sp.Float(1e-6) * whole, "scale") for x in sizes]
-    return [sp.Piecewise((x**2, whole > 0), (sp.S.One, True)) for x in least]
+    return [sp.Piecewise((x / whole, whole > 0), (sp.S.One, True)) for x in least]
 
 
 def on_step(system, frame, symmetric):

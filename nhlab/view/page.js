@@ -173,9 +173,9 @@ class Call {  // what the controls ask for
         const near = (x, y) => Math.abs(x - y) <= 1e-11 + 1e-11 * Math.abs(y);
         return v.map((x, k) => near(x, given[k]) ? given[k] : clean(x));
     }
-    arguments(method, names, scale2) {
+    arguments(method, names, shares) {
         const known = {alpha: this.alpha(method), ...this.named};
-        scale2.forEach((x, k) => known[`scale2.${k}`] = x);
+        shares.forEach((x, k) => known[`share.${k}`] = x);
         return names.map(x => typeof x === "string" ? known[x] : x);
     }
 }
@@ -187,18 +187,18 @@ function begin(run) {  // the first row or rows, and Newton's scales
     if (call.second) {
         const given = [...q0, ...call.second, call.alpha(method), ...par];
         const [ok, , ...x] = method.second(0, h, ...given);
-        const [scale2, v, p0, p1] = [0, 1, 2, 3].map(k => x.slice(k * n, (k + 1) * n));
+        const [shares, v, p0, p1] = [0, 1, 2, 3].map(k => x.slice(k * n, (k + 1) * n));
         if (!ok) throw Error("there is no motion through q0 and q1");
         run.rows.push(...join({q: q0, p: p0, v, lam: none}));
         run.rows.push(...join({q: call.second, p: p1, v, lam: none}));
-        return scale2;
+        return shares;
     }
     const [ok, , ...x] = method.begin(0, h, ...q0, ...call.v0, ...par);
     if (!ok) throw Error("there is no motion from this start");
-    const first = {q: q0, p: x.slice(n), v: call.v0, lam: none}, scale2 = x.slice(0, n);
+    const first = {q: q0, p: x.slice(n), v: call.v0, lam: none}, shares = x.slice(0, n);
     if (method.variable) {
         const row = [...q0, ...first.p, ...call.v0, ...none];
-        const args = call.arguments(method, method.first.arguments, scale2);
+        const args = call.arguments(method, method.first.arguments, shares);
         const [good, , ...new_] = method.first.step(0, h, ...row, ...args);
         const v = new_.slice(s.q.length + n, s.q.length + 2 * n), alpha = call.alpha(method);
         const e = method.on_step(0, h, ...q0, ...v, alpha, alpha, ...par)[2];
@@ -207,15 +207,15 @@ function begin(run) {  // the first row or rows, and Newton's scales
         if (good) run.rows.push(h, h, ...new_, h, e);
         else run.stop = {step: 0, time: 0};
     } else run.rows.push(...join(first));
-    return scale2;
+    return shares;
 }
 
 function integrate(method, call) {
     const run = new Run(call.system, method, call), {h, steps, par} = call;
     if (method.reference) run.rows.push(...call.q0, ...call.v0, ...Array(run.system.m).fill(0));
-    const scale2 = method.reference ? null : begin(run);
+    const shares = method.reference ? null : begin(run);
     if (run.stop) return run;
-    const args = method.reference ? par : call.arguments(method, method.arguments, scale2);
+    const args = method.reference ? par : call.arguments(method, method.arguments, shares);
     const state = run.rows.slice(-run.width);
     const done = method.loop(state, run.rows, run.length - 1, steps, 1, 0, h, ...args);
     if (done < steps) run.stop = {step: done, time: run.t.at(-1)};

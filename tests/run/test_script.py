@@ -9,6 +9,7 @@ import subprocess
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import nhlab as nh
 from nhlab.mechanics.velocities import free_velocities
@@ -32,6 +33,19 @@ OTHERS += [nh.Reversible(), nh.DiscreteGradient(), nh.Composition(), nh.EDLA(0.5
 MANY = {name: METHODS for name in nh.systems.catalogue} | {
     name: METHODS + OTHERS for name in ("particle", "kepler", "driven")
 }
+
+
+def braked():
+    """A sleigh with drag, on a belt that moves: forces and affine constraints."""
+    sleigh, (x, y, theta) = nh.systems.sleigh(), nh.symbols("x y theta")
+    vx, vy, _ = sleigh.v
+    c = nh.symbols("c")
+    forces, row = {x: -c * vx, y: -c * vy}, sleigh.constraints[0] - sp.sin(theta) / 3
+    numbers = {**sleigh.parameters, c: 0.2}
+    start = {"q0": [0, 0, 0.5], "v0": [1 / 3, 0, 0.7]}
+    return sleigh.remade(constraints=[row], forces=forces, parameters=numbers, name="", **start)
+
+
 RUN = """
 const found = runs.map(([system, methods]) => methods.map(([method, readings]) => {
     const run = integrate(method, new Call({systems: [system], T: 3}, {h: 0.05}));
@@ -67,8 +81,8 @@ def readings(system, method):
 @pytest.fixture(scope="module")
 def found():
     """Everything computed by one node: (name, repr of the method) -> what it found."""
-    systems = {name: getattr(nh.systems, name)() for name in MANY}
-    pairs = {name: list(treated(s, MANY[name])) for name, s in systems.items()}
+    systems = {name: getattr(nh.systems, name)() for name in MANY} | {"braked": braked()}
+    pairs = {name: list(treated(s, MANY.get(name, METHODS))) for name, s in systems.items()}
     script = []
     for name, s in systems.items():
         q0, v0 = (np.array(x, float) for x in (s.q0, s.v0))
@@ -87,9 +101,9 @@ def found():
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("name", nh.systems.catalogue)
+@pytest.mark.parametrize("name", [*nh.systems.catalogue, "braked"])
 def test_runs_and_readings_are_the_library_s(found, name):
-    title = nh.systems.catalogue[name].title
+    title = nh.systems.catalogue[name].title if name in nh.systems.catalogue else ""
     own = [pair for (system, _), pair in found.items() if system == title]
     assert len(own) >= 5
     for (system, method), got in own:
