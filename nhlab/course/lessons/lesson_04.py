@@ -429,7 +429,8 @@ def prediction_2():
     $(sg)^{-1}\tfrac{d}{dt}(sg)=g^{-1}s^{-1}s\,\dot g=g^{-1}\dot g$.
 
     Now choose *the body*: the axes of the body are painted on it in another position, the motion
-    stays. Then it is the other way round.
+    stays. Then it is the other way round. What is written in components along the body's axes
+    alone, as the kinetic energy, does not notice how the world is turned.
     """
     truth = {
         (False, True): "The components of the velocity in space, not those in the body",
