@@ -265,7 +265,7 @@ def equations(system, method):
     base = getattr(method, "method", method)
     if isinstance(base, nh.Reversible) and system.is_mechanical:
         return nodes.reversible
-    if isinstance(base, (nh.DLA, nh.Variational)):
+    if isinstance(base, (nh.DLA, nh.Variational)) and not hasattr(system, "group"):
         return nodes.composed(Step)
     return None if isinstance(method, nh.Reference) else at_nodes
 

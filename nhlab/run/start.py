@@ -6,6 +6,7 @@ from copy import copy
 
 import numpy as np
 
+from ..codegen.careful import careful_step
 from ..codegen.evaluate import joined
 from ..methods.layout import Rows
 from ..methods.method import velocity_shares
@@ -210,12 +211,19 @@ def first_acceleration(system, t, q, v):
 
 
 def one_step(method, system, t, h, rows, shares):
-    """One step of a row or of a batch of rows; NaN where it fails."""
-    if rows.ndim == 1:
-        args = method.arguments(system, shares.tolist())
-        ok, *new = method.program(system).one_step(t, float(h), *rows.tolist(), *args)
-        return np.array(new[1:]) if ok else np.full(len(rows), np.nan)
-    args = method.arguments(system, shares.T)
-    with np.errstate(all="ignore"):
-        ok, _, *new = method.program(system).numpy(t, h, *rows.T, *args)
-    return np.where(np.asarray(ok)[..., None], joined(new, rows.shape[:1]), np.nan)
+    """One step of a row or of a batch of rows, with pivoting where need be; NaN where it fails."""
+    program, one = method.program(system), rows.ndim == 1
+    args = method.arguments(system, shares.tolist() if one else shares.T)
+    if one:
+        ok, *new = program.one_step(t, float(h), *rows.tolist(), *args)
+        found, failed = (np.array(new[1:]), []) if ok else (rows.copy(), [()])
+    else:
+        with np.errstate(all="ignore"):
+            ok, _, *new = program.numpy(t, h, *rows.T, *args)
+        found = joined(new, rows.shape[:1])
+        failed = np.flatnonzero(~np.broadcast_to(ok, len(rows)))
+    for k in failed:
+        own = [float(np.broadcast_to(x, rows.shape[:-1])[k]) for x in (t, h, *args)]
+        again = careful_step(program.statement, *own[:2], rows[k].tolist(), own[2:])
+        found[k] = again.carry if again.ok else np.nan
+    return found

@@ -273,3 +273,13 @@ def test_one_run_begins_as_one_of_many(given, method):
             x, y = getattr(one, name), getattr(alone, name)
             assert x.shape == y.shape and x.shape[0] == 1
             np.testing.assert_allclose(x, y, rtol=1e-13, atol=1e-14, err_msg=name)
+
+
+def test_a_first_step_for_which_cpython_raises_is_taken_alone_as_in_company():
+    """1/x at x = 0, in the branch of a Piecewise that is not taken; NumPy goes on."""
+    x, vx = nh.symbols("x vx")
+    system = nh.System((x,), (vx,), vx**2 / 2 - sp.Piecewise((x**4, x < 1), (1 / x, True)))
+    start = functools.partial(Start, system, nh.EDLA(0.0, True), steps=1)
+    alone, many = start([0.0], [1.0], h=0.1), start([[0.0]], [[1.0]], h=0.1, parameters={})
+    assert np.isfinite(alone.state).all()
+    np.testing.assert_allclose(alone.state, many.state, rtol=1e-14)
