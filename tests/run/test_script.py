@@ -32,6 +32,23 @@ OTHERS += [nh.Reversible(), nh.DiscreteGradient(), nh.Composition(), nh.EDLA(0.5
 MANY = {name: METHODS for name in nh.systems.catalogue} | {
     name: METHODS + OTHERS for name in ("particle", "kepler", "driven")
 }
+
+
+def words():
+    """A system whose names are words of JavaScript, or of the generated text."""
+    q = new, let, h, lam_0 = nh.symbols("new let h lam_0")
+    v = var, this, t, delete = nh.symbols("var this t delete")
+    (function,) = nh.symbols(["function"])
+    L = (
+        (var**2 + this**2 + t**2 + delete**2) / 2
+        - function * (new**2 + let**2 + h**4)
+        + new * lam_0
+    )
+    start = {"q0": (0.1, 1, 0.2, 0.3), "v0": (1, 0.5, 1, -0.2)}
+    parameters = {function: 0.7}
+    return nh.System(q, v, L, [t - let * var], parameters=parameters, name="words", **start)
+
+
 RUN = """
 const found = runs.map(([system, methods]) => methods.map(([method, readings]) => {
     const run = integrate(method, new Call({systems: [system], T: 3}, {h: 0.05}));
@@ -67,8 +84,8 @@ def readings(system, method):
 @pytest.fixture(scope="module")
 def found():
     """Everything computed by one node: (name, repr of the method) -> what it found."""
-    systems = {name: getattr(nh.systems, name)() for name in MANY}
-    pairs = {name: list(treated(s, MANY[name])) for name, s in systems.items()}
+    systems = {name: getattr(nh.systems, name)() for name in MANY} | {"words": words()}
+    pairs = {name: list(treated(s, MANY.get(name, METHODS))) for name, s in systems.items()}
     script = []
     for name, s in systems.items():
         q0, v0 = (np.array(x, float) for x in (s.q0, s.v0))
@@ -87,9 +104,9 @@ def found():
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("name", nh.systems.catalogue)
+@pytest.mark.parametrize("name", [*nh.systems.catalogue, "words"])
 def test_runs_and_readings_are_the_library_s(found, name):
-    title = nh.systems.catalogue[name].title
+    title = nh.systems.catalogue[name].title if name in nh.systems.catalogue else name
     own = [pair for (system, _), pair in found.items() if system == title]
     assert len(own) >= 5
     for (system, method), got in own:
