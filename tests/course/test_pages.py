@@ -33,7 +33,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium o
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = 2  # of each figure, at random
-NAMES = [*STATEMENTS, "00.3", "01.3", "01.6", "05.2", "05.4", "sleigh"]
+NAMES = [*STATEMENTS, "00.3", "05.2", "sleigh"]
 # What the sources of the curves hold, row by row, after some controls were set.
 SHOWN = """([k, values]) => {
     const page = nhlab_pages[k];

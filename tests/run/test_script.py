@@ -43,7 +43,24 @@ def braked():
     forces, row = {x: -c * vx, y: -c * vy}, sleigh.constraints[0] - sp.sin(theta) / 3
     numbers = {**sleigh.parameters, c: 0.2}
     start = {"q0": [0, 0, 0.5], "v0": [1 / 3, 0, 0.7]}
-    return sleigh.remade(constraints=[row], forces=forces, parameters=numbers, name="", **start)
+    return sleigh.remade(
+        constraints=[row], forces=forces, parameters=numbers, name="braked", **start
+    )
+
+
+def words():
+    """A system whose names are words of JavaScript, or of the generated text."""
+    q = new, let, h, lam_0 = nh.symbols("new let h lam_0")
+    v = var, this, t, delete = nh.symbols("var this t delete")
+    (function,) = nh.symbols(["function"])
+    L = (
+        (var**2 + this**2 + t**2 + delete**2) / 2
+        - function * (new**2 + let**2 + h**4)
+        + new * lam_0
+    )
+    start = {"q0": (0.1, 1, 0.2, 0.3), "v0": (1, 0.5, 1, -0.2)}
+    parameters = {function: 0.7}
+    return nh.System(q, v, L, [t - let * var], parameters=parameters, name="words", **start)
 
 
 RUN = """
@@ -81,7 +98,8 @@ def readings(system, method):
 @pytest.fixture(scope="module")
 def found():
     """Everything computed by one node: (name, repr of the method) -> what it found."""
-    systems = {name: getattr(nh.systems, name)() for name in MANY} | {"braked": braked()}
+    systems = {name: getattr(nh.systems, name)() for name in MANY}
+    systems |= {"braked": braked(), "words": words()}
     pairs = {name: list(treated(s, MANY.get(name, METHODS))) for name, s in systems.items()}
     script = []
     for name, s in systems.items():
@@ -101,9 +119,9 @@ def found():
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("name", [*nh.systems.catalogue, "braked"])
+@pytest.mark.parametrize("name", [*nh.systems.catalogue, "braked", "words"])
 def test_runs_and_readings_are_the_library_s(found, name):
-    title = nh.systems.catalogue[name].title if name in nh.systems.catalogue else ""
+    title = nh.systems.catalogue[name].title if name in nh.systems.catalogue else name
     own = [pair for (system, _), pair in found.items() if system == title]
     assert len(own) >= 5
     for (system, method), got in own:
