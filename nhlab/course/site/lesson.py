@@ -21,7 +21,7 @@ the check of your answers work when [the lesson runs]({run}), on your computer o
 where the text says *run*, *drag* or *press*, it speaks of that. What was measured after each
 prediction, hints and solutions are folded: decide first.
 :::"""
-MOVING = "; figures with sliders below them move here too"
+MOVING = "; figures that have sliders here can be moved here, too"
 DATA = r"data:image/png;base64,([\w+/=]+)"
 EXERCISE = re.compile(r'nh\.check\("(\d\d\.\d+)"')
 # Sphinx puts displays with line breaks into an environment without tags, unless they have one.
