@@ -29,6 +29,8 @@ _HOME = {
     "run.errors": ("EnsembleError", "IntegrationError", "Interrupted"),
     "geometry.reduction": ("Chaplygin", "Horizontal", "Mixed", "Reduction"),
     "geometry.symmetry": ("Symmetry",),
+    "geometry.linear": ("linearise",),
+    "geometry.report": ("report",),
     "view.widgets": ("explore", "animate", "motion_panel", "panel", "Picture"),
     "course.exercises": ("check", "hint", "solution"),
     "course.figures": ("paper_figure",),

@@ -17,6 +17,8 @@ from .derivatives import jacobian
 from .evaluate import Function
 from .statement import MAXITER, TOLERANCE
 
+EPS = np.finfo(float).eps
+
 
 class Attempt:
     """The outcome: ``ok``, the new ``h`` and ``carry``; if not ok, ``reason`` and ``advice``.
@@ -64,12 +66,16 @@ def _update(statement, symbols):
 
 @lru_cache(256)
 def _prepared(stage, let, symbols):
-    """Functions for the start (guess, scales) and for the equations with their Jacobian."""
+    """Functions for the guess, for the equations with their Jacobian, and for the sizes."""
     J, more = jacobian(stage.equations, stage.unknowns, let)
     entries = [e for row in J for e in row]
-    scale2 = [sp.oo if e is None else e for e in stage.scale2]  # infinite: any correction will do
-    start = Function(symbols, [*stage.guess, *scale2], let)
-    return start, Function((*symbols, *stage.unknowns), [*stage.equations, *entries], more)
+    sizes = [sp.oo if e is None else sp.Abs(e) for e in stage.sizes]  # oo: any correction will do
+    everything = (*symbols, *stage.unknowns)
+    return (
+        Function(symbols, stage.guess, let),
+        Function(everything, [*stage.equations, *entries], more),
+        Function(everything, [*sizes, *stage.weights], let),
+    )
 
 
 def balanced(x):
@@ -86,14 +92,19 @@ def _solution(J, r):
     return None
 
 
+def _round_off(system, J, r, numbers):
+    """The corrections that come of changes of all numbers in their last digit."""
+    signs = np.random.default_rng(1).choice([-1, 1], (4, len(numbers)))
+    moved = system(*np.moveaxis(numbers * (1 + EPS * signs), -1, 0))
+    return np.abs(np.linalg.solve(J, (moved[:, : len(r)] - r).T)).max(1)
+
+
 def _solve(stage, let, known, result):
     """Solve one stage; add its unknowns to ``known`` and return True, or say what failed."""
     n = len(stage.unknowns)
-    start, system = _prepared(stage, let, tuple(known))
-    values = start(*known.values())
-    x = values[:n]
+    guess, system, sizes = _prepared(stage, let, tuple(known))
     tolerance = 0.3 if stage.predictor else TOLERANCE  # a guess need not be better
-    near = tolerance * np.hypot(np.sqrt(values[n:]), x)  # whose squares may overflow
+    x = guess(*known.values())
     for _ in range(MAXITER):
         values = system(*known.values(), *x)
         r, J = values[:n], values[n:].reshape(n, n)
@@ -108,7 +119,13 @@ def _solve(stage, let, known, result):
             result.advice = "The constraints or the discrete Lagrangian degenerate at this state."
             return False
         x = x - d
-        if np.all(np.abs(d) <= near) and np.isfinite(x).all():
+        size, weight = np.split(sizes(*known.values(), *x), 2)
+        speed = size[weight != 0].sum()
+        near = tolerance * (size + weight * speed)
+        if not np.all(np.abs(d) <= near):
+            lost = _round_off(system, J, r, [*known.values(), *(x + d)])
+            near = np.maximum(near, np.minimum(lost, tolerance * speed))
+        if np.isfinite(x).all() and np.all(np.abs(d) <= near):
             known |= dict(zip(stage.unknowns, x.tolist(), strict=True))
             return True
     result.reason = f"Newton's method did not converge in {MAXITER} iterations"

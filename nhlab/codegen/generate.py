@@ -17,8 +17,6 @@ from .block import Block
 from .derivatives import dot, jacobian, needed, total
 from .statement import TOLERANCE, dummy
 
-NEAR = sp.Float(f"{TOLERANCE**2:.3g}")
-
 
 @dataclass
 class Newton:
@@ -142,7 +140,7 @@ def split(stage, let):
     for part in sorted(blocks, key=lambda b: (blocks[b], min(b))):
         lists = {
             name: tuple(getattr(stage, name)[i] for i in sorted(part))
-            for name in ("unknowns", "equations", "guess", "scale2")
+            for name in ("unknowns", "equations", "guess", "sizes", "weights")
         }
         yield replace(stage, **lists)
 
@@ -224,15 +222,23 @@ def _solved(block, stage, statement):
     correct = [(u, u - d[k]) for k, u in enumerate(stage.unknowns)]
     if stage.predictor:
         return [*block.before, *start, *block.inside, *correct], [], []
-    near = {}  # what the square of a correction must not exceed
-    for k, (u, scale2) in enumerate(zip(stage.unknowns, stage.scale2, strict=True)):
-        if curved[k] and scale2 is not None:
-            near[k] = dummy("near")
-            start.append((near[k], sp.Mul(NEAR, scale2 + u**2, evaluate=False)))
-    tests = [sp.Le(d[k] ** 2, limit, evaluate=False) for k, limit in near.items()]
-    loop = Newton([*block.inside, *correct], tests)
-    results = [*stage.unknowns, *near.values()]  # beside infinity any correction would be small
-    return [*block.before, *start, loop], [loop.ok], results
+    sizes, limits = _limits(stage)
+    tests = [sp.Le(sp.Abs(d[k]), limit, evaluate=False) for k, limit in limits.items() if curved[k]]
+    loop = Newton([*block.inside, *correct, *sizes], tests)
+    return [*block.before, *start, loop], [loop.ok], [*stage.unknowns]
+
+
+def _limits(stage):
+    """Lines for the sizes of the unknowns, and by index what their corrections must not exceed."""
+    sizes = {k: e for k, e in enumerate(stage.sizes) if e is not None}
+    lines = {k: (dummy("near"), TOLERANCE * sp.Abs(e)) for k, e in sizes.items()}
+    limits, speed = {k: near for k, (near, _) in lines.items()}, dummy("near_all")
+    kind = [k for k in lines if stage.weights[k] != 0]
+    if len(kind) < 2:  # they would be the one once more
+        return [*lines.values()], limits
+    whole = (speed, total(limits[k] for k in kind))
+    limits |= {k: limits[k] + stage.weights[k] * speed for k in kind}
+    return [*lines.values(), whole], limits
 
 
 def _linear(block, system):

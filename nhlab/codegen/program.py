@@ -29,14 +29,14 @@ def _fingerprint():
 
 @contextmanager
 def at_work(what, after=3.0):
-    """Show after some seconds that a derivation is at work, and for how long; Ctrl-C stops it."""
-    done = threading.Event()
+    """Show after some seconds what is at work, and for how long; Ctrl-C stops it."""
+    done, bar_format = threading.Event(), "{desc}; Ctrl-C stops it ({elapsed})"
 
     def show():
         if not done.wait(after):
             from tqdm.auto import tqdm
 
-            with tqdm(desc=what, bar_format="{desc} ({elapsed})", leave=False) as bar:
+            with tqdm(desc=what, bar_format=bar_format, leave=False) as bar:
                 bar.start_t -= after
                 while not done.wait(0.5):
                     bar.refresh()
@@ -45,6 +45,8 @@ def at_work(what, after=3.0):
     thread.start()
     try:
         yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"interrupted while {what}; no step was taken") from None
     finally:
         done.set()
         thread.join()
@@ -79,7 +81,7 @@ class Program:
         kept = cache.read(f"{self.name}.py")
         if kept is not None:
             return kept.decode()
-        with at_work("deriving the equations of a step; Ctrl-C stops it"):
+        with at_work("deriving the equations of a step"):
             text = generate(self.statement)
         cache.write(f"{self.name}.py", text.encode())
         return text

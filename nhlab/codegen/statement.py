@@ -16,21 +16,24 @@ dummy = partial(sp.Dummy, real=True)  # a symbol that clashes with none of the r
 class Stage:
     """Solve ``equations = 0`` for ``unknowns`` by Newton's method, starting from ``guess``.
 
-    Newton stops when each correction d has d**2 <= TOLERANCE**2 (guess**2 + scale2); None leaves
-    out an unknown that enters linearly and is right as soon as the others are.  A ``predictor``
-    is a guess for a later stage, for which one iteration will do.
+    Newton stops when each correction d has |d| <= TOLERANCE (|size| + weight * speed).  The
+    ``sizes`` are the unknowns themselves, if not given; None leaves out an unknown that enters
+    linearly and is right as soon as the others are.  The speed is the sum of all |size|, except
+    those of weight 0, which are of another kind.  So a correction is small beside what was found,
+    not beside a guess.  A ``predictor`` is a guess for a later stage; one iteration will do.
     """
 
     unknowns: tuple
     equations: tuple
     guess: tuple
-    scale2: tuple = ()
+    sizes: tuple = ()
+    weights: tuple = ()
     predictor: bool = False
 
     def __post_init__(self):
-        scale2 = self.scale2 or (1,) * len(self.unknowns)
-        scale2 = tuple(x if x is None else sp.sympify(x, strict=True) for x in scale2)
-        object.__setattr__(self, "scale2", scale2)
+        object.__setattr__(self, "sizes", self.sizes or self.unknowns)
+        weights = (sp.sympify(x, strict=True) for x in self.weights or (1,) * len(self.unknowns))
+        object.__setattr__(self, "weights", tuple(weights))
 
 
 @dataclass(frozen=True)

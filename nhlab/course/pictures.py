@@ -85,13 +85,13 @@ def areas(ax, steps=8, h=1.0):
 
 
 def kick(ax):
-    """One DLA step as two: a kick along A at the node, then a free step."""
+    """One DLA step as two: a kick of -A^T lam at the node, then a free step."""
     A, p = np.array([-0.6, 1.0]), np.array([1.35, 0.35])
     after = p - A * (A @ p) / (A @ A) * 0.8
     ax.plot([0], [0], "o", color=DARK)
     ax.annotate("node $q_k$", (0, 0), (-6, -18), textcoords="offset points")
     _arrow(ax, (0, 0), p, BLUE, "arrives")
-    _arrow(ax, p, after, MIDDLE, r"kick $A^T\lambda$", (4, 10))
+    _arrow(ax, p, after, MIDDLE, r"kick $-A^T\lambda$", (4, 10))
     _arrow(ax, (0, 0), after, ORANGE, "leaves", (-46, 6))
     ax.set(xlim=(-0.4, 2.1), ylim=(-0.6, 1.1), aspect="equal")
     ax.axis("off")

@@ -12,65 +12,29 @@ Cortés 2003, Bloch the book "Nonholonomic Mechanics and Control", MP06 McLachla
 
 from __future__ import annotations
 
-from functools import wraps
-from inspect import signature
-
-from sympy import cos, lambdify, sin, sqrt
+from sympy import cos, sin, sqrt
 
 from ..codegen.derivatives import dot
-from . import exact
 from .exact import suslov_omega as suslov_omega  # public here, beside suslov
 from .groups import SE2, SO3
-from .groupsystem import GroupSystem
-from .system import System, symbols
+from .listing import catalogue as catalogue
+from .listing import listed as _listed
+from .listing import machines as machines
+from .listing import on_groups as on_groups
+from .machines import bicycle as bicycle
+from .machines import car_with_trailer as car_with_trailer
+from .machines import rattleback as rattleback
+from .machines import roller_racer as roller_racer
+from .machines import segway as segway
+from .machines import tilted_disk as tilted_disk
+from .machines import two_wheeled_robot as two_wheeled_robot
+from .system import symbols
 
 # The letters of the formulas: coordinates, their velocities, body velocities.
 t, x, y, z, theta, psi, phi = symbols("t x y z theta psi phi")
 vx, vy, vz, vtheta, vpsi, vphi = symbols("vx vy vz vtheta vpsi vphi")
 w1, w2, w3 = w = symbols("w1 w2 w3")
 quaternion = symbols("qw qx qy qz")
-
-catalogue, on_groups = {}, {}  # name -> function
-
-
-def _listed(source, name=None):
-    """Lists a function that states q, L, constraints and start, and makes it return their system.
-
-    For the statement its keywords are symbols.  Those that occur in L and the constraints become
-    the parameters.  Without q0 the start is the origin, or the identity.
-    """
-
-    def decorate(state):
-        title = state.__name__
-        about = {"name": name or title.replace("_", " "), "source": source}
-        about["exact"] = getattr(exact, title, None)
-
-        @wraps(state)
-        def make(*args, **keywords):
-            try:
-                call = signature(state).bind(*args, **keywords)
-            except TypeError:
-                return state(*args, **keywords)  # which says so in Python's own words
-            call.apply_defaults()
-            numbers = call.arguments
-            letters = {k: symbols(k) for k in numbers}
-            parts = about | state(**letters)
-            formulas = (parts["L"], *parts.get("constraints", ()), *parts.get("holonomic", ()))
-            used = set().union(*(e.free_symbols for e in formulas))
-            parts["parameters"] = {k: n for k, n in numbers.items() if letters[k] in used}
-            origin = parts["group"].identity if "group" in parts else (0,) * len(parts["q"])
-            start = parts.get("q0", origin), parts["v0"]
-            parts["q0"], parts["v0"] = lambdify([*letters.values()], start, "math")(**numbers)
-            if "group" in parts:
-                return GroupSystem(**parts, rule=numbers["rule"])
-            return System(v=symbols([f"v{s}" for s in parts["q"]]), **parts)
-
-        make.title = about["name"]
-        (on_groups if "rule" in signature(state).parameters else catalogue)[title] = make
-        return make
-
-    return decorate
-
 
 # ---------------------------------------------------------------------------- nonholonomic
 
@@ -272,6 +236,8 @@ def suslov(I1=1.0, I2=2.0, I3=2.5, I13=0.5, I23=0.3, rule="cayley"):
     D and L are left-invariant.  The body goes over from one steady rotation, about the axis with
     I13 w1 + I23 w2 = 0, to the opposite one; ``suslov_omega`` gives omega(t) in closed form.  If e3
     is a principal axis (I13 = I23 = 0) every rotation is steady and there is nothing to see.
+    The principal moments of the default, 0.84, 1.90 and 2.76, are those of no body, of which none
+    exceeds the sum of the others; the equations, which need I positive definite, do not mind.
     """
     L = (I1 * w1**2 + I2 * w2**2 + I3 * w3**2) / 2 + (I13 * w1 + I23 * w2) * w3
     return dict(group=SO3, v=w, L=L, constraints=[w3], v0=(0.6, -0.8, 0))

@@ -101,7 +101,7 @@ class Group:
         """The exponential map."""
         x = _columns(xi, "xi")
         half = np.sqrt(self._angle2(x)) / 2
-        return _stack(self._element(x, np.cos(half), np.sinc(half / np.pi) / 2, x[2]))
+        return _stack(self._element(x, np.cos(half), _sinc(half) / 2, x[2]))
 
     def cay(self, xi):
         """The Cayley map (1 - hat(xi)/2)^-1 (1 + hat(xi)/2), which never turns by pi."""
@@ -129,15 +129,15 @@ class Group:
         """1 + (1-cos)/theta^2 ad + (theta-sin)/theta^3 ad^2."""
         z, ad = self._angle2(_columns(xi, "xi"))[..., None, None], self.ad(xi)
         theta, small = np.sqrt(z), z < 1e-6
-        b = np.sinc(theta / 2 / np.pi) ** 2 / 2
-        c = (1 - np.sinc(theta / np.pi)) / np.where(small, 1, z)
+        b = _sinc(theta / 2) ** 2 / 2
+        c = (1 - _sinc(theta)) / np.where(small, 1, z)
         return _apply(np.eye(3) + b * ad + np.where(small, 1 / 6 - z / 120, c) * ad @ ad, eta)
 
     def dexp_inv(self, xi, eta=None):
         """1 - ad/2 + (1 - (theta/2) cot(theta/2))/theta^2 ad^2, for theta < 2 pi."""
         z, ad = self._angle2(_columns(xi, "xi"))[..., None, None], self.ad(xi)
         half, small = np.sqrt(z) / 2, z < 1e-6
-        c = (1 - np.cos(half) / np.sinc(half / np.pi)) / np.where(small, 1, z)
+        c = (1 - np.cos(half) / _sinc(half)) / np.where(small, 1, z)
         return _apply(np.eye(3) - ad / 2 + np.where(small, 1 / 12 + z / 720, c) * ad @ ad, eta)
 
     def dcay_inv(self, xi, eta=None):
@@ -180,8 +180,11 @@ class Group:
         angle = xi[2] if tau == "exp" else 2 * sp.atan(xi[2] / 2)
         return let, list(self._product(g, self._element(xi, cos, sin, angle)))
 
-    def settled(self, g):
-        """The coordinates of the element next to g, which sums may have led off the group."""
+    def settled(self, g, named=list):
+        """The coordinates of the element next to g, which sums may have led off the group.
+
+        Of expressions some get names, by ``named``, before SymPy can put them together.
+        """
         return list(g)
 
     def leaving(self, xi, mu, tau, half):
@@ -309,7 +312,9 @@ class _SO3(Group):
         let += [*zip(y, product, strict=True), (size2, sum(x**2 for x in y))]
         return [*let, (unit, 1 / sp.sqrt(size2))], [x * unit for x in y]
 
-    def settled(self, g):
+    def settled(self, g, named=list):
+        whole = sum(abs(x) for x in g)
+        g = named([x / whole for x in g])  # whose squares do not overflow
         size2 = sum(x * x for x in g)
         size = sp.sqrt(size2) if isinstance(size2, sp.Basic) else np.sqrt(size2)
         return [x / size for x in g]
@@ -374,7 +379,7 @@ class _SE2(Group):
     def log(self, g):
         """xi with exp(xi) = g and |theta| <= pi."""
         half, x, y = self._halves(g)
-        f = np.sinc(half / np.pi)
+        f = _sinc(half)
         return _stack([x / f, y / f, 2 * half])
 
     def cay_inv(self, g):
@@ -424,6 +429,11 @@ def _apply(matrix, x):
     if x is None:
         return matrix
     return np.einsum("...ij,...j->...i", matrix, _stack(_columns(x, "the vector")))
+
+
+def _sinc(x):
+    """sin(x)/x; NumPy's multiplies by pi first, which costs large angles their last digits."""
+    return np.where(x == 0, 1.0, np.sin(x) / np.where(x == 0, 1.0, x))
 
 
 def _cos_sin(angle):

@@ -172,8 +172,8 @@ class GroupSystem(System):
             place = [x.xreplace({s: e}) for x in place]
         return place
 
-    def settled(self, q):
-        return [*q[: self.k], *self.group.settled(q[self.k :])]
+    def settled(self, q, named=list):
+        return [*q[: self.k], *self.group.settled(q[self.k :], named)]
 
     def discretise(self, t, q, v, h, alpha, symmetric):
         return GroupLagrangian(self, t, q, v, h, alpha, symmetric)

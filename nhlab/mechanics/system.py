@@ -290,7 +290,7 @@ class System:
         """Expressions for the place where a step h with velocity v arrives."""
         return [x + h * u for x, u in zip(q, v, strict=True)]
 
-    def settled(self, q):
+    def settled(self, q, named=list):
         """q, a sequence of expressions or arrays, put back where configurations lie."""
         return list(q)
 

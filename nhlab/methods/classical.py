@@ -33,7 +33,7 @@ class RK4(Method):
     def code_key(self):
         return ("RK4",)
 
-    def arguments(self, system, scale2):
+    def arguments(self, system, shares):
         return tuple(system.parameters.values())
 
     def statement(self, system):
@@ -50,7 +50,7 @@ class RK4(Method):
             slopes.append((*system.rate(q, v), *stages[-1].unknowns[: s.n]))
         means = [dot((1, 2, 2, 1), some) / 6 for some in zip(*slopes, strict=True)]
         arrived = [x + h * y for x, y in zip(state, means, strict=True)]
-        arrived[: len(s.q)] = system.settled(arrived[: len(s.q)])
+        arrived[: len(s.q)] = system.settled(arrived[: len(s.q)], s.named)
         impulse = [-h * lam for lam in stages[0].unknowns[s.n :]]
         return Statement(
             t=s.t,

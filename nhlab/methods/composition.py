@@ -99,8 +99,8 @@ class Composition(Method):
     def code_key(self):
         return ("Composition", self.order, *self.method.code_key())
 
-    def arguments(self, system, scale2):
-        return self.method.arguments(system, scale2)
+    def arguments(self, system, shares):
+        return self.method.arguments(system, shares)
 
     def statement(self, system):
         """The base's for (q, v, lam), where lam is that of a whole step: a substep has a part."""
@@ -126,7 +126,7 @@ def at_nodes(base, system):
     """DLA's or Variational's statement for (q, v, lam): p = L_v(q, v) before, v in D after."""
     s, k, n = Frame(system), len(system.q), len(system.v)
     p, v0, lam = base.carry[k : k + n], base.carry[k + n : k + 2 * n], base.carry[k + 2 * n :]
-    s.t, s.scale2 = base.t, base.args[len(base.args) - n :]
+    s.t, s.shares = base.t, base.args[len(base.args) - n :]
     before = Place(system.short, dict(zip(system.v, v0, strict=True)), s.let)
     new = dict(zip(p, map(before, system.short.L_v), strict=True))
     new |= {x: dummy(f"{x.name}_step") for x in system.v}  # DLA's unknowns are called system.v
@@ -150,6 +150,6 @@ def _replaced(new, base):
     def each(expressions):
         return tuple(e if e is None else e.xreplace(new) for e in expressions)
 
-    names = ("unknowns", "equations", "guess", "scale2")
+    names = ("unknowns", "equations", "guess", "sizes", "weights")
     stages = (replace(x, **{k: each(getattr(x, k)) for k in names}) for x in base.stages)
     return tuple(stages), [each(base.update)]

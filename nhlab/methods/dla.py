@@ -46,9 +46,9 @@ class DLA(Method):
     def code_key(self):
         return (*super().code_key(), self.constraint_alpha is None)
 
-    def arguments(self, system, scale2):
+    def arguments(self, system, shares):
         own = () if self.constraint_alpha is None else (self.constraint_alpha,)
-        return (*own, *super().arguments(system, scale2))
+        return (*own, *super().arguments(system, shares))
 
     def statement(self, system):
         s = self.frame(system)
@@ -58,13 +58,13 @@ class DLA(Method):
             unknowns=(*s.v1, *s.lam1),
             equations=equations,
             guess=(*s.guess(), *s.lam),
-            scale2=(*s.scale2, *(None,) * s.m),
+            **s.measured(s.v1),
         )
         return Statement(
             t=s.t,
             h=s.h,
             carry=(*s.q, *s.p, *s.v, *s.lam),
-            args=(*own, s.alpha, *s.parameters, *s.scale2),
+            args=(*own, s.alpha, *s.parameters, *s.shares),
             stages=(stage,),
             update=(*s.q1(s.h), *Ld.p_plus, *s.v1, *s.lam1),
             let=let,

@@ -70,7 +70,7 @@ class EDLA(Method):
             unknowns=(*s.v1, *s.lam1),
             equations=equations,
             guess=(*s.guess(), *s.lam),
-            scale2=(*s.scale2, *(None,) * s.m),
+            **s.measured(s.v1),
             predictor=True,
         )
         # The same equations once more, for unknowns of their own and with h among them.
@@ -84,7 +84,7 @@ class EDLA(Method):
             unknowns=(*f.v1, *f.lam1, f.h),
             equations=(*equations, Ld.E_minus - e - power),
             guess=(*s.v1, *s.lam1, s.h),
-            scale2=(*s.scale2, *(None,) * s.m, 100 * h**2),
+            **s.measured(f.v1, 10 * f.h),
         )
         new_e = e + power if system.is_autonomous and not system.is_forced else Ld.E_plus
         let = dict.fromkeys([(s.h, h**2 / before), *let, *more, *Ld.let])  # now with the energies'
@@ -92,7 +92,7 @@ class EDLA(Method):
             t=s.t,
             h=h,
             carry=(*s.q, *s.p, *s.v, *s.lam, before, e),
-            args=(s.alpha, *s.parameters, *s.scale2),
+            args=(s.alpha, *s.parameters, *s.shares),
             stages=(predict, solve),
             update=(*f.q1(f.h), *Ld.p_plus, *f.v1, *f.lam1, h, new_e),
             let=tuple(let),

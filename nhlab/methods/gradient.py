@@ -13,7 +13,9 @@ from ..mechanics.symbolic import Place
 from .method import Frame, Method
 from .reversible import need_plain
 
-SLOW = 1e-9  # where u.M u is below this part of its usual size, the correction is below round-off
+# Gonzalez' correction divides by u.M u: left out where it is round-off, GAP of the energies, or in
+# slow steps, u.M u < SLOW v.M v, where round-off would grow, SLOW_GAP of them.
+GAP, SLOW, SLOW_GAP = 1e-15, 1e-9, 1e-10
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,12 +88,12 @@ class DiscreteGradient(Method):
     def code_key(self):
         return ("DiscreteGradient",)
 
-    def arguments(self, system, scale2):
-        return (*system.parameters.values(), *scale2)
+    def arguments(self, system, shares):
+        return (*system.parameters.values(), *shares)
 
     def statement(self, system):
         s = Ends(system)
-        n, m, h, let = range(s.n), range(s.m), s.h, s.short
+        n, h, let = range(s.n), s.h, s.short
         F = map(s.place(s.q_m, s.u), system.short.F)
         force = [
             h * (g - dot(row, s.u) - f)
@@ -100,24 +102,22 @@ class DiscreteGradient(Method):
             for i, g, row, f in zip(n, s.gradient(), s.curl(), F, strict=True)
         ]
         stage = Stage(
-            unknowns=(*s.d, *s.kappa, *s.lam1),
+            unknowns=(*s.d, *s.multipliers),
             equations=(
                 *(2 * dot(row, s.half) + f for row, f in zip(s.M, force, strict=True)),
                 *(dot(row, s.u) for row in s.A),
                 *(dot(row, s.v1) for row in s.A1),
             ),
             guess=(sp.S.Zero,) * (s.n + 2 * s.m),
-            scale2=(
-                *(x**2 + y for x, y in zip(system.v, s.scale2, strict=True)),
-                *(s.energy_scale(s.q) for _ in (*s.kappa, *m)),
-            ),
+            sizes=(*(x + y for x, y in zip(system.v, s.d, strict=True)), *s.multipliers),
+            weights=(*s.shares, *(1,) * (2 * s.m)),
         )
         given = [let.backward(R, s.lam1) for R in (s.R0, s.R1)]  # A^T lam in the rows as given
         return Statement(
             t=s.t,
             h=h,
             carry=(*s.q, *system.v, *s.lam),
-            args=(*s.parameters, *s.scale2),
+            args=(*s.parameters, *s.shares),
             stages=(stage,),
             update=(*s.q_1, *s.v1, *((x + y) / 2 for x, y in zip(*given, strict=True))),
             let=s.lets(),
@@ -132,7 +132,13 @@ class Ends(Frame):
         S, let, n, m = system.short, Abbreviations(self.let), range(self.n), range(self.m)
         self.short, v0 = let, system.v
         self.d = tuple(dummy(f"d_{x.name}") for x in v0)  # small, so that its round-off is
-        self.kappa = tuple(dummy(f"kappa{k}") for k in m)
+        self.multipliers = tuple(dummy(f"{x}{k}") for x in ("kappa", "lam") for k in m)
+        units = enumerate(self.shares)  # which make velocities of them, that Newton compares
+        unit = let(total(sp.sqrt(self.at(S.M[i][i])) * share for i, share in units), "unit")
+        self.kappa, self.lam1 = (
+            [unit * x for x in some]
+            for some in (self.multipliers[: self.m], self.multipliers[self.m :])
+        )
         self.u = let.all([x + y for x, y in zip(v0, self.d, strict=True)], "{}_step", v0)
         self.q_1, self.q_m = (
             let.all(
@@ -183,9 +189,15 @@ class Ends(Frame):
         moving = [x for x in self.q if S.depends([[S.E]], {x})]
         diagonal = (self.M[i][i] * y for i, y in enumerate(u))
         Mu = [e if x in moving else sp.S.Zero for x, e in zip(self.q, diagonal, strict=True)]
-        speed2, slow = let(dot(u, Mu), "uMu"), SLOW * self.energy_scale(moving)
-        below = let(sp.Piecewise((speed2, speed2 > slow), (sp.oo, True)), "below")
-        tau = let((U(self.q_1)(S.E) - U(self.q)(S.E) - h * dot(g, u)) / (h * below), "tau")
+        U0, U1, speed2 = (
+            let(U(self.q)(S.E), "U"),
+            let(U(self.q_1)(S.E), "U"),
+            let(dot(u, Mu), "uMu"),
+        )
+        gap = let(U1 - U0 - h * dot(g, u), "gap")
+        few = sp.Piecewise((SLOW_GAP, speed2 < SLOW * self.energy_scale(moving)), (GAP, True))
+        seen = abs(gap) > few * (abs(U0) + abs(U1))
+        tau = let(gap / (h * let(sp.Piecewise((speed2, seen), (sp.oo, True)), "below")), "tau")
         return [x + tau * y for x, y in zip(g, Mu, strict=True)]
 
     def curl(self):
@@ -195,10 +207,10 @@ class Ends(Frame):
         return [[at(slopes[j][i] - slopes[i][j]) for j in n] for i in n]
 
     def energy_scale(self, coordinates):
-        """v.M v for the velocities that Newton's corrections are measured against."""
+        """v.M v of the diagonal of M."""
         M = self.at.table(self.system.short.M)
-        terms = enumerate(zip(self.q, self.scale2, strict=True))
-        return total(M[i][i] * y for i, (x, y) in terms if x in coordinates)
+        terms = enumerate(zip(self.q, self.system.v, strict=True))
+        return total(M[i][i] * y**2 for i, (x, y) in terms if x in coordinates)
 
 
 def _is_quadratic(E, q):

@@ -32,7 +32,7 @@ class Frame:
         self.v1 = system.v
         self.lam1 = tuple(dummy(f"lam{k}") for k in range(self.m))
         self.alpha = dummy("alpha")
-        self.scale2 = tuple(dummy(f"scale2_{name}") for name in system.degrees)  # velocity_scale
+        self.shares = tuple(dummy(f"share_{name}") for name in system.degrees)  # velocity_shares
         self.parameters = tuple(system.parameters)
 
     def force(self, lam):
@@ -57,6 +57,14 @@ class Frame:
         push = zip(self.p, self.v, self.force(self.lam), range(self.n), strict=True)
         return tuple((2 * p - f) / M[i][i] - v for p, v, f, i in push)
 
+    def measured(self, velocities, *others):
+        """By what the corrections of velocities, multipliers and others are measured (Stage)."""
+        weights = self.shares * (len(velocities) // self.n)
+        return {
+            "sizes": (*velocities, *(None,) * self.m, *others),
+            "weights": (*weights, *(0,) * (self.m + len(others))),
+        }
+
     def discrete(self, symmetric, alpha=None):
         """The discrete Lagrangian of the step, with its momenta, energies and constraints."""
         alpha = self.alpha if alpha is None else alpha
@@ -66,6 +74,12 @@ class Frame:
         """All abbreviations: our own, and those of discrete Lagrangians or in lists."""
         lists = [self.let, *(getattr(x, "let", x) for x in others)]
         return tuple(dict.fromkeys(pair for let in lists for pair in let))
+
+    def named(self, expressions):
+        """Symbols for them, which ``let`` defines."""
+        symbols = [dummy("c") for _ in expressions]
+        self.let += zip(symbols, expressions, strict=True)
+        return symbols
 
     def q1(self, h):
         """Where the step arrives, q + h v1."""
@@ -128,9 +142,9 @@ class Method:
         evolved = {"p": n, "v": n} if self.discrete else {"v": n}
         return Layout({"q": len(system.q), **evolved, "lam": m})
 
-    def arguments(self, system, scale2):
+    def arguments(self, system, shares):
         """Values of the statement's args."""
-        return (self.alpha, *system.parameters.values(), *scale2)
+        return (self.alpha, *system.parameters.values(), *shares)
 
     def start_momentum(self, system, t, q, v, h):
         """The momentum that arrives at q0 (EQUATIONS: starting from (q0, v0))."""
@@ -167,11 +181,18 @@ class Method:
 
 
 def velocity_scale(v, a, h):
-    """What Newton's correction of each velocity is measured against, shape (..., n).
-
-    One scale per component, for metres and radians may differ by any factor; 1 for a system at
-    rest.  Newton's stopping test takes their squares, scale2.
-    """
-    scale = np.maximum(np.abs(v), np.asarray(h)[..., None] * np.abs(a))
+    """The size of each velocity in the beginning, shape (..., n); 1 for a system at rest."""
+    scale = np.maximum(np.abs(v), np.minimum(np.asarray(h)[..., None] * np.abs(a), 1e300))
     whole = scale.max(-1, keepdims=True)
     return np.where(whole > 0, np.maximum(scale, 1e-6 * whole), 1.0)
+
+
+def velocity_shares(v, a, h):
+    """The size of each velocity beside the largest, shape (..., n), for metres and radians may
+    differ by any factor.
+
+    Newton's corrections are measured by that share of the speed which the motion has (``Stage``):
+    where h is large h a exceeds all speeds to come, but its components are in proportion.
+    """
+    scale = velocity_scale(v, a, h)
+    return scale / scale.max(-1, keepdims=True)

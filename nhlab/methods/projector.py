@@ -87,13 +87,13 @@ class Projector(Method):
             unknowns=s.v1,
             equations=tuple(p_minus - p + 2 * f for p_minus, p, f in momenta),
             guess=tuple(2 * x - u for x, u in zip(w, s.v, strict=True)) if s.m else s.v,
-            scale2=s.scale2,
+            weights=s.shares,
         )
         return Statement(
             t=s.t,
             h=s.h,
             carry=(*s.q, *s.p, *s.v, *s.lam),
-            args=(s.alpha, *s.parameters, *s.scale2),
+            args=(s.alpha, *s.parameters, *s.shares),
             stages=(split, jump) if s.m else (jump,),
             update=(*s.q1(s.h), *Ld.p_plus, *s.v1, *(2 * x for x in mu)),
             let=s.lets(Ld),

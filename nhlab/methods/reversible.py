@@ -66,8 +66,8 @@ class Reversible(Method):
     def code_key(self):
         return ("Reversible",)
 
-    def arguments(self, system, scale2):
-        return (*system.parameters.values(), *scale2)
+    def arguments(self, system, shares):
+        return (*system.parameters.values(), *shares)
 
     def statement(self, system):
         s, S = Frame(system), system.short
@@ -92,7 +92,7 @@ class Reversible(Method):
                 *(end(g) / h for g in S.holonomic),  # to compare with velocities
             ),
             guess=(*v0, *(v0 if vb is not va else ()), *(x / 2 for x in s.lam)),
-            scale2=(*s.scale2, *(s.scale2 if vb is not va else ()), *(None,) * s.m),
+            **s.measured((*va, *(vb if vb is not va else ()))),
         )
         p_plus = [x + h / 2 * f for x, f in zip(p_b, map(end, S.f), strict=True)]
         last, v1, mu = arrival(s, t1, q1, p_plus, (*vb, *lam))
@@ -100,7 +100,7 @@ class Reversible(Method):
             t=s.t,
             h=h,
             carry=(*s.q, *v0, *s.lam),
-            args=(*s.parameters, *s.scale2),
+            args=(*s.parameters, *s.shares),
             stages=(drift, last),
             update=(*q1, *v1, *(x + y for x, y in zip(lam, mu, strict=True))),
             let=s.lets(),
@@ -121,6 +121,6 @@ def arrival(s, t1, q1, p, guess):
         unknowns=(*v1, *mu),
         equations=(*momentum, *(dot(row, v1) + there(e) for row, e in zip(A, S.b, strict=True))),
         guess=tuple(guess),
-        scale2=(*s.scale2, *(None,) * s.m),
+        **s.measured(v1),
     )
     return stage, v1, mu

@@ -383,7 +383,7 @@ def _step_of_all(start):
     step = start.method.program(system).numpy
 
     def advance(now):
-        args = start.method.arguments(now.at_step(now.done, system), start.scale2.T)
+        args = start.method.arguments(now.at_step(now.done, system), start.shares.T)
         rows = Rows(layout, now.state)
         t, h = rows.clock(now.t0 + now.done * now.h, now.h)
         with np.errstate(all="ignore"):

@@ -92,6 +92,12 @@ def warn_of_energy_jumps(sol):
         )
 
 
+def _unseen(system, q, v):
+    """The energy of velocities that are lost beside p; with terms b(q).v it has some at rest."""
+    M = np.abs(np.diagonal(system.M(q, v), axis1=-2, axis2=-1))
+    return np.nan_to_num((1e-12 * system.momentum(q, v)) ** 2 / M, posinf=0.0).sum(-1)
+
+
 def energy_jumps(system, q, v):
     """Along runs, shape (..., N, n): the first energy, the one farthest from it, and whether it
     lies beyond all that the motion can account for, each of shape (...)."""
@@ -100,6 +106,7 @@ def energy_jumps(system, q, v):
         first, bottom = E[..., :1], V[..., :1]
         heights = np.minimum(V, np.maximum(first, bottom))
         scale = np.ptp(heights, -1) + np.abs(first - bottom)[..., 0] + 1e-300
+        scale = scale + _unseen(system, q[..., :1, :], v[..., :1, :])[..., 0]
         jump = np.nan_to_num(np.abs(E - first), nan=np.inf)
         farthest = np.take_along_axis(E, jump.argmax(-1)[..., None], -1)[..., 0]
         jumped = ~np.isfinite(farthest) | (jump.max(-1) > 10 * scale)

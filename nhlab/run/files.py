@@ -75,8 +75,13 @@ def load(cls, path):
             if not np.isfinite(sol.t).all():
                 raise ValueError(f"times up to {sol.t[-1]}")
         return sol
+    except FileNotFoundError:
+        looked = "" if os.path.isabs(path) else f" in {os.getcwd()}"
+        raise FileNotFoundError(
+            f"there is no file {path}{looked}, with .npz behind or not; Trajectory.save writes one"
+        ) from None
     except OSError:
-        raise  # there is no such file, or it may not be read
+        raise  # it may not be read
     except Exception as error:  # whatever NumPy, SymPy and the constructors say of nonsense
         why = f"{type(error).__name__}: {error}"
         raise ValueError(f"{path} is not a trajectory saved by nhlab ({why[:300]})") from None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from inspect import signature
+
 import numpy as np
 import sympy as sp
 
@@ -38,6 +40,20 @@ def read_inputs(system, method, inputs, steps, times, parameters):
     return system, dict(sorted(held.items(), key=lambda item: item[0].name))
 
 
+def _sampled(f, times, name):
+    """f at the times, a function of nothing else."""
+    try:
+        signature(f).bind(0.0)
+    except TypeError:
+        raise ValueError(
+            f"{name} must be a function of the time alone; write a feedback in the symbols of q "
+            "and v, as an expression"
+        ) from None
+    except ValueError:  # of a builtin function, which tells nothing of itself
+        pass
+    return [f(t) for t in times]
+
+
 def _held(u, x, method, steps, times):
     """The values of one input: of a function of time, those in the middle of the steps."""
     name = f"inputs[{u.name!r}]"
@@ -49,7 +65,7 @@ def _held(u, x, method, steps, times):
             )
         if times is None:
             raise ValueError(f"{name} is a function of time, so all runs need the same h")
-        x = [x(t) for t in times.tolist()]
+        x = _sampled(x, times.tolist(), name)
     try:
         values = np.array(x, float)
     except (TypeError, ValueError, OverflowError):

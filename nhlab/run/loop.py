@@ -116,7 +116,7 @@ class Run:
     def __init__(self, start, backend, rows=None, explain=True):
         self.start, self.total, self.backend, self.explain = start, start.steps, backend, explain
         self.method, self.h = start.method, start.h.item()
-        self.program, self.scale2 = start.program, start.scale2[0].tolist()
+        self.program, self.shares = start.program, start.shares[0].tolist()
         self.args = self._arguments()
         self.rows = start.empty_rows() if rows is None else rows
         self.rows[0] = start.row[0]
@@ -131,7 +131,7 @@ class Run:
         system, values = self.start.system, self.start.inputs
         if self.backend == "python":
             values = {u: x.tolist() for u, x in values.items()}
-        return self.method.arguments(system.drive(values) if values else system, self.scale2)
+        return self.method.arguments(system.drive(values) if values else system, self.shares)
 
     @property
     def system(self):
@@ -191,7 +191,7 @@ class Run:
         if layout.chooses_step:
             now.h_before[...] = now.h  # no extrapolation this time
         t, h = map(float, now.clock(self.time, self.h))
-        args = self.method.arguments(self.system, self.scale2)
+        args = self.method.arguments(self.system, self.shares)
         attempt = careful_step(self.program.statement, t, h, now.carry.tolist(), args)
         if not attempt.ok:
             self._stop(attempt)
@@ -202,7 +202,7 @@ class Run:
     def first_step(self, h):
         """The Attempt of a step h from here by the method of EDLA's first step, with pivoting."""
         m, s = self.method.first_step, self.system
-        carry, args = m.layout(s).join(**vars(self.state)), m.arguments(s, self.scale2)
+        carry, args = m.layout(s).join(**vars(self.state)), m.arguments(s, self.shares)
         return careful_step(m.program(s).statement, self.time, h, carry.tolist(), args)
 
     def _stop(self, attempt):

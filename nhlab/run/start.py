@@ -8,7 +8,7 @@ import numpy as np
 
 from ..codegen.evaluate import joined
 from ..methods.layout import Rows
-from ..methods.method import velocity_scale
+from ..methods.method import velocity_shares
 from . import arguments
 from .inputs import read_inputs
 from .trajectory import Trajectory
@@ -19,7 +19,7 @@ class Start:
 
     q0, v0, q1 : (K, n), or v0 or q1 None;  h : (K,);  parameters : name -> (K,), those that vary
     definite : ``System.is_definite`` of all;  inputs : input -> (steps,), the same for all
-    row, state, scale2 : (K, ...) and done : what ``begin`` returns
+    row, state, shares : (K, ...) and done : what ``begin`` returns
 
     Without ``parameters``, not even {}, it is one run: K is 1, and messages name no member.
     """
@@ -67,7 +67,7 @@ class Start:
         try:
             arguments.check_states(self)
             named = not self.many
-            self.row, self.state, self.done, self.scale2 = begin(self)
+            self.row, self.state, self.done, self.shares = begin(self)
             self._check_rows()
         except (ValueError, TypeError):  # TypeError: of arrays, where one state is looked at alone
             if named:
@@ -91,7 +91,7 @@ class Start:
             except ValueError as error:
                 raise ValueError(f"member {k}: {error}") from None
         self.done = found[0].done
-        for name in ("row", "state", "scale2"):
+        for name in ("row", "state", "shares"):
             setattr(self, name, np.concatenate([getattr(one, name) for one in found]))
 
     # ---- the members
@@ -167,7 +167,7 @@ class Start:
 
 
 def begin(start):
-    """Row 0, the state to go on from, the steps done in it, and Newton's scales (squared).
+    """Row 0, the state to go on from, the steps done in it, and the shares of the velocities.
 
     The state is row 0 or, where the first step is given (q1) or belongs to another method (EDLA),
     row 1.
@@ -179,7 +179,7 @@ def begin(start):
     v = v0 if q1 is None else s.velocity_between(q0, q1, h)
     a = first_acceleration(s, t0, q0, v) if q1 is None else np.zeros_like(v)
     with np.errstate(all="ignore"):  # what is not finite is refused afterwards
-        scale2 = velocity_scale(v, a, h) ** 2
+        shares = velocity_shares(v, a, h)
         if q1 is None:
             p = m.start_momentum(s, t0, q0, v, h) if m.discrete else None
             first = second = {"q": q0, "p": p, "v": v, "lam": none}
@@ -190,7 +190,7 @@ def begin(start):
         if m.variable_step:
             if q1 is None:
                 layout = m.first_step.layout(s)
-                rows = one_step(m.first_step, s, t0, h, layout.join(**first), scale2)
+                rows = one_step(m.first_step, s, t0, h, layout.join(**first), shares)
                 second = vars(Rows(layout, rows))
             e = m.on_step(s, "E_plus", t0, q0, second["v"], h)
             own = {"h": h, "h_before": h, "e": e}
@@ -199,7 +199,7 @@ def begin(start):
                 first["e"] = np.where(np.isfinite(e), e, s.energy(q0, v, t0))
     row, done = np.atleast_2d(start.layout.join(**first)), int(second is not first)
     state = np.atleast_2d(start.layout.join(**second)) if done else row.copy()
-    return row, state, done, np.atleast_2d(scale2)
+    return row, state, done, np.atleast_2d(shares)
 
 
 def first_acceleration(system, t, q, v):
@@ -209,13 +209,13 @@ def first_acceleration(system, t, q, v):
         raise ValueError(f"there is no motion from q0 = {q}, v0 = {v}: {error}") from None
 
 
-def one_step(method, system, t, h, rows, scale2):
+def one_step(method, system, t, h, rows, shares):
     """One step of a row or of a batch of rows; NaN where it fails."""
     if rows.ndim == 1:
-        args = method.arguments(system, scale2.tolist())
+        args = method.arguments(system, shares.tolist())
         ok, *new = method.program(system).one_step(t, float(h), *rows.tolist(), *args)
         return np.array(new[1:]) if ok else np.full(len(rows), np.nan)
-    args = method.arguments(system, scale2.T)
+    args = method.arguments(system, shares.T)
     with np.errstate(all="ignore"):
         ok, _, *new = method.program(system).numpy(t, h, *rows.T, *args)
     return np.where(np.asarray(ok)[..., None], joined(new, rows.shape[:1]), np.nan)

@@ -119,7 +119,7 @@ class Trajectory:
         return self.on_step("p_minus")
 
     def on_step(self, what):
-        """A part of the discrete Lagrangian, such as "F_plus", of each stored step."""
+        """A part of the discrete Lagrangian, such as "impulse_plus", of each stored step."""
         self._need_discrete(what)
         return self.method.on_step(self.driven(), what, *self._starts, self.rows.v[1:], self.h)
 

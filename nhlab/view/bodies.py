@@ -12,6 +12,7 @@ A body for a system of your own takes a few lines, and ``nh.animate(run, body=Bo
 import numpy as np
 
 from .body import OUTLINES, Body, OwnBody, ahead, axle, bar, box, camera, circle, joined, place
+from .machines import MACHINES
 from .solids import (
     Ball,
     Disk,
@@ -151,6 +152,7 @@ BODIES |= dict.fromkeys(["contact oscillator", "non-reversible oscillator"], Par
 BODIES |= {"quartic": Quartic, "transmission": Transmission, "Suslov": Inertia}
 BODIES |= {"rigid body": FreeBody, "ball": Ball, "ball, right-invariant": Ball}
 BODIES |= {"pendulum": Pendulum, "Kepler": Kepler, "spherical pendulum": SphericalPendulum}
+BODIES |= MACHINES
 
 
 def body(system, given=None):

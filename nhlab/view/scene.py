@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..methods import Reference
 from . import bodies, plot
 from .body import between
 
@@ -64,17 +65,16 @@ class Scene:
     """Actors on the same axes, what does not move there, and the axes of their reading below."""
 
     def __init__(self, picture, axes, sols, company, given, reading, *, ghost, future):
-        """``ghost`` : the first of sols is the exact motion;  ``company`` : all that is played."""
+        """``ghost`` : the first of sols is drawn as one;  ``company`` : all that is played."""
         self.picture, (self.ax, self.lower) = picture, axes
         self.given, self.reading, self.framed = given, reading, False
         self.fixed = self.line(self.ax, color=PALE, linewidth=1)
         pale = {"color": PALE, "linewidth": 1.4, "visible": future}
         self.later = [self.line(ax, **pale) for ax in axes if ax]
         cast, alone = self.bodies(sols, company), len(sols) == 1 + ghost
-        names = ["exact"] * ghost + names_of(sols[ghost:])
         self.actors = [
             Actor(self, *each, ghost and not k, alone and k == ghost)
-            for k, each in enumerate(zip(sols, cast, names, strict=True))
+            for k, each in enumerate(zip(sols, cast, names_of(sols), strict=True))
         ]
         self.dress()
         self.prepare()
@@ -169,7 +169,7 @@ class Reading:
         self.read = lambda sol: (sol.t, np.asarray(f(sol), float))
 
     def serves(self, sol, ghost):
-        """Does the trajectory have it?  Of the exact motion, residuals and steps say nothing."""
+        """Does the trajectory have it?  Of the true motion, residuals and steps say nothing."""
         if ghost and ("constraint" in self.name or self.name == "step"):
             return False
         try:
@@ -187,11 +187,15 @@ def around(corners):
     return np.array([corners[:, 0].min(0), corners[:, 1].max(0)])
 
 
+TRUE = "true motion"
+
+
 def names_of(sols):
-    """Names of the methods, with the step size where it is needed to tell them apart."""
-    names = [plot.label(sol.method) for sol in sols]
+    """Names of the methods, with the step size where it is needed to tell them apart; what the
+    reference solution gives is the true motion."""
+    names = [TRUE if isinstance(s.method, Reference) else plot.label(s.method) for s in sols]
     return [
-        f"{name}, $h={sol.h0:g}$" if names.count(name) > 1 else name
+        f"{name}, $h={sol.h0:g}$" if names.count(name) > 1 and name != TRUE else name
         for name, sol in zip(names, sols, strict=True)
     ]
 

@@ -11,7 +11,7 @@ from numbers import Real
 
 import numpy as np
 
-from ..mechanics.catalogue import catalogue, on_groups
+from ..mechanics.catalogue import catalogue, machines, on_groups
 from ..mechanics.velocities import complete_velocity, free_velocities, start_of
 from ..run.loop import integrate
 from .panel import choice, slider
@@ -77,7 +77,7 @@ def as_call(method):
 
 def written(system, own):
     """Lines that make a system: a call of the catalogue, or ``set`` on one the reader has."""
-    for title, make in (catalogue | on_groups).items():
+    for title, make in (catalogue | machines | on_groups).items():
         if make.title == own.name:
             rule = {"rule": own.rule} if title in on_groups else {}
             plain = make(**rule)

@@ -133,10 +133,10 @@ def test_linear_rows_leave_the_elimination_before_the_loop():
 def test_split_keeps_what_depends_on_each_other():
     both = dummy("both")
     equations = (a + both, b - 2 * a, c - 1, d + c * a)
-    stage = Stage((a, b, c, d), equations, (a * 0,) * 4, scale2=(1, 2, 3, 4))
+    stage = Stage((a, b, c, d), equations, (a * 0,) * 4, weights=(1, 2, 3, 4))
     parts = list(generate.split(stage, [(both, b * c)]))
     assert [part.unknowns for part in parts] == [(c,), (a, b), (d,)]
-    assert [part.scale2 for part in parts] == [(3,), (1, 2), (4,)]
+    assert [part.weights for part in parts] == [(3,), (1, 2), (4,)]
 
 
 def constants_in(loop):

@@ -170,8 +170,8 @@ def test_run_for_cpython_equals_the_text(system, method):
     assert "step" in plain.__code__.co_names
     assert not {"step", "all_", "where"} & {*fast.__code__.co_names}
     start = Start(system, method, None, None, h=0.1, steps=20)
-    (row,), (state,), done, (scale2,) = begin(start)
-    args = method.arguments(start.system, scale2.tolist())
+    (row,), (state,), done, (shares,) = begin(start)
+    args = method.arguments(start.system, shares.tolist())
     for every in (1, 5):
         rows, floats = np.zeros((20 // every + 1, len(row))), state.tolist()
         assert plain(floats, rows, done, 20, every, 0.0, 0.1, *args) == 20

@@ -33,20 +33,17 @@ VALUES = wave(H * (np.arange(STEPS) + 0.5))
 
 def by_hand(system, method, values, name="u"):
     """Rows of a run made of single steps, each by the system with a constant input."""
-    program = method.program(system.set(**{name: values[0]}))
-    first = nh.integrate(system.set(**{name: values[0]}), method, h=H, steps=1)
-    rows = [first.rows.array[0]]
-    scale2 = (
-        nh.run.start.Start(system.set(**{name: values[0]}), method, None, None, h=H, steps=1)
-        .scale2[0]
-        .tolist()
+    first = system.set(**{name: values[0]})
+    rows, step = (
+        nh.integrate(first, method, h=H, steps=1).rows.array[:1],
+        method.program(first).step,
     )
     for n, value in enumerate(values):
-        args = method.arguments(system.set(**{name: value}), scale2)
-        ok, _, *new = program.step(n * H, H, *rows[-1].tolist(), *args)
+        args = method.arguments(system.set(**{name: value}), [1.0] * len(system.v))
+        ok, _, *new = step(n * H, H, *rows[-1].tolist(), *args)
         assert ok
-        rows.append(np.array(new))
-    return np.array(rows)
+        rows = np.vstack([rows, new])
+    return rows
 
 
 @pytest.mark.parametrize("method", [m for m in METHODS if not m.variable_step], ids=repr)
@@ -218,6 +215,7 @@ def test_a_step_that_fails_knows_its_input():
         ({u: np.nan}, r"inputs\['u'\] is nan in step 0; it must be finite"),
         ({u: [*range(39), np.inf]}, r"inputs\['u'\] is inf in step 39"),
         ({u: lambda time: None if time > 1 else 0.0}, r"inputs\['u'\] is nan in step 20"),
+        ({u: lambda time, q, v: -q[0]}, r"inputs\['u'\] must be a function of the time alone"),
         ({u: "sin(t)"}, r"inputs\['u'\] must be a number, 40 numbers, a function of time"),
         ({u: k * x}, r"inputs\['u'\] = k\*x contains k, which is none of"),
         ({u: sp.Symbol("x")}, r"inputs\['u'\] = x contains x, which is none of"),

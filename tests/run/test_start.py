@@ -269,7 +269,7 @@ def test_one_run_begins_as_one_of_many(given, method):
         alone = start(SLEIGH.set(a=a[k]), h=h[k])
         assert len(alone) == len(one) == 1 and one.system == alone.system and one.h == h[k]
         assert one.done == alone.done == (given == "q1" or method.variable_step)
-        for name in ("q0", "row", "state", "scale2"):
+        for name in ("q0", "row", "state", "shares"):
             x, y = getattr(one, name), getattr(alone, name)
             assert x.shape == y.shape and x.shape[0] == 1
             np.testing.assert_allclose(x, y, rtol=1e-13, atol=1e-14, err_msg=name)

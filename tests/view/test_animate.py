@@ -78,7 +78,11 @@ def test_methods_over_the_exact_motion_as_a_ghost():
     dla, rk4, true = runs("kepler", nh.DLA(), nh.RK4(), nh.Reference(), h=0.2)
     p = nh.animate(dla, rk4, exact=true)
     (ax,) = p.picture.axes
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["exact", "DLA", "RK4"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "true motion",
+        "DLA",
+        "RK4",
+    ]
     p.set(t=5.0)
     ellipse, *pairs = curves(ax)
     assert len(pairs) == 6
@@ -89,8 +93,16 @@ def test_methods_over_the_exact_motion_as_a_ghost():
     beside = nh.animate(dla, rk4, exact=true, overlay=False)
     assert len(beside.picture.axes) == 2
     titles = [[x.get_text() for x in a.get_legend().get_texts()] for a in beside.picture.axes]
-    assert titles == [["exact", "DLA"], ["exact", "RK4"]]
+    assert titles == [["true motion", "DLA"], ["true motion", "RK4"]]
     assert len(nh.animate(dla, rk4, overlay=True).picture.axes) == 1
+
+
+def test_a_motion_is_called_what_it_is():
+    dla, rk4, true = runs("kepler", nh.DLA(), nh.RK4(), nh.Reference(), h=0.2)
+    ghost = nh.animate(dla, exact=rk4).picture.ax.get_legend().get_texts()
+    assert [text.get_text() for text in ghost] == ["RK4", "DLA"]
+    assert nh.animate(true).picture.ax.get_title() == "true motion"
+    assert nh.animate(dla).picture.ax.get_title() == "DLA"
 
 
 @pytest.mark.parametrize("name", ["particle", "driven", "rubber_ball", "spherical_pendulum"])

@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
 
+from ...geometry.diagnostics import order
 from ...mechanics import catalogue as systems
 from ...mechanics.groups import SO3
 from ...mechanics.groupsystem import GroupSystem
@@ -19,6 +20,7 @@ from ...view.widgets import play
 from ..colours import BLUE, DARK, GREEN, GREY, MIDDLE, ORANGE
 from ..exercises import near, sized, some_of, takes
 from ..kit import RIGHT, add_legend, bare, circle, frame, joined, key, new_board
+from ..predict import asks
 
 AXES, TINT = (ORANGE, GREEN, BLUE), "#B9AFD6"
 GAP = 4.9  # between the nodes of the mirrors
@@ -48,6 +50,67 @@ def angles_figure(miss=0.05):
         right.plot(t, x, style, label=f"${name}$")
     right.set(xlabel="time $t$", ylabel="unit quaternion")
     right.legend(frameon=False, ncols=2, loc="center", bbox_to_anchor=(0.48, 0.27))
+    return figure
+
+
+def turns_figure(xi=(0.2, 1.0, 0.9)):
+    """The axes of a body before and after a turn; the angle of the turn for three rules."""
+    figure, (left, right) = plot.new(1, 2, size=(9.4, 3.8))
+    bare(left, (-1.2, 1.5), (-1.0, 1.5))
+    for R, style in ((np.eye(3), "--"), (SO3.matrix(SO3.exp(xi)), "-")):
+        for k, (tip, colour) in enumerate(zip((VIEW[:2] @ R).T, AXES, strict=True), 1):
+            look = {"arrowstyle": "-|>", "color": colour, "lw": 2.2 if style == "-" else 1.2}
+            left.annotate("", tip, (0, 0), arrowprops={**look, "linestyle": style})
+            if style == "-":
+                left.annotate(f"$Re_{k}$", 1.12 * tip, color=colour, ha="center", va="center")
+    left.plot(*np.outer(VIEW[:2] @ xi, [-0.9, 1.05]), ":", color=DARK)
+    left.annotate(r"axis $\xi$", 1.12 * VIEW[:2] @ xi, color=DARK, ha="center")
+    x = np.linspace(0, 4, 401)
+    right.plot(x, x, color=DARK, label=r"$\exp$: as much as asked")
+    right.plot(x, 2 * np.arctan(x / 2), "--", color=BLUE, label="Cayley: less, never $\\pi$")
+    right.plot(x[x <= 1], np.arcsin(x[x <= 1]), "-.", color=ORANGE, label="trace: more, ends at 1")
+    right.axhline(np.pi, color=GREY, linewidth=1)
+    right.set(xlabel=r"turn asked for, $|\xi|=h|\omega|$", ylabel="angle turned", xlim=(0, 4))
+    right.legend(frameon=False, loc="upper left", fontsize=10)
+    return figure
+
+
+def plain_rk4(system, h, steps):
+    """Attitudes (steps + 1, 4) by RK4 that takes a quaternion for four numbers like others."""
+    y = np.concatenate([system.q0, system.v0])
+    rows = [y]
+
+    def f(y):
+        return np.array(system.motion(0.0, y.tolist())[: len(y)])
+
+    for _ in range(steps):
+        a = f(y)
+        b = f(y + h / 2 * a)
+        c = f(y + h / 2 * b)
+        y = y + h / 6 * (a + 2 * b + 2 * c + f(y + h * c))
+        rows.append(y)
+    return np.array(rows)[:, :4]
+
+
+def group_figure(system, rules=("cayley", "trace", "log"), h=0.2, steps=5000):
+    """Errors of the projector method against h for three rules; how far attitudes leave SO(3)."""
+    figure, (left, right) = plot.new(1, 2, size=(9.4, 3.8))
+    for rule, mark in zip(rules, "os^", strict=True):
+        found = order(systems.suslov(rule=rule), Projector(), T=2, hs=[0.2, 0.1, 0.05, 0.025])
+        left.loglog(found.h, found.error, marker=mark, label=f"{rule}: slope {found.slope:.2f}")
+    left.set_xticks(found.h, found.h, minor=False)
+    sol = integrate(system, Projector(), h=h, steps=steps)
+    for g, name, look in (
+        (plain_rk4(system, h, steps), "RK4, unrepaired", plot.look(RK4())),
+        (sol.q, "projector method", plot.look(Projector())),
+    ):
+        gap = np.abs(np.linalg.norm(g[10::10], axis=1) - 1)
+        right.loglog(sol.t[10::10], np.maximum(gap, 1e-17), label=name, **look)
+    left.set(xlabel="step size $h$", ylabel="error of $g$ at $t=2$")
+    right.set(xlabel="time $t$", ylabel="$||g|-1|$")
+    left.minorticks_off()
+    left.legend(frameon=False)
+    right.legend(frameon=False, loc="center right")
     return figure
 
 
@@ -121,46 +184,81 @@ def translation_panel(angle=(0, 180, 60), time=(0.0, 8.0, 2.0)):
     return board.panel(update, turn=turn, angle=angle, time=time)
 
 
-def sphere_panel(h=(0.1, 0.6, 0.4), start=(5, 85, 20), T=60.0):
+INERTIA = np.array([1.0, 2.0, 2.5])  # of the free body
+RULES = ("cayley", "log", "trace", "RK4")
+
+
+@functools.cache
+def free_body(rule):
+    return systems.rigid_body(rule="log" if rule == "RK4" else rule)
+
+
+def free_run(rule, h, start, T):
+    """A free body whose momentum is 1 and begins between e1 and e3, at an angle from e3."""
+    a, body = np.deg2rad(start), free_body(rule)
+    v0 = np.array([np.sin(a), 0, np.cos(a)]) / INERTIA
+    method = RK4() if rule == "RK4" else Variational()
+    return integrate(body, method, body.q0, v0, h=h, steps=round(T / h))
+
+
+def circled(p):
+    """The axis that momenta (N, 3) go round: its component alone keeps its sign."""
+    kept = [k for k in (0, 2) if np.ptp(np.sign(p[:, k])) == 0]
+    return f"e{kept[0] + 1}" if len(kept) == 1 else "none"
+
+
+def sphere_panel(rule="cayley", h=(0.1, 1.6, 1.2), start=(5.0, 85.0, 24.4, 0.1), T=120.0):
     """Momenta of a free rigid body in the body frame, on the polhodes of the sphere |p| = 1."""
-    eye, I = camera((0.75, 1, 0.45)), np.array([1.0, 2.0, 2.5])
-    bodies = {rule: systems.rigid_body(rule=rule) for rule in ("cayley", "log", "trace")}
-    board, ax = new_board((6.6, 4.6))
+    eye = camera((0.75, 0.55, 0.6))
+    board, ax = new_board((6.8, 4.6))
     bare(ax, (-1.15, 1.15), (-1.15, 1.15))
-    _polhodes(ax, eye, I)
+    _polhodes(ax, eye)
     key(ax, GREY, "polhodes")
-    key(ax, DARK, "through $e_2$", linestyle="--")
+    key(ax, DARK, "border", linestyle="--")
+    key(ax, BLUE, "true polhode", linewidth=3)
     key(ax, ORANGE, "computed $p_k$", marker=".", linestyle="none")
     board.legend(**RIGHT)
 
     def update(rule, h, start):
-        """A sphere of body momenta with its polhodes and the computed points.
+        """A sphere of body momenta with its polhodes, the true one, and the computed points.
 
-        Body momenta during t = {T:g}, pale behind the sphere; start is the angle between p and the
-        unstable axis e2, in degrees.
+        Body momenta during t = {T:g}, pale behind the sphere. start is the angle between p and the
+        axis e3, in degrees; p begins half-way round, between e3 and e1. Dashed: the border between
+        curves round e1 and round e3.
         """
-        a = np.deg2rad(start)
-        v0 = np.array([0.6 * np.sin(a), np.cos(a), 0.8 * np.sin(a)]) / I
-        body, method = (bodies["log"], RK4()) if rule == "RK4" else (bodies[rule], Variational())
-        sol = integrate(body, method, body.q0, v0, h=h, steps=round(T / h))
-        seen, g = eye @ sol.p.T, sol.q / np.linalg.norm(sol.q, axis=1, keepdims=True)
-        board.dots(*seen[:2, seen[2] < 0], color=ORANGE, alpha=0.25, marker=".", markersize=4)
-        board.dots(*seen[:2, seen[2] >= 0], color=ORANGE, marker=".", markersize=6)
+        sol, true = free_run(rule, h, start, T), true_polhode(start)
+        for p, look in ((true, {"color": BLUE, "linewidth": 3, "alpha": 0.45}), (sol.p, None)):
+            seen = eye @ p.T
+            front = seen[2] >= 0
+            if look:
+                board.outline(*np.where(front, seen[:2], np.nan), **look)
+                continue
+            dots = {"color": ORANGE, "marker": "."}
+            board.dots(*seen[:2, ~front], alpha=0.25, markersize=4, **dots)
+            board.dots(*seen[:2, front], markersize=6, **dots)
+        board.say("goes round", f"{circled(sol.p)}, the true one round {circled(true)}")
         board.say("spread of |p|", f"{np.ptp(np.linalg.norm(sol.p, axis=1)):.0e}")
         board.say("of the energy", f"{np.ptp(sol.energy()):.0e}")
-        space = SO3.Ad_star(SO3.inverse(g), sol.p)
+        space = SO3.Ad_star(SO3.inverse(sol.q), sol.p)
         board.say("of the momentum in space", f"{np.ptp(space, axis=0).max():.0e}")
 
-    rules = [*bodies, "RK4"]
+    rules = [rule, *(r for r in RULES if r != rule)]
     return board.panel(update, update.__doc__.format(T=T), rule=rules, h=h, start=start)
 
 
-def _polhodes(ax, eye, I):
-    """Curves of constant energy on the visible half of the sphere, the first two axes, the rim."""
+def true_polhode(start, T=200.0):
+    """The true momenta of ``free_run`` over several rounds."""
+    a, body = np.deg2rad(start), free_body("log")
+    v0 = np.array([np.sin(a), 0, np.cos(a)]) / INERTIA
+    return integrate(body, Reference(), body.q0, v0, h=0.2, steps=round(T / 0.2)).p
+
+
+def _polhodes(ax, eye):
+    """Curves of constant energy on the visible half of the sphere, the axes, the rim."""
     x, y = np.meshgrid(*[np.linspace(-1, 1, 241)] * 2)
     front = np.sqrt(np.clip(1 - x**2 - y**2, 0, None))
     p = np.einsum("ji,j...->i...", eye, np.array([x, y, front]))
-    H = np.where(x**2 + y**2 <= 1, (p.T**2 / I / 2).sum(-1).T, np.nan)
+    H = np.where(x**2 + y**2 <= 1, (p.T**2 / INERTIA / 2).sum(-1).T, np.nan)
     levels = [0.215, 0.235, 0.27, 0.31, 0.36, 0.41, 0.46]
     ax.contour(x, y, H, levels, colors=GREY, linewidths=0.9, linestyles="solid")
     ax.contour(x, y, H, [0.25], colors=DARK, linewidths=1.1, linestyles="dashed")
@@ -175,7 +273,8 @@ def mirror_panel(k=(1, 14, 2), h=(0.2, 1.0, 0.8)):
 
     In space right translation does nothing, so that an arrow changes at the mirrors only.
     """
-    suslov, eye, most = systems.suslov(I2=3.0, I3=3.5), camera((1, -0.3, 0.35)), k[1] + 1
+    eye, most = camera((1, -0.3, 0.35)), k[1] + 1
+    suslov = mirror_run(h[2], 1)[0].system
     plane = 2.9 * circle(61) @ np.linalg.qr(suslov.M(suslov.q0)[:, :2])[0].T  # a disk in I D
     board, ax = _three_places()
 
@@ -196,9 +295,9 @@ def mirror_panel(k=(1, 14, 2), h=(0.2, 1.0, 0.8)):
         Momenta of Suslov's problem in the frame of space, at the nodes k-1, k and k+1. The plane
         turns with the body; the dot, the average of the two momenta, lies in it.
         """
-        sol = integrate(suslov, Projector(), suslov.q0, (0.9, -0.9, 0), h=h, steps=most)
-        q, arriving, R = (x[k - 1 : k + 2] for x in (sol.q, sol.p, SO3.matrix(sol.q)))
-        leaving = arriving - 2 * np.einsum("kji,kj->ki", suslov.Q(q), arriving)
+        sol, leaving = mirror_run(h, most)
+        three = sol.q, sol.p, leaving, SO3.matrix(sol.q)
+        q, arriving, leaving, R = (x[k - 1 : k + 2] for x in three)
         for j in range(3):
             at = np.array([GAP * j, 0])
             draw(f"$g_{{{k - 1 + j}}}$", at, R[j], arriving[j], leaving[j])
@@ -218,11 +317,11 @@ def _three_places():
     for x in (0, GAP):
         arrow = {"arrowstyle": "->", "color": MIDDLE}
         ax.annotate("", (x + GAP - 1.7, 2.5), (x + 1.7, 2.5), arrowprops=arrow)
-        ax.text(x + GAP / 2, 2.65, "$R^*_{W^{-1}}$", ha="center", color="#555555")
+        ax.text(x + GAP / 2, 2.65, "constant in space", ha="center", color="#555555", fontsize=10)
     key(ax, BLUE, "arriving $p^+$")
     key(ax, ORANGE, "leaving $p^-$")
-    key(ax, TINT, r"$(D^\perp)^\circ$", linewidth=7)
-    key(ax, DARK, "mirror, along $A^T$", linestyle=":")
+    key(ax, TINT, "allowed momenta", linewidth=7)
+    key(ax, DARK, "jump, along $A^T$", linestyle=":")
     centred = {"loc": "lower center", "bbox_to_anchor": (0.5, 1)}
     board.legend(fontsize=10.5, handlelength=1.4, **centred)
     return board, ax
@@ -275,6 +374,212 @@ RUNS = {
     "suslov, trace": (systems.suslov, "trace", Projector()),
     "sleigh_se2, cayley": (systems.sleigh_se2, "cayley", Projector()),
 }
+
+
+# ---------------------------------------------------------------------------- predictions
+
+
+@asks(
+    "A body spins about the middle one of its three axes, e2, a little off. What will it do?",
+    "It goes on spinning about e2, with a small wobble",
+    "It turns over once, and then spins about another axis",
+    "It turns over, again and again",
+)
+def prediction_1():
+    r"""The rod, the axis $e_2$, turns over <flips> times in <T:.0f> units of time, quickly and
+    after a long rest. Nothing pushes the body: its angular momentum, an arrow fixed in space, does
+    not change. It is the body that turns about this arrow. So we need a good way to write down how
+    a body is turned.
+    """
+    body, T = systems.rigid_body(), 60.0
+    sol = integrate(body, Reference(), h=0.1, steps=round(T / 0.1))
+    flips = int((np.diff(np.sign(sol.v[:, 1])) != 0).sum())
+    truth = "It turns over, again and again"
+    if flips < 2:
+        truth = "It turns over once, and then spins about another axis"
+    if flips < 1:
+        truth = "It goes on spinning about e2, with a small wobble"
+    return truth, {"flips": flips, "T": T}
+
+
+def _changed(turn_world, angle=60.0):
+    """Do the components of the velocity in the body, and in space, change with a turn?"""
+    body = systems.rigid_body()
+    sol = integrate(body, Reference(), body.q0, (0.3, 1, 0.2), h=0.1, steps=20)
+    s, g, omega = SO3.exp(np.deg2rad(angle) * np.array([0, 0.6, 0.8])), sol.q[-1], sol.v[-1]
+    other = SO3.multiply(s, g) if turn_world else SO3.multiply(g, s)
+    dt = 1e-5  # the velocity of the turned motion, measured on two attitudes of it
+    later = SO3.multiply(g, SO3.exp(dt * omega))
+    later = SO3.multiply(s, later) if turn_world else SO3.multiply(later, s)
+    mine = SO3.log(SO3.multiply(SO3.inverse(other), later)) / dt
+    space = SO3.Ad(g, omega), SO3.Ad(other, mine)
+    return not np.allclose(mine, omega, atol=1e-4), not np.allclose(*space, atol=1e-4)
+
+
+@asks(
+    "Turn the world by 60 degrees, the body and its motion included. Which numbers change?",
+    "The components of the velocity in space, not those in the body",
+    "The components of the velocity in the body, not those in space",
+    "Both",
+    "Neither",
+)
+def prediction_2():
+    r"""The black arrow turns with the world, so its components in space change; but the body turns
+    too, and the arrow keeps its place in it. In letters, with $s$ for the turn of the world:
+    $(sg)^{-1}\tfrac{d}{dt}(sg)=g^{-1}s^{-1}s\,\dot g=g^{-1}\dot g$.
+
+    Now choose *the body*: the axes of the body are painted on it in another position, the motion
+    stays. Then it is the other way round.
+    """
+    truth = {
+        (False, True): "The components of the velocity in space, not those in the body",
+        (True, False): "The components of the velocity in the body, not those in space",
+        (True, True): "Both",
+        (False, False): "Neither",
+    }[_changed(True)]
+    return truth, {}
+
+
+@asks(
+    "The true body, blue, goes round e1, just beyond the dashed border. With h = 1.2, "
+    "which of the three rules go round e1 as well?",
+    "All three: each keeps |p| and the momentum in space",
+    "The trace rule alone",
+    "log alone: its turn is the exact one",
+    "None of them",
+)
+def prediction_3():
+    r"""Cayley goes round $e_3$ instead, and so does log: their points stay on the sphere and on a
+    closed curve, but not on a polhode, and a curve nearby may lie beyond the border. Their energies
+    vary by <cayley:.0e> and <log:.0e>, that of the trace rule by rounding. RK4 is right here as
+    well: its energy is off by only <rk4:.0e> so far, but neither $|p|$ nor the momentum in space is
+    kept, and its errors grow with time.
+
+    Move `start` to 40: away from the border all curves look alike, and only the read-out tells them
+    apart. With h = 0.4 all rules find the right side.
+    """
+    runs = {rule: free_run(rule, 1.2, 24.4, 120.0) for rule in RULES}
+    true, rules = circled(true_polhode(24.4)), ("cayley", "log", "trace")
+    right = [rule for rule in rules if circled(runs[rule].p) == true]
+    truth = {
+        rules: "All three: each keeps |p| and the momentum in space",
+        ("trace",): "The trace rule alone",
+        ("log",): "log alone: its turn is the exact one",
+        (): "None of them",
+    }[tuple(right)]
+    off = {rule.lower(): spread(sol.energy()) for rule, sol in runs.items()}
+    return truth, off
+
+
+@asks(
+    "No friction, the energy is kept. How does this body move in the long run?",
+    "It swings to and fro between two rotations, for ever",
+    "It settles on a steady rotation and stays there",
+    "It comes to rest",
+)
+def prediction_4():
+    r"""It *settles*: from t = 20 on $\omega$ changes by no more than <late:.0e>. It is then
+    (<a:.3f>, <b:.3f>, 0), and the energy is <E:.2f> as in the beginning. Long before, the body came
+    from the opposite rotation, (<c:.3f>, <d:.3f>, 0). Without constraints this cannot be: a motion
+    that keeps the energy keeps areas, too (lesson 1), and where areas are kept nothing settles.
+    With nonholonomic constraints it can. Remember it.
+    """
+    sol = integrate(systems.suslov(), Reference(), h=0.1, steps=400)
+    late, w, first = spread(sol.v[200:]), sol.v[-1], systems.suslov_omega(sol.system, -30.0)
+    truth = "It swings to and fro between two rotations, for ever"
+    if late < 0.01:
+        truth = "It settles on a steady rotation and stays there"
+    if np.linalg.norm(w) < 0.1:
+        truth = "It comes to rest"
+    E = sol.energy()[-1]
+    return truth, {"late": late, "a": w[0], "b": w[1], "c": first[0], "d": first[1], "E": E}
+
+
+def mirror_run(h, steps):
+    """Suslov's problem as the mirror panel shows it, and the momenta that leave its nodes."""
+    suslov = systems.suslov(I2=3.0, I3=3.5)
+    sol = integrate(suslov, Projector(), suslov.q0, (0.9, -0.9, 0), h=h, steps=steps)
+    return sol, sol.p - 2 * np.einsum("kji,kj->ki", suslov.Q(sol.q), sol.p)
+
+
+@asks(
+    "The mirror keeps the energy, and between two nodes the momentum in space is constant. Do "
+    "the momenta that leave the nodes all have the same energy?",
+    "Yes: neither part of a step can change it",
+    "No: between two nodes it changes, because the body is turned differently",
+)
+def prediction_5():
+    r"""The energies below the picture differ, by up to <worst:.0%> at $h=0.8$ and by <less:.1%> at
+    $h=0.2$. The arrow stays where it is in space, but the body turns under it, and the energy
+    $\tfrac12p\cdot I^{-1}p$ depends on the direction of the arrow *in the body*. Only for a body
+    with the same inertia about all axes, a ball, it does not.
+
+    The orange arrow that leaves a node is the blue one that arrives at the next. The plane turns
+    with the body. The dot, the average of both arrows, lies in the plane; the jump is at right
+    angles to it if angles are measured by the inertia, but not on the screen.
+    """
+    varied = []
+    for h in (0.8, 0.2):
+        sol, leaving = mirror_run(h, 15)
+        E = sol.system.energy(sol.q, sol.system.velocity(sol.q, leaving))
+        varied.append(np.ptp(E) / E[0])
+    truth = "Yes: neither part of a step can change it"
+    if varied[0] > 1e-6:
+        truth = "No: between two nodes it changes, because the body is turned differently"
+    return truth, {"worst": varied[0], "less": varied[1]}
+
+
+def _bent_error(eps, rule="cayley", kind="neither"):
+    sol = integrate(bent_ball(kind, rule, eps), Projector(), h=0.2, steps=100)
+    return max(spread(sol.energy()), np.finfo(float).eps)
+
+
+@asks(
+    "Bend the ball by eps = 0.01, one hundredth of the way to Suslov's body. By how many powers "
+    "of ten does the energy error of the projector method grow?",
+    number="powers of ten",
+)
+def prediction_6():
+    r"""From <ball:.0e> to <little:.0e> at once; `eps` = 1 gives <whole:.0e>. There is no threshold:
+    the theorem holds for the ball alone. Then choose the rule *trace*: <trace:.0e> at every `eps`,
+    although no theorem so far says so. Choose D *fixed in the body*: at `eps` = 0 even DLA is
+    exact, but only because $\omega$ is constant then and there is nothing to lose.
+    """
+    ball, little, whole = (_bent_error(eps) for eps in (0.0, 0.01, 1.0))
+    numbers = {"ball": ball, "little": little, "whole": whole, "trace": _bent_error(0.5, "trace")}
+    return float(np.log10(little / ball)), numbers
+
+
+@asks(
+    "Suslov's body has settled by t = 20. What do DLA and the projector method show until t = 60?",
+    "Both stay on the steady rotation: nothing happens any more",
+    "DLA leaves it, because it does not keep the energy as well",
+    "The projector method leaves it, although its energy stays good",
+    "Both leave it",
+)
+def prediction_7():
+    r"""The projector run leaves the steady rotation at t = <leaves:.0f> and goes back to the
+    opposite one. All the while its energy is within <energy:.1%> of the true one. The picture on
+    the right says why: a zigzag of $\omega_3$, which the true motion does not have, has grown for
+    as long as $m$ has fallen, until it holds most of the energy. DLA stays.
+    """
+    suslov, gone = systems.suslov(), {}
+    true = integrate(suslov, Reference(), h=0.05, steps=1200)
+    for m in (DLA(), Projector()):
+        sol = integrate(suslov, m, h=0.05, steps=1200)
+        away = np.abs(sol.v_projected[:, 1] - true.v[:, 1]) > 0.3
+        gone[type(m)] = sol.t[np.argmax(away)] if away.any() else None
+    truth = {
+        (False, False): "Both stay on the steady rotation: nothing happens any more",
+        (True, False): "DLA leaves it, because it does not keep the energy as well",
+        (False, True): "The projector method leaves it, although its energy stays good",
+        (True, True): "Both leave it",
+    }[gone[DLA] is not None, gone[Projector] is not None]
+    energy = spread(sol.energy()) / sol.energy()[0]
+    return truth, {"leaves": gone[Projector] or np.nan, "energy": energy}
+
+
+# ---------------------------------------------------------------------------- exercises
 
 
 @takes(sized(3), "The answer is a vector in space: three numbers.")

@@ -178,7 +178,7 @@ def loop_panel(robot, theta=(-3.1, 3.1, 0.6), steer=(0.05, 1.2, 0.8), roll=(0.1,
     """A loop in (theta, psi), its horizontal lift, and what the curvature predicts."""
     board, left, right = new_board((9.2, 4.2), 1, 2, MARGINS)
     names, promised = (r"steering angle $\theta$", r"rolling angle $\psi$"), r"$-B\cdot$area"
-    frame(left, *names, (-4.5, 4.5), (-1.2, 1.2))
+    frame(left, *names, (-4.5, 4.5), (-4.5, 4.5), aspect="equal")  # areas are compared
     frame(right, "$x$", "$y$", (-3.9, 3.9), (-3.9, 3.9), aspect="equal")
     board.legend(right, ("path", "gained", promised), columnspacing=1, handlelength=1.4)
 
@@ -263,6 +263,12 @@ def difference(runs):
     return size if size > 1e-12 else FLOOR
 
 
+def square_around(points):
+    """Two corners of the smallest upright square about points (k, 2)."""
+    low, high = points.min(0), points.max(0)
+    return (low + high) / 2 + np.array([[-0.5], [0.5]]) * (high - low).max()
+
+
 def square_panel(*reductions, h=(0.05, 0.4, 0.2), T=4.0):
     """Discretise and reduce (RDLA) against reduce and discretise (Variational)."""
     by_name = {red.full.name: red for red in reductions}
@@ -271,9 +277,10 @@ def square_panel(*reductions, h=(0.05, 0.4, 0.2), T=4.0):
     step_sizes(left, hs, 0.5, SLATE)
     left.set(ylim=(FLOOR / 2, 2), ylabel=f"largest difference up to $t={T:g}$")
     left.set_yticks([FLOOR, 1e-6, 1e-4, 1e-2, 1], ["0", "$10^{-6}$", "$10^{-4}$", "$10^{-2}$", "1"])
+    right.set_aspect("equal")  # both coordinates of the base in the same scale
     right.locator_params(nbins=5)
     board.legend(left, columnspacing=1, handlelength=1.6)
-    board.legend(right, bbox_to_anchor=(-0.12, 1), columnspacing=1, handlelength=1.4)
+    board.legend(right, bbox_to_anchor=(-0.22, 1), columnspacing=1, handlelength=1.4)
 
     @functools.cache
     def known(system, rule):
@@ -301,7 +308,7 @@ def square_panel(*reductions, h=(0.05, 0.4, 0.2), T=4.0):
         if board.news(system):
             _name_axes(right, red)
             board.forget()
-        board.fit(right, *np.vstack([exact, *(sol.q for sol in runs)]).T)
+        board.fit(right, *square_around(np.vstack([exact, *(sol.q for sol in runs)])).T)
         true = integrate(red, Reference(), h=runs[0].t[-1], steps=1).q[-1]
         errors = [f"{np.abs(sol.q[-1] - true).max():.1e}" for sol in runs]
         board.say("difference", "round-off" if commutes else f"{size:.1e}")

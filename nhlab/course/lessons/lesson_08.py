@@ -5,7 +5,7 @@ import sympy as sp
 from matplotlib.colors import to_rgba
 from matplotlib.ticker import MaxNLocator
 
-from ...geometry.diagnostics import growth
+from ...geometry.diagnostics import BLOCKS, KINDS
 from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
 from ...methods import DLA, EDLA, RK4, Composition, Projector, Reference
@@ -16,6 +16,7 @@ from .. import comparison
 from ..colours import BLUE, DARK, GREY, ORANGE
 from ..exercises import near, some_of, takes
 from ..kit import RIGHT, frame, new_board
+from ..predict import asks
 
 TINTS = {"none": "#1B7F5C", "bounded": "#A6DBC3", "random walk": "#F6D55C", "drift": "#F29E4C",
          "lost": "#C8423B", "stops": "#8E8E93", "undecided": "#FFFFFF",
@@ -36,6 +37,26 @@ def questions(system):
         "M constant": all(e.free_symbols.isdisjoint(q) for row in S.M for e in row),
         "V quadratic": all(V.diff(x, y, z) == 0 for x in q for y in q for z in q),
     }
+
+
+def by_rule(data, i, j):
+    """The verdict on one method and one problem by the rule that the lesson states."""
+    share, off, gamma, error, slope, slope_error = (
+        float(data[k][i, j])
+        for k in ("share", "off", "exponent", "exponent_error", "slope", "slope_error")
+    )
+    if np.isnan(share):
+        return "not for it"
+    if share < 0.9:
+        return "stops"
+    if off > 0.5:
+        return "lost"
+    if data["size"][i, j].max() <= comparison.FLOOR:
+        return "none"
+    near = {min(KINDS, key=lambda k: abs(k - x)) for x in (gamma - 2 * error, gamma + 2 * error)}
+    if 0.0 not in near and abs(slope) > 5 * slope_error:
+        return "drift"
+    return KINDS[min(near)] if len(near) == 1 else "undecided"
 
 
 def draw_table(ax, data):
@@ -70,8 +91,8 @@ def energy_panel(data, problem="transmission, eps=.2", method="DLA"):
     def update(problem, method):
         """Energy errors of ten long runs and the growth of their changes with time.
 
-        Ten starts, 100,000 steps each. Left: one run in blue, cut at ±3. Right: the three thin
-        lines end in the last point.
+        Ten runs of 100,000 steps each (on quartic ten of 160). Left: one run in blue, cut at ±3.
+        Right: the three thin lines end in the last point.
         """
         i, j = problems.index(problem), methods.index(method)
         kind, T = str(data["kind"][i, j]), float(data["T"][i])
@@ -85,15 +106,16 @@ def energy_panel(data, problem="transmission, eps=.2", method="DLA"):
             board.fit(left, [0, T], cut[ended])
         if kind in ("stops", "not for it"):
             _draw_growth(board, right, [], [])
-            board.say("runs that came to the end", f"{int(ended.sum())} of 10")
+            if kind == "stops":
+                board.say("runs that came to the end", f"{data['share'][i, j]:.0%}")
             board.say("energy", kind)
         else:
-            found = growth(t, means[ended], blocks=len(t), resamples=2)
-            _draw_growth(board, right, found.lags * (t[1] - t[0]), np.maximum(found.size, 1e-17))
+            size = np.maximum(data["size"][i, j], 1e-17)
+            _draw_growth(board, right, data["lags"] * T / BLOCKS, size)
             here = (data[k][i, j] for k in ("exponent", "exponent_error", "slope", "slope_error"))
             gamma, gamma_error, slope, slope_error = here
             board.say("energy", kind)
-            board.say("exponent", f"{gamma:.2f} ± {gamma_error:.2f}")
+            board.say("exponent", f"{gamma + 0.0:.2f} ± {gamma_error:.1g}")
             board.say("slope of E", f"{slope:.1e} ± {slope_error:.0e}")
 
     first = choice("problem", problems, problem), choice("method", methods, method)
@@ -276,6 +298,215 @@ def draw_atlas(axes, size=15, steps=200, h=0.2):
     return drift, done
 
 
+# ---------------------------------------------------------------------------- the worn machine
+
+
+def oscillators(sol):
+    """The energy of the two oscillators of the transmission."""
+    x, z = (sol.q[:, k] ** 2 + sol.v_projected[:, k] ** 2 for k in (0, 2))
+    return (x + z) / 2
+
+
+def worn(method, steps=100_000, k=4):
+    """The transmission from one start after many steps of a method: its last state goes on."""
+    system, q0, v0, h = comparison.problems()["transmission, eps=.2"]
+    run = {"h": h, "steps": steps, "every": steps // 100, "progress": False}
+    sol = integrate(system, method, q0[k], v0[k], **run)
+    late = integrate(system, method, sol.q[-1], sol.v_projected[-1], h=h, steps=150)
+    return sol, late
+
+
+# ---------------------------------------------------------------------------- predictions
+
+
+@asks(
+    "After 100,000 steps of DLA, h = 0.2, how do the two oscillators move?",
+    "As in the beginning: DLA keeps the energy within a band",
+    "They stand nearly still, as if there were friction",
+    "They swing more and more",
+)
+def prediction_1():
+    r"""The pendulum still turns, but the oscillators have come to rest: of their energy,
+    <first:.3f>, only <last:.0e> is left. There is no friction in the equations; the method made it.
+    The same number of steps of the projector method leaves them <other:.3f>. In lesson 2 you saw
+    how this begins. Is it an accident of this machine, or of this method? And how does one find out
+    before the run?
+    """
+    (dla, _), (projector, _) = worn(DLA()), worn(Projector())
+    first, last = oscillators(dla)[[0, -1]]
+    truth = "As in the beginning: DLA keeps the energy within a band"
+    if last < 0.1 * first:
+        truth = "They stand nearly still, as if there were friction"
+    if last > 2 * first:
+        truth = "They swing more and more"
+    return truth, {"first": first, "last": last, "other": oscillators(projector)[-1]}
+
+
+def kinds(data, problem):
+    """method -> verdict."""
+    row = data["kind"][data["problems"].tolist().index(problem)]
+    return dict(zip(data["methods"].tolist(), row.tolist(), strict=True))
+
+
+@asks(
+    "The quartic oscillator is chaotic. Which methods keep its energy within a band?",
+    "All but RK4: the others are made for such systems",
+    "Those that come back when time is reversed",
+    "The discrete gradient method alone",
+    "None",
+)
+def prediction_2():
+    r"""All wander but the discrete gradient method, which keeps the energy exactly. DLA, the
+    projector method, the reversible one and the composition walk: $\gamma$ = <dla:.2f>,
+    <projector:.2f>, <reversible:.2f>, <composition:.2f>, with errors of about <error:.2f>. Order 4
+    only makes the steps of the walk smaller. RK4 walks and falls: its mean slope is <sigmas:.0f>
+    times its error. EDLA finds no next step. Being reversible is no protection in chaos.
+
+    Now choose the *transmission, eps=.2* and DLA, the machine of the first movie. Its curve ends at
+    about <end:.3f>, although the oscillators had only <had:.3f> to lose. The rest is the reading:
+    the mean of $E$ at the nodes lies about <offset:.3f> below its first value from the beginning,
+    for DLA as for the projector method, which loses nothing. And see RK4 on *particle* and
+    *contact*.
+    """
+    data = comparison.load()
+    said, names = kinds(data, "quartic"), data["methods"].tolist()
+    good = {m for m, kind in said.items() if kind in ("none", "bounded")}
+    truth = {
+        frozenset({"DLA", "Projector", "Reversible", "DiscreteGradient", "Composition 4"}): (
+            "Those that come back when time is reversed"
+        ),
+        frozenset({*names} - {"RK4"}): "All but RK4: the others are made for such systems",
+        frozenset({"DiscreteGradient"}): "The discrete gradient method alone",
+        frozenset(): "None",
+    }[frozenset(good)]
+    i, k = (data["problems"].tolist().index(x) for x in ("quartic", "transmission, eps=.2"))
+    gamma, error, slope, slope_error = (
+        dict(zip(names, data[key][i], strict=True))
+        for key in ("exponent", "exponent_error", "slope", "slope_error")
+    )
+    last = {m: data["means"][k, names.index(m), :, -1].mean() for m in ("DLA", "Projector")}
+    numbers = {m.split()[0].lower(): gamma[m] for m in said}
+    numbers |= {"error": error["DLA"], "sigmas": abs(slope["RK4"]) / slope_error["RK4"]}
+    had = (comparison.problems()["transmission, eps=.2"].v0[:, 2] ** 2).mean() / 2
+    return truth, {**numbers, "end": last["DLA"], "offset": -last["Projector"], "had": had}
+
+
+@asks(
+    "How many of the seven methods keep the energy, exactly or within a band, on every one of "
+    "these problems that they can treat?",
+    "None",
+    "One",
+    "Two or three",
+    "All but RK4 and EDLA",
+)
+def prediction_3():
+    r"""One: the discrete gradient method, and it cannot treat Suslov's body. DLA, the projector
+    method, the reversible one and the composition each have a problem on which they walk or drift;
+    EDLA stops on <stops> of fourteen, and RK4 keeps the energy on <rk4> of them. So there is no
+    best method, and one must look at the problem.
+    """
+    data = comparison.load()
+    kind, fine = data["kind"], ("none", "bounded", "not for it")
+    always = [bool(np.isin(kind[:, j], fine).all()) for j in range(kind.shape[1])]
+    truth = {0: "None", 1: "One", 2: "Two or three", 3: "Two or three", 5: "All but RK4 and EDLA"}
+    column = data["methods"].tolist().index
+    stops = int((kind[:, column("EDLA")] == "stops").sum())
+    rk4 = int(np.isin(kind[:, column("RK4")], fine).sum())
+    return truth[sum(always)], {"stops": stops, "rk4": rk4}
+
+
+def second_order_pays(data, problem, T, most=9):
+    """The digits up to which a method of order 2 is the cheapest."""
+    orders = {name: m.order for name, m in comparison.FIXED.items()}
+    rows, digits = work_rows(data, problem, T), 0
+    while digits < most and orders.get(cheapest(rows, 10.0 ** -(digits + 1))[0][1]) == 2:
+        digits += 1
+    return digits
+
+
+@asks(
+    "The particle to t = 20: up to how many correct digits is a method of order 2 the cheapest?",
+    "Up to 2 digits",
+    "Up to 5 digits",
+    "Up to 8 digits: simple steps are cheap",
+    "For no number of digits",
+)
+def prediction_4():
+    r"""Up to <short> digits to $t=20$, and up to <long> to $t=250$ (0 means never). For three
+    digits and more take RK4 or a composition, for nine digits to $t=250$ DOP853 alone is left. On
+    the sleigh LSODA and DOP853 are best, because they lengthen their steps as the motion becomes
+    straight. (The steps are generated Python code, SciPy's loop is its own: factors of 2 mean
+    little. EDLA chooses its own times and is not in the diagram.)
+    """
+    data = comparison.load()
+    short, long = (second_order_pays(data, "particle", T) for T in (20.0, 250.0))
+    truth = {0: "For no number of digits", 8: "Up to 8 digits: simple steps are cheap"}
+    truth |= dict.fromkeys((1, 2, 3), "Up to 2 digits") | dict.fromkeys((4, 5), "Up to 5 digits")
+    return truth[short], {"short": short, "long": long}
+
+
+@asks(
+    "By t = 50 the sleigh runs straight. Which method is furthest from it at t = 150?",
+    "DLA: of order 2, and it keeps no energy",
+    "The projector method, whose energy is good to four digits",
+    "RK4: it knows nothing of the geometry",
+)
+def prediction_5():
+    r"""The projector method goes along the true line until $t\approx95$, brakes, and comes back on
+    it; it is then off by <projector:.0f>, DLA by <dla:.2f> and RK4 by <rk4:.3f>. All the while its
+    energy varies by <energy:.0e>: **a good energy proves nothing.** The right picture shows how it
+    comes: the part of its velocity that the constraint forbids zigzags from step to step, and
+    *grows at the rate $k$* at which the true motion settles.
+    """
+    sleigh = systems.sleigh()
+    runs = {type(m): integrate(sleigh, m, h=0.1, steps=1500) for m in (DLA(), Projector(), RK4())}
+    off = {m: float(np.abs(sol.q[-1] - sleigh.exact(150.0)).max()) for m, sol in runs.items()}
+    truth = {
+        DLA: "DLA: of order 2, and it keeps no energy",
+        Projector: "The projector method, whose energy is good to four digits",
+        RK4: "RK4: it knows nothing of the geometry",
+    }[max(off, key=off.get)]
+    energy = np.ptp(runs[Projector].energy())
+    return truth, {**{m.__name__.lower(): x for m, x in off.items()}, "energy": energy}
+
+
+@asks(
+    "Each point of the map is a start: the pendulum's rate across, that of the oscillator z up. "
+    "Where does DLA's energy drift?",
+    "Everywhere, a little more where the rates are larger",
+    "Where the pendulum swings to and fro",
+    "Where the pendulum turns over and over",
+)
+def prediction_6():
+    r"""Where it turns over: the drift begins *at the dotted line*, which separates the two, and
+    jumps by <jump:.0f> powers of ten. A motion that swings is mapped to itself when time is
+    reversed; one that turns over is mapped to one that turns the other way, and is not protected.
+    The projector method has no such border: it changes by <weak:.1f> powers of ten.
+
+    Right: EDLA goes through for <swing:.0%> of the swinging starts and for hardly any other. Now
+    move $h$: DLA's drift becomes smaller with it, but EDLA's map changes little, for the sign
+    change that stops it (lesson 5) does not depend on $h$. At $h=0.4$ one column of DLA runs
+    explodes.
+    """
+    data = comparison.load()
+    k, vy = int(np.abs(data["atlas_h"] - 0.2).argmin()), data["atlas_vy"]
+    beyond = vy - separatrix(systems.transmission())
+    swings, jump = beyond < 0, {}
+    for name in ("DLA", "Projector"):
+        found = np.array(data[f"atlas_{name}"][k], float)
+        sides = (found[:, (0.1 < s * beyond) & (s * beyond < 0.5)] for s in (1, -1))
+        jump[name] = np.subtract(*(np.nanmedian(side) for side in sides))
+    through = (data["atlas_EDLA"][k][:, swings] == comparison.EDLA_STEPS).mean()
+    truth = "Everywhere, a little more where the rates are larger"
+    if abs(jump["DLA"]) > 2:
+        turning = jump["DLA"] > 0
+        truth = f"Where the pendulum {'turns over and over' if turning else 'swings to and fro'}"
+    return truth, {"jump": jump["DLA"], "weak": jump["Projector"], "swing": through}
+
+
+# ---------------------------------------------------------------------------- exercises
+
+
 def number(answer):
     """The form of one number, not written as a text."""
     return np.isscalar(answer) and not isinstance(answer, str)
@@ -297,17 +528,25 @@ def exercise_1(answer):
             return f"On the {name} your function says {said}, and the truth is {truth}."
 
 
+RETURNING = {
+    "DLA(0.5)": DLA(),
+    "DLA(0.3)": DLA(0.3),
+    "DLA(0.3, symmetric=True)": DLA(0.3, symmetric=True),
+    "Projector(0.3)": Projector(0.3),
+    "Projector(0.5)": Projector(),
+}
+
+
 @some_of(
-    ["DLA", "Projector", "Reversible", "DiscreteGradient", "RK4"],
-    '{"DLA", "RK4"}',
-    "At least one more does. Which method uses only the accelerations, and is symmetric?",
+    RETURNING,
+    '{"DLA(0.5)", "DLA(0.3)"}',
+    "At least one more does. Which of these look the same from both ends of a step?",
 )
 def exercise_2(name):
-    """The new term of L is the rate of a function of q. Its curl vanishes, and the curl is all the
-    discrete gradient method takes of it; RK4 does not see it either, but is not symmetric. The
-    discrete Lagrangians do see it."""
-    p, method = comparison.problems()["non-reversible"], comparison.METHODS[name]
-    if comparison.there_and_back(p.system, method, p.q0[4], p.v0[4], 0.2, 50) >= 1e-10:
+    """The midpoint, and the mean of the rules for 0.3 and 0.7, look the same from both ends of a
+    step. With alpha = 0.3 alone the two ends differ, and the way back is another one."""
+    p = comparison.problems()["coupled, N=40"]
+    if comparison.there_and_back(p.system, RETURNING[name], p.q0[4], p.v0[4], 0.2, 50) >= 1e-10:
         return f"{name} does not come back: try comparison.there_and_back."
 
 

@@ -13,6 +13,7 @@ from ...mechanics.system import System, symbols
 from ...run.errors import IntegrationError
 from ...view import plot
 from ...view.bodies import Body, ahead, axle, box, circle, place
+from ...view.machines import Car, Racer
 from ...view.widgets import free_velocities
 from ..colours import BLUE, DARK, GREY, ORANGE
 from ..exercises import near
@@ -29,37 +30,6 @@ class Cart(Body):
             axle((x, y), theta, 0.6),
             0.32 * circle() + top,
             place(bar, theta + psi, top),
-        ]
-
-
-class Car(Body):
-    def parts(self, q):
-        (x, y, theta, phi, psi), l, d = q, self.value["l"], self.value["d"]
-        trailer = ahead((x, y), psi, -d)
-        return [
-            place(box(l + 0.5, 0.62) + [l / 2, 0], theta, (x, y)),
-            axle((x, y), theta),
-            axle(ahead((x, y), theta, l), theta + phi, 0.3),
-            np.array([(x, y), trailer]),
-            place(box(0.6, 0.62), psi, trailer),
-            axle(trailer, psi),
-        ]
-
-    def tracks(self, q):
-        return [q[..., :2], ahead(q[..., :2], q[..., 4], -self.value["d"])]
-
-
-class Racer(Body):
-    def parts(self, q):
-        (x, y, theta, phi), d1, d2 = q, self.value["d1"], self.value["d2"]
-        joint = ahead((x, y), theta, d1)
-        front = ahead(joint, theta + phi, d2)
-        return [
-            place([[-0.3, -0.3], [-0.3, 0.3], [d1, 0], [-0.3, -0.3]], theta, (x, y)),
-            axle((x, y), theta, 0.7),
-            np.array([joint, front]),
-            axle(front, theta + phi, 0.4),
-            0.07 * circle() + joint,
         ]
 
 

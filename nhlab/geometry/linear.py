@@ -1,0 +1,239 @@
+"""The motion near a steady one: its linearisation on the constraints, with exact derivatives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..codegen.derivatives import jacobian
+from ..codegen.evaluate import Function
+from ..codegen.statement import dummy
+from ..mechanics.groupsystem import GroupSystem
+from ..mechanics.motion import motion_stage
+from ..mechanics.velocities import complete_velocity, free_velocities, start_of
+from ..methods import Reference
+from ..run.loop import integrate
+
+STEADY = 1e-7  # rates that count as zero, measured against those nearby
+SHIFTS = 0.7, -1.3  # how far an ignorable coordinate is moved in the trial
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """z' = A z + B u for small changes z of the ``state``, u of the ``inputs``.
+
+    state : names of the coordinates, then of the velocities that the constraints leave free
+    ignorable : coordinates that nothing depends on; they may advance, and are no part of the state
+    q, v : the steady motion, with all its coordinates and velocities
+    """
+
+    system: object
+    q: np.ndarray
+    v: np.ndarray
+    state: tuple
+    ignorable: tuple
+    A: np.ndarray
+    inputs: tuple
+    B: np.ndarray
+
+    @cached_property
+    def eigenvalues(self):
+        """Of A, the fastest growing last."""
+        values = np.linalg.eigvals(self.A)
+        return values[np.lexsort((values.imag, values.real))]
+
+    @property
+    def growth(self):
+        """The largest real part: positive where the steady motion is unstable."""
+        return float(self.eigenvalues.real.max())
+
+    def __repr__(self):
+        name = self.system.name or "unnamed system"
+        lines = [f"Linearised {name}: z' = A z, z = ({', '.join(self.state)})"]
+        if self.ignorable:
+            lines.append(f"ignorable: {', '.join(self.ignorable)}")
+        lines.append(f"eigenvalues: {', '.join(_pairs(self.eigenvalues, _size(self.A)))}")
+        return "\n".join(lines)
+
+
+def linearise(system, q0=None, v0=None, *, inputs=()):
+    """The linearised motion about a steady one: about an equilibrium, or about a motion in which
+    only ignorable coordinates advance and the free velocities are constant.
+
+    inputs : names of parameters, such as torques, whose small changes drive the motion, Linear.B
+
+    ValueError says how far (q0, v0) is from a steady motion.  A steady turn is seen as one if the
+    velocities that turn with it, as (vx, vy) of a rolling wheel, can be the dependent ones.
+    """
+    if system.t is not None:
+        raise ValueError(f"{system!r} depends on time; only autonomous systems have steady motions")
+    q0, v0 = start_of(system, q0, v0)
+    start = integrate(system, Reference(), q0, v0, h=1.0, steps=0)  # refuses what is no state
+    near = _Neighbourhood(system, start.q[0], start.v[0], _parameters(system, inputs))
+    ignorable = near.ignorable()
+    near.require_steady(ignorable)
+    near.require_coordinates(ignorable)
+    rows = [k for k in range(len(near.names)) if k not in ignorable]
+    return Linear(
+        system,
+        near.q,
+        near.v,
+        tuple(near.names[k] for k in rows),
+        tuple(near.names[k] for k in ignorable),
+        near.J[np.ix_(rows, rows)],
+        tuple(inputs),
+        near.B[rows],
+    )
+
+
+class _Neighbourhood:
+    """The states near (q, v), in independent coordinates and free velocities, and how they change.
+
+    J, B : the derivatives of the rates by the state and by the inputs
+    """
+
+    def __init__(self, system, q, v, inputs):
+        self.system, self.q, self.v = system, q, v
+        self.free = free_velocities(system, q)
+        rows, l = system.A(q), len(system.holonomic)
+        self.places, N = _solved_for(rows[len(rows) - l :], range(len(system.v)))
+        self.names = [_place_names(system)[k] for k in self.places]
+        self.names += [system.v[k].name for k in self.free]
+        a_q, a_v, a_u, turn, frame = _derivatives(system, q, v, inputs)
+        _, lift = _solved_for(rows, self.free)  # of a free velocity to all
+        bound = [k for k in range(len(v)) if k not in self.free]
+        by_place = np.zeros((len(v), len(v)))
+        by_place[bound] = -np.linalg.solve(rows[:, bound], turn @ frame)
+        by_place = by_place @ N
+        by_q = a_q @ frame @ N + a_v @ by_place
+        top = [by_place[self.places], lift[self.places]]
+        self.J = np.block([top, [by_q[self.free], (a_v @ lift)[self.free]]])
+        self.B = np.vstack([np.zeros((len(self.places), len(inputs))), a_u[self.free]])
+
+    def rates(self, q):
+        """Of the state, at q and with the free velocities of v."""
+        v = complete_velocity(self.system, q, self.v, self.free)
+        return np.concatenate([v[self.places], self.system.acceleration(q, v)[self.free]])
+
+    @cached_property
+    def scale(self):
+        """How large the rates of places and those of velocities are nearby: a unit of q away, or
+        in a unit of time."""
+        k, speed = len(self.places), np.abs(self.v).max()
+        rates = np.abs(self.J) @ np.concatenate([np.ones(k), np.abs(self.v[self.free])])
+        largest = [np.max(part, initial=speed) for part in (rates[:k], rates[k:])]
+        return np.repeat(largest, [k, len(rates) - k])
+
+    def ignorable(self):
+        """The largest set of coordinates on which no rate depends but their own."""
+        found, here = list(range(len(self.places))), self.rates(self.q)
+        small = STEADY * (self.scale + np.abs(here))
+        changed = {k: self._changes(k, here, small) for k in found}
+        while True:
+            kept = [k for k in range(len(here)) if k not in found]
+            fewer = [k for k in found if not changed[k][kept].any()]
+            if len(fewer) == len(found):
+                return found
+            found = fewer
+
+    def _changes(self, k, here, small):
+        """Which rates depend on coordinate k."""
+        way = np.eye(len(self.system.v))[self.places[k]]
+        found = np.zeros(len(here), bool)
+        for s in SHIFTS:
+            q = self.system.move(self.q, way, s)
+            if np.abs(self.system.g(q)).max(initial=0) > STEADY:
+                return ~found  # it leaves the holonomic constraints
+            found |= ~(np.abs(self.rates(q) - here) <= small)
+        return found
+
+    def require_steady(self, ignorable):
+        rates = self.rates(self.q)
+        off = {
+            name: rates[k]
+            for k, name in enumerate(self.names)
+            if k not in ignorable and abs(rates[k]) > STEADY * self.scale[k]
+        }
+        if off:
+            worst = max(off, key=lambda name: abs(off[name]))
+            raise ValueError(
+                f"(q0, v0) is no steady motion of {self.system!r}: {worst} changes at the rate "
+                f"{off[worst]:.3g}, and {sorted(off)} must not change; start from an equilibrium, "
+                "or from a motion in which only ignorable coordinates advance"
+            )
+
+    def require_coordinates(self, ignorable):
+        """On a group the turns do not commute: what depends on them needs other coordinates."""
+        s = self.system
+        if isinstance(s, GroupSystem) and not {*range(s.k, len(s.v))} <= {*ignorable}:
+            raise ValueError(
+                f"the motion of {s!r} near (q0, v0) depends on its pose; state the system in "
+                "angles, as nh.System, to linearise it there"
+            )
+
+
+def _place_names(system):
+    """Of the ways in which a place can change; on a group those of the body, as integrals."""
+    k = system.k if isinstance(system, GroupSystem) else len(system.q)
+    return [s.name for s in system.q[:k]] + [f"∫{u.name}" for u in system.v[k:]]
+
+
+def _parameters(system, names):
+    known = {s.name: s for s in system.parameters}
+    for name in names:
+        if name not in known:
+            raise ValueError(f"inputs: {name!r} is no parameter here; there are {sorted(known)}")
+    return tuple(known[name] for name in names)
+
+
+def _solved_for(rows, free):
+    """Columns that are free, as many as ``free`` or all that can be, and the matrix that gives
+    all components of a vector with rows . x = 0 from these."""
+    n, m = rows.shape[-1], len(rows)
+    if len(free) != n - m:
+        from scipy.linalg import qr
+
+        free = sorted(qr(rows, mode="r", pivoting=True)[1][m:].tolist())
+    bound = [k for k in range(n) if k not in free]
+    lift = np.zeros((n, n - m))
+    lift[free, range(n - m)] = 1
+    lift[bound] = -np.linalg.solve(rows[:, bound], rows[:, free])
+    return list(free), lift
+
+
+def _derivatives(system, q, v, inputs):
+    """Of the acceleration by q, v and inputs, of A v by q, and of q' by v, at (q, v)."""
+
+    def make():
+        let = []
+        stage = motion_stage(system, dummy("t"), system.q, system.v, let)
+        by = (*stage.unknowns, *system.q, *system.v, *inputs)
+        arguments = (system.q, system.v, stage.unknowns, *system.parameters)
+        return Function(arguments, *jacobian(stage.equations, by, let))
+
+    f = system.generated(("linear", inputs), make)
+    n, k, S = len(v), len(q), system.short
+    unknowns = system.motion.values(q, v, 0.0)
+    table = f(q, v, unknowns, *system.parameters.values())
+    size = len(unknowns)
+    by = -np.linalg.solve(table[:, :size], table[:, size:])[:n]
+    forms = [*S.constraints, *S.rates(S.holonomic)]
+    turn = system.values(S.jacobian(forms, system.q), q, v).reshape(len(forms), k)
+    frame = np.array([system.values(system.rate(system.q, e), q) for e in np.eye(n)]).T
+    return *np.split(by, [k, k + n], 1), turn, frame
+
+
+def _size(A):
+    return np.abs(A).max(initial=0)
+
+
+def _pairs(values, size):
+    """Complex numbers in words, conjugate ones together, round-off as 0."""
+    for z in values:
+        re, im = (0.0 if abs(x) < 1e-9 * size else x for x in (z.real, z.imag))
+        if im == 0:
+            yield f"{re:.6g}"
+        elif im > 0:
+            yield f"{re:.6g} ± {im:.6g}i"

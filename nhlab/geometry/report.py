@@ -1,0 +1,286 @@
+"""``report``: what an engineer asks of a new model, in one call; each check with what it misses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+
+import numpy as np
+
+from ..mechanics.checks import rank
+from ..mechanics.groupsystem import GroupSystem
+from ..methods import DLA, RK4, Projector, Reference
+from ..run.errors import IntegrationError
+from ..run.loop import integrate
+from .diagnostics import order
+from .search import fields_at, find_symmetries
+
+MARKS = {True: "ok", False: "NO", None: "-"}
+EXACT = 1e-9  # of what must vanish along a reference run, relative to what it is made of
+SUMMED = 1e-6  # the same with an integral over the nodes of the run
+NODES = 400, 1600  # of the reference run; more where a power is summed
+
+
+@dataclass(frozen=True)
+class Line:
+    """One check: ``good`` is True, False, or None where there is nothing to judge."""
+
+    check: str
+    good: bool | None
+    finding: str
+    blind: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """The checks of a system; ``good`` is False if one of them failed."""
+
+    title: str
+    lines: tuple
+
+    @property
+    def good(self):
+        return all(line.good is not False for line in self.lines)
+
+    def __str__(self):
+        rows = [self.title]
+        for line in self.lines:
+            rows.append(f"{MARKS[line.good]:>3}  {line.check}: {line.finding}")
+            rows.append(f"     cannot see: {line.blind}")
+        return "\n".join(rows)
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        head = "".join(f"<th style='text-align:left'>{x}</th>" for x in ("", *HEADS))
+        body = "".join(
+            "<tr>" + "".join(f"<td style='text-align:left'>{escape(x)}</td>" for x in row) + "</tr>"
+            for row in ((MARKS[x.good], x.check, x.finding, x.blind) for x in self.lines)
+        )
+        return f"<table><caption>{escape(self.title)}</caption><tr>{head}</tr>{body}</table>"
+
+
+HEADS = "check", "finding", "cannot see"
+
+
+def report(system, q0=None, v0=None, *, T=None):
+    """Check a model from its start, or another: Frobenius, ranks, definiteness, energy, momentum,
+    and the orders of three methods against nh.Reference.
+
+    T : how long the true motion is followed; by default about three of its fastest swings.
+    A check that fails, or cannot be made, is a line of the report.
+    """
+    trial = Trial(system, q0, v0, T)
+    numbers = [len(x) for x in (system.v, system.constraints, system.holonomic)]
+    size = "{} velocities; constraints: {} on velocities, {} on positions".format(*numbers)
+    lines = tuple(_line(check, trial) for check in CHECKS)
+    return Report(f"{system.name or 'unnamed system'}: {size}", lines)
+
+
+def _line(check, trial):
+    """The finding of a check; whatever goes wrong is one, too."""
+    name, blind = check.__doc__.split(": ", 1)
+    blind = " ".join(blind.split())
+    try:
+        good, finding = check(trial)
+    except Exception as error:  # a report is what explains the failing of a model
+        good, finding = False, f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return Line(name, good, finding, blind)
+
+
+class Trial:
+    """A start, and the true motion from there."""
+
+    def __init__(self, system, q0, v0, T):
+        self.system, self.given, self._T = system, (q0, v0), T
+
+    @cached_property
+    def start(self):
+        """q0, v0 as given, or the system's own, or else a generic one on the constraints."""
+        s, given = self.system, self.given
+        q0, v0 = (own if x is None else x for x, own in zip(given, (s.q0, s.v0), strict=True))
+        q = s.samples(1)[0][0] if q0 is None else np.array(s.configuration(q0), float)
+        for _ in range(30 if q0 is None and s.holonomic else 0):
+            q = q - np.linalg.pinv(s.values(s.short.Dg, q)) @ s.g(q)
+        if v0 is not None:
+            return q, np.array(v0, float)
+        v, A = s.samples(1)[1][0], s.A(q)
+        return q, v - np.linalg.pinv(A) @ (A @ v) if len(A) else v
+
+    @cached_property
+    def rate(self):
+        """The fastest rate near the start, from differences of the acceleration; at least 1/4."""
+        s, (q, v) = self.system, self.start
+        n, e = len(v), 1e-6
+        ways = np.eye(n)
+        moved = np.array([s.move(q, w, d) for w in ways for d in (e, -e)])
+        by_q = s.acceleration(moved, np.tile(v, (2 * n, 1))).reshape(n, 2, n)
+        by_v = s.acceleration(np.tile(q, (2 * n, 1)), np.repeat([v], 2 * n, 0) + e * _both(ways))
+        by_v = by_v.reshape(n, 2, n)
+        a_q, a_v = ((x[:, 0] - x[:, 1]).T / (2 * e) for x in (by_q, by_v))
+        values = np.linalg.eigvals(np.block([[np.zeros((n, n)), ways], [a_q, a_v]]))
+        return max(0.25, np.abs(values).max())
+
+    @property
+    def T(self):
+        return 20 / self.rate if self._T is None else self._T
+
+    @cached_property
+    def run(self):
+        """The true motion, or as much of it as there is."""
+        steps = NODES[self.system.t is not None]
+        run = {"h": self.T / steps, "steps": steps, "progress": False}
+        try:
+            return integrate(self.system, Reference(), *self.start, **run)
+        except IntegrationError as stop:
+            if len(stop.trajectory) < 8:
+                raise
+            return stop.trajectory
+
+    @cached_property
+    def work(self):
+        """What energies are measured against: the largest |v.p|, and the change of E."""
+        return np.abs((self.run.v * self.run.p).sum(1)).max() + np.ptp(self.run.energy())
+
+
+def _both(ways):
+    return np.stack([ways, -ways], 1).reshape(-1, ways.shape[1])
+
+
+# ---------------------------------------------------------------------------- the checks
+# The docstring of each: its name, and what it cannot see.
+
+
+def motion(trial):
+    """true motion: what happens from other starts."""
+    sol = trial.run
+    slip, size = _slip(sol)
+    good = slip <= EXACT * size and not sol.message
+    end = sol.message or f"followed to t = {sol.t[-1]:.4g}"
+    kept = f"the constraints hold to {_relative(slip, size)} of |A||v|"
+    return good, f"{end}; {kept}" if trial.system.m else end
+
+
+def _slip(sol):
+    s = sol.system
+    A = s.A(sol.q, sol.t)
+    slip = np.abs(np.einsum("tij,tj->ti", A, sol.v)).max(initial=0)
+    return slip, np.abs(A).max(initial=0) * np.abs(sol.v).max()
+
+
+def integrability(trial):
+    """integrability: rows that are integrable while the others are not."""
+    s = trial.system
+    if not s.constraints:
+        return None, "no constraints on velocities"
+    if not s.is_holonomic():
+        return (
+            True,
+            "not integrable: the constraints restrict velocities, not positions (Frobenius)",
+        )
+    return False, "integrable by Frobenius: positions are restricted; state them as holonomic"
+
+
+def ranks(trial):
+    """rank: places where this motion does not go."""
+    s, sol = trial.system, trial.run
+    if not s.m:
+        return None, "no constraints"
+    A = s.A(sol.q, sol.t)
+    rows = A / np.linalg.norm(A, axis=-1, keepdims=True)
+    worst = np.linalg.svd(rows, compute_uv=False)[:, -1]
+    k = int(worst.argmin())
+    good = bool((rank(A) == s.m).all())
+    where = f"the least singular value of the scaled rows is {worst[k]:.2g}, at t = {sol.t[k]:.3g}"
+    return good, f"{s.m} of {s.m} along the motion; {where}" if good else f"it falls; {where}"
+
+
+def definiteness(trial):
+    """mass matrix: other places; masses that are wrong but positive."""
+    s, sol = trial.system, trial.run
+    M = s.M(sol.q, sol.v, sol.t)
+    size = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
+    scaled = M / (size[:, :, None] * size[:, None, :])
+    least = float(np.linalg.eigvalsh(scaled).min())
+    kind = "quadratic in the velocities" if s.is_mechanical else "not quadratic in the velocities"
+    good = least > EXACT
+    word = "positive definite" if good else "not positive definite"
+    return good, f"{word} along the motion, least scaled eigenvalue {least:.2g}; L is {kind}"
+
+
+def energy(trial):
+    """energy balance: a wrong L or wrong constraints, for their motion has an energy too."""
+    from scipy.integrate import simpson
+
+    s, sol, size = trial.system, trial.run, trial.work
+    E = sol.energy()
+    if s.t is None:
+        lost = np.ptp(E)
+        return bool(lost <= EXACT * size), f"E is kept to {_relative(lost, size)} of v.p"
+    fed = simpson(-s.values(s.short.L_t, sol.q, sol.v, sol.t), x=sol.t)
+    lost = abs(E[-1] - E[0] - fed)
+    return bool(lost <= SUMMED * size), f"E changes by -dL/dt, to {_relative(lost, size)} of v.p"
+
+
+def momentum(trial):
+    """momentum: symmetries that are not affine in the coordinates, or hold only nearly."""
+    s, sol = trial.system, trial.run
+    if isinstance(s, GroupSystem):
+        still = not s.short.depends(s.short.A, s.pose)
+        return None, f"L is left-invariant on {s.group.name}; D is {'' if still else 'not '}so"
+    found = find_symmetries(s)
+    k = len(found.symmetries)
+    text = f"symmetries of L and D: {', '.join(found.words(found.symmetries)) or 'none found'}"
+    text += f"; {found.in_D} momentum equation{'s' * (found.in_D != 1)}" if k else ""
+    if not len(found.conserved):
+        return None, text
+    p, fields = sol.p, fields_at(found.conserved, sol.q)
+    J = np.einsum("ti,tki->tk", p, fields)
+    size = (np.abs(p)[:, None] * np.abs(fields)).sum(-1).max(0)
+    change = float((np.ptp(J, axis=0) / np.maximum(size, 1e-300)).max())
+    kept = ", ".join(found.words(found.conserved))
+    return change <= EXACT, f"{text}; momenta kept, to {change:.0e}: {kept}"
+
+
+def orders(trial):
+    """orders: behaviour over long times; errors that shrink with the same order."""
+    found = [_order(trial, method) for method in (DLA(), Projector(), RK4())]
+    judged = [good for good, _ in found if good is not None]
+    text = ", ".join(text for _, text in found)
+    return all(judged) if judged else None, f"observed (stated): {text}"
+
+
+def _order(trial, method):
+    """The observed order; nearer to the start if it does not show at once."""
+    name, slope, failure = type(method).__name__, None, ""
+    try:
+        method.check(trial.system)
+    except ValueError:
+        return None, f"{name} is not for it"
+    for part in (4, 16, 64):
+        try:
+            slope = _slope(trial, method, trial.T / part)
+        except (ValueError, IntegrationError) as error:
+            failure = failure or " ".join(str(error).split())[:120]
+            continue
+        if abs(slope - method.order) < 0.15:
+            break
+    if slope is None:
+        return False, f"{name}: {failure}"
+    return abs(slope - method.order) < 0.3, f"{name} {slope:.2f} ({method.order})"
+
+
+def _slope(trial, method, T):
+    s, (q0, v0) = trial.system, trial.start
+    end = integrate(s, Reference(), q0, v0, h=T, steps=1, progress=False).q[-1]
+    floor = 1e-11 * (np.abs(end).max() + np.abs(end - q0).max())
+    hs = T / np.array([20, 40, 80])
+    return order(s, method, q0, v0, T=T, hs=hs, reference=lambda t: [end], floor=floor).slope
+
+
+def _relative(x, size):
+    return f"{x / size:.0e}" if size else f"{x:.0e} (nothing moves)"
+
+
+CHECKS = motion, integrability, ranks, definiteness, energy, momentum, orders

@@ -1,0 +1,313 @@
+r"""The catalogue of machines: vehicles and toys that roll, larger than the systems of the papers.
+
+Written as in ``catalogue``, and found there as well: ``nh.systems.bicycle()``.  A rigid body in
+space is stated in its own frame, by its angular velocity and the velocity of its centre of mass:
+so L stays short, and the generator does the rest.  SI units throughout.
+
+MPRS07 is Meijaard, Papadopoulos, Ruina & Schwab, "Linearized dynamics equations for the balance and
+steer of a bicycle: a benchmark and review", Proc. R. Soc. A 463 (2007); KL82 is Kane & Levinson,
+"Realistic mathematical modeling of the rattleback", Int. J. Non-Linear Mech. 17 (1982).
+"""
+
+from __future__ import annotations
+
+from sympy import cos, pi, sin, sqrt, tan
+
+from ..codegen.derivatives import dot
+from .listing import listed, machines
+from .system import symbols
+
+x, y, theta, phi, psi, left, right = symbols("x y theta phi psi left right")
+vx, vy, vtheta, vphi, vpsi, vleft, vright = symbols("vx vy vtheta vphi vpsi vleft vright")
+
+
+# ---------------------------------------------------------------------------- vectors, as tuples
+
+
+def cross(a, b):
+    return tuple(a[i - 2] * b[i - 1] - a[i - 1] * b[i - 2] for i in range(3))
+
+
+def plus(*vectors):
+    return tuple(map(sum, zip(*vectors, strict=True)))
+
+
+def turned(u, *turns):
+    """u after turns (axis, angle), axis 0, 1, 2: the components in space of a vector that was
+    given in a body turned so, last turn first.  With -angle: the other way round."""
+    u = list(u)
+    for axis, angle in turns:
+        i, j, c, s = axis - 2, axis - 1, cos(angle), sin(angle)
+        u[i], u[j] = c * u[i] - s * u[j], s * u[i] + c * u[j]
+    return tuple(u)
+
+
+def kinetic(m, u, w, I1, I2, I3, I13=0, I12=0):
+    """The kinetic energy of a body: velocity u of its centre, angular velocity w, in its frame."""
+    spin = I1 * w[0] ** 2 + I2 * w[1] ** 2 + I3 * w[2] ** 2 + 2 * w[0] * (I12 * w[1] + I13 * w[2])
+    return (m * dot(u, u) + spin) / 2
+
+
+def along(angle):
+    """The velocity of (x, y) along a heading."""
+    return vx * cos(angle) + vy * sin(angle)
+
+
+def across(angle):
+    """The velocity of (x, y) across a heading, from x to y."""
+    return vy * cos(angle) - vx * sin(angle)
+
+
+# ---------------------------------------------------------------------------- in the plane
+
+
+@listed("Krishnaprasad & Tsakiris 2001", among=machines)
+def roller_racer(m=1.0, I1=0.3, I2=0.1, k=1.0, d1=1.0, d2=0.1):
+    r"""Roller racer: a seat on an axle, a handlebar with an axle of its own, a spring between.
+
+    .. math:: L = \tfrac m2(\dot x^2 + \dot y^2) + \tfrac{I_1}2\dot\theta^2
+              + \tfrac{I_2}2(\dot\theta + \dot\phi)^2 - \tfrac k2\phi^2, \qquad
+              \dot y\cos\theta - \dot x\sin\theta = 0, \quad
+              \dot y\cos(\theta + \phi) - \dot x\sin(\theta + \phi)
+              + (d_1\cos\phi + d_2)\dot\theta + d_2\dot\phi = 0
+
+    (x, y) is the rear axle.  From rest the swinging handlebar drives it, forwards if d2 is short;
+    one momentum equation says how.  M is constant and V quadratic: the projector method keeps the
+    energy, yet its zigzag grows where the motion settles.
+    """
+    L = (m * (vx**2 + vy**2) + I1 * vtheta**2 + I2 * (vtheta + vphi) ** 2 - k * phi**2) / 2
+    bar = across(theta + phi) + d1 * cos(phi) * vtheta + d2 * (vtheta + vphi)
+    start = dict(q0=(0, 0, 0, 1), v0=(0, 0, 0, 0))
+    return dict(q=(x, y, theta, phi), L=L, constraints=[across(theta), bar], **start)
+
+
+@listed("Laumond 1993; Bloch, chapter 1", among=machines)
+def car_with_trailer(m=1.0, I=0.5, J=0.1, k=0.04, l=1.0, d=1.5, mt=0.5, It=0.2, steer=0.5):
+    r"""A car with a trailer; the steering angle phi is held by a spring, psi is the trailer's.
+
+    .. math:: L = \tfrac m2(\dot x^2 + \dot y^2) + \tfrac I2\dot\theta^2 + \tfrac J2\dot\phi^2
+              + \tfrac{m_t}2\bigl|(\dot x + d\dot\psi\sin\psi,\
+              \dot y - d\dot\psi\cos\psi)\bigr|^2
+              + \tfrac{I_t}2\dot\psi^2 - \tfrac k2\phi^2, \qquad
+              \dot y\cos\theta - \dot x\sin\theta = 0, \quad
+              \dot y\cos(\theta + \phi) - \dot x\sin(\theta + \phi) + l\dot\theta\cos\phi = 0, \quad
+              \dot y\cos\psi - \dot x\sin\psi = d\dot\psi
+
+    (x, y) is the rear axle, to which the trailer is hitched.  A Chaplygin system without any
+    momentum equation.  Backwards the trailer folds.  The angle steer shapes only (q0, v0), and v0
+    depends on l.
+    """
+    trailer = (vx + d * vpsi * sin(psi)) ** 2 + (vy - d * vpsi * cos(psi)) ** 2
+    T = m * (vx**2 + vy**2) + I * vtheta**2 + J * vphi**2 + mt * trailer + It * vpsi**2
+    front = across(theta + phi) + l * vtheta * cos(phi)
+    rows = [across(theta), front, across(psi) - d * vpsi]
+    start = dict(q0=(0, 0, 0, steer, 0), v0=(1, 0, tan(steer) / l, 0, 0))
+    return dict(q=(x, y, theta, phi, psi), L=(T - k * phi**2) / 2, constraints=rows, **start)
+
+
+def wheels(R, d):
+    """A pair of driven wheels at -d/2 and d/2 beside (x, y): no slip across, no slip along."""
+    ahead, turn = along(theta), d * vtheta / 2
+    return [across(theta), ahead - turn - R * vleft, ahead + turn - R * vright]
+
+
+def wheel_energy(M, J, K, d):
+    """Of both wheels, of mass M and inertia J about the axle, K about a diameter."""
+    place = M * (vx**2 + vy**2) + M * d**2 * vtheta**2 / 4
+    return place + J * (vleft**2 + vright**2) / 2 + K * vtheta**2
+
+
+@listed("Fierro & Lewis 1998", "two-wheeled robot", among=machines)
+def two_wheeled_robot(
+    m=10.0, I=0.5, a=0.1, M=0.5, J=0.0025, K=0.00125, R=0.1, d=0.5, u=-1.0, w=0.3
+):
+    r"""Robot with two driven wheels on one axle and a castor that weighs nothing.
+
+    .. math:: L = \tfrac m2\bigl|(\dot x - a\dot\theta\sin\theta,\
+              \dot y + a\dot\theta\cos\theta)\bigr|^2 + \tfrac I2\dot\theta^2
+              + M(\dot x^2 + \dot y^2) + \bigl(\tfrac{M d^2}4 + K\bigr)\dot\theta^2
+              + \tfrac J2(\dot\lambda^2 + \dot\rho^2), \qquad
+              \dot y\cos\theta - \dot x\sin\theta = 0, \quad
+              \dot x\cos\theta + \dot y\sin\theta \mp \tfrac d2\dot\theta
+              = R\dot\lambda,\ R\dot\rho
+
+    lambda and rho, ``left`` and ``right``, turn the wheels; the centre of mass is a ahead of the
+    axle.  Without torques it is the sleigh with another mass and inertia, and ends straight ahead.
+    The speed u and the turn rate w shape only (q0, v0); v0 depends on R and d.
+    """
+    body = (vx - a * vtheta * sin(theta)) ** 2 + (vy + a * vtheta * cos(theta)) ** 2
+    L = (m * body + I * vtheta**2) / 2 + wheel_energy(M, J, K, d)
+    v0 = (u, 0, w, (u - d * w / 2) / R, (u + d * w / 2) / R)
+    return dict(q=(x, y, theta, left, right), L=L, constraints=wheels(R, d), v0=v0)
+
+
+# ---------------------------------------------------------------------------- in space
+
+
+@listed("Pathak, Franch & Agrawal 2005", "Segway", among=machines)
+def segway(
+    m=10.0, b=0.5, Ix=1.0, Iy=0.9, Iz=0.4, M=2.0, J=0.04, K=0.02, R=0.2, d=0.6, g=9.81, w=0.5
+):
+    r"""Segway: a body that pitches by phi on the axle of two driven wheels.
+
+    .. math:: L = \tfrac m2|\dot c|^2 + \tfrac12(I_x\sin^2\phi + I_z\cos^2\phi)\dot\theta^2
+              + \tfrac{I_y}2\dot\phi^2 + T_\mathrm{wheels} - m g b\cos\phi, \qquad
+              c = (x, y, 0) + b\,(\sin\phi\cos\theta, \sin\phi\sin\theta, \cos\phi)
+
+    Its wheels roll as those of ``two_wheeled_robot``; phi = 0 is upright, where it falls over at
+    the first disturbance: the linearised motion has one growing mode.  The turn rate w shapes only
+    (q0, v0), and v0 depends on R and d.
+    """
+    ahead, side = along(theta) + b * cos(phi) * vphi, across(theta) + b * sin(phi) * vtheta
+    T = m * (ahead**2 + side**2 + (b * sin(phi) * vphi) ** 2) / 2
+    T += ((Ix * sin(phi) ** 2 + Iz * cos(phi) ** 2) * vtheta**2 + Iy * vphi**2) / 2
+    L = T + wheel_energy(M, J, K, d) - m * g * b * cos(phi)
+    v0 = (0, 0, w, 0, -d * w / 2 / R, d * w / 2 / R)
+    q = (x, y, theta, phi, left, right)
+    return dict(q=q, L=L, constraints=wheels(R, d), q0=(0, 0, 0, 0.2, 0, 0), v0=v0)
+
+
+@listed("Neimark & Fufaev 1972; Bloch, chapter 1", "tilted disk", among=machines)
+def tilted_disk(m=1.0, R=1.0, A=0.25, C=0.5, g=9.81, lean=0.5, turn=-1.5):
+    r"""Disk that rolls and leans by theta: heading phi, turned by psi, contact (x, y).
+
+    .. math:: L = \tfrac m2\bigl[(u + R\omega_2)^2 + (s\cos\theta - R\dot\theta)^2
+              + s^2\sin^2\theta\bigr] + \tfrac A2(\dot\theta^2 + \dot\phi^2\cos^2\theta)
+              + \tfrac C2(\omega_2 + \dot\psi)^2 - m g R\cos\theta, \qquad
+              \dot x = R\dot\psi\cos\phi, \quad \dot y = R\dot\psi\sin\phi
+
+    Here u, s are the velocities of the contact ahead and to the left, omega_2 = phi' sin(theta).
+    A and C are the moments of inertia about a diameter and the axis.  Upright it rolls stably if
+    psi'^2 > m g R A/(C (C + m R^2)), for a thin homogeneous disk g/(3 R).  It starts on a circle,
+    leaning steadily: lean and turn, the rate of phi, shape only (q0, v0), and v0 depends on all
+    parameters.
+    """
+    w = (vtheta, vphi * sin(theta), vphi * cos(theta))  # of the frame that does not roll
+    u = plus(turned((along(phi), across(phi), 0), (0, -theta)), cross(w, (0, 0, R)))
+    spin = (w[0], w[1] + vpsi, w[2])
+    L = kinetic(m, u, spin, A, C, A) - m * g * R * cos(theta)
+    rolling = [vx - R * cos(phi) * vpsi, vy - R * sin(phi) * vpsi]
+    torque = A * turn**2 * sin(lean) * cos(lean) - m * g * R * sin(lean)
+    roll = torque / ((C + m * R**2) * turn * cos(lean)) - turn * sin(lean)
+    start = dict(q0=(0, 0, 0, lean, 0), v0=(R * roll, 0, turn, 0, roll))
+    return dict(q=(x, y, phi, theta, psi), L=L, constraints=rolling, **start)
+
+
+@listed("KL82", among=machines)
+def rattleback(
+    m=1.0, a=0.2, b=0.03, c=0.02, h=0.01, A=2e-4, B=1.6e-3, C=1.7e-3, D=-2e-5, g=9.81, spin=-5.0
+):
+    r"""Rattleback, or Celtic stone: half an ellipsoid that rolls and prefers one way of spinning.
+
+    .. math:: L = \tfrac m2(\dot x^2 + \dot y^2 + \dot z^2) + \tfrac12(A\omega_1^2 + B\omega_2^2
+              + C\omega_3^2 + 2D\omega_1\omega_2) - m g z, \qquad \dot c + \omega\times\rho = 0
+
+    c = (x, y, z) is the centre of mass, h below the centre of the ellipsoid with half axes a, b, c;
+    rho points from it to the contact and z is a function of the attitude: yaw, then roll, then
+    pitch.  D, the inertia askew to the shape, couples spin and rattle: spun the wrong way it
+    rattles, stops and turns back.  The rate spin shapes only (q0, v0), and v0 depends on a, b, c
+    and h.
+    """
+    q = symbols("x y yaw roll pitch")
+    _, _, yaw, roll, pitch = q
+    vyaw, vroll, vpitch = symbols("vyaw vroll vpitch")
+    n = turned((0, 0, 1), (0, -roll), (1, -pitch))  # up, in the body
+    size = sqrt((a * n[0]) ** 2 + (b * n[1]) ** 2 + (c * n[2]) ** 2)
+    rho = (-(a**2) * n[0] / size, -(b**2) * n[1] / size, h - c**2 * n[2] / size)
+    w = turned((vroll, vyaw * sin(roll), vyaw * cos(roll)), (1, -pitch))
+    w = plus(w, (0, vpitch, 0))
+    u = cross(rho, w)  # the velocity of the centre, in the body
+    slip = turned(u, (1, pitch), (0, roll))
+    place = m * (vx**2 + vy**2 + slip[2] ** 2) / 2
+    L = place + kinetic(0, u, w, A, B, C, I12=D) - m * g * (size - h * n[2])
+    rolling = [v - e for v, e in zip((vx, vy), turned(slip, (2, yaw))[:2], strict=True)]
+    lean = pi / 360  # half a degree
+    start = {roll: lean, pitch: lean, yaw: 0, vyaw: spin, vroll: 0, vpitch: 0}
+    v0 = (*((v - e).subs(start) for v, e in zip((vx, vy), rolling, strict=True)), spin, 0, 0)
+    return dict(q=q, L=L, constraints=rolling, q0=(0, 0, 0, lean, lean), v0=v0)
+
+
+@listed("MPRS07; Whipple 1899", "Whipple bicycle", among=machines)
+def bicycle(
+    w=1.02, c=0.08, tilt=0.3141592653589793, g=9.81,
+    rR=0.3, mR=2.0, IRxx=0.0603, IRyy=0.12,
+    xB=0.3, zB=-0.9, mB=85.0, IBxx=9.2, IByy=11.0, IBzz=2.8, IBxz=2.4,
+    xH=0.9, zH=-0.7, mH=4.0, IHxx=0.05892, IHyy=0.06, IHzz=0.00708, IHxz=-0.00756,
+    rF=0.35, mF=3.0, IFxx=0.1405, IFyy=0.28, speed=4.6, push=0.5,
+):  # fmt: skip
+    r"""Whipple's bicycle with the parameters of the benchmark, MPRS07 table 1; z points down.
+
+    .. math:: L = \sum_{i=R,B,H,F}\tfrac12\bigl(m_i|\dot c_i|^2 + \omega_i\cdot I_i\omega_i\bigr)
+              + g\sum m_i z_i, \qquad \text{both contacts at rest}, \quad
+              \text{the front wheel on the ground}
+
+    Rear wheel, rear frame with the rider, handlebar with the fork, front wheel.  (x, y) is the rear
+    contact; yaw, roll and pitch turn the frame, steer the fork about an axis tilted by ``tilt``,
+    rear and front the wheels, backwards where positive, as in the paper.  Four rows of rolling and
+    a holonomic constraint leave three velocities free.  Between 4.29 and 6.02 m/s it rights itself,
+    slower it weaves, faster it leans over.  It starts straight ahead at ``speed``, pushed to the
+    lean rate ``push``; these shape only (q0, v0), and v0 depends on rR and rF.
+    """
+    q = symbols("x y yaw roll pitch steer rear front")
+    (yaw, vyaw), spins = (q[2], symbols("vyaw")), symbols("vrear vfront")
+    at = {"R": (0, 0, 0), "B": (xB, 0, zB + rR), "head": (w + c, 0, rR)}
+    at |= {"H": (xH - w - c, 0, zH), "F": (-c, 0, -rF)}  # from where the steering axis ends
+    parts = BicycleParts(at, tilt, rR, *q[3:6], vyaw, *symbols("vroll vpitch vsteer"), *spins)
+    u, omega, z = parts.velocities(along(yaw), across(yaw)), parts.omega, parts.heights()
+    T = kinetic(mR, u["R"], omega["R"], IRxx, IRyy, IRxx)
+    T += kinetic(mB, u["B"], omega["B"], IBxx, IByy, IBzz, IBxz)
+    T += kinetic(mH, u["H"], omega["H"], IHxx, IHyy, IHzz, IHxz)
+    T += kinetic(mF, u["F"], omega["F"], IFxx, IFyy, IFxx)
+    L = T + g * dot((mR, mB, mH, mF), [z[k] for k in "RBHF"])
+    ahead, steep, slip = parts.rolling(rF)
+    rows = [vx - ahead * cos(yaw), vy - ahead * sin(yaw), *slip]
+    v0 = (speed, 0, 0, push, 0, 0, -speed / rR, -speed / rF)
+    return dict(q=q, L=L, constraints=rows, holonomic=[z["F"] + rF * steep], v0=v0)
+
+
+class BicycleParts:
+    """Velocities and heights of the parts of a bicycle, by name; R and B in the frame's axes, H and
+    F in the fork's.
+
+    at : the places of the parts, in the frame from the rear axle, in the fork from the head
+    """
+
+    def __init__(
+        self, at, tilt, rR, roll, pitch, steer, vyaw, vroll, vpitch, vsteer, vrear, vfront
+    ):
+        self.at, self.rR, self.roll, self.pitch = at, rR, roll, pitch
+        self.fork = (1, -tilt), (2, -steer), (1, tilt)  # from the frame to the fork
+        self.lean = (vroll, vyaw * sin(roll), vyaw * cos(roll))
+        wB = plus(turned(self.lean, (1, -pitch)), (0, vpitch, 0))
+        wH = plus(turned(wB, *self.fork), (vsteer * sin(tilt), 0, vsteer * cos(tilt)))
+        self.omega = {"B": wB, "H": wH, "R": plus(wB, (0, vrear, 0)), "F": plus(wH, (0, vfront, 0))}
+        self.down = turned((0, sin(roll), cos(roll)), (1, -pitch))
+        self.below = turned(self.down, *self.fork)
+        self.ahead = -rR * (vpitch + vrear)  # the speed at which the rear wheel rolls
+
+    def velocities(self, ahead, side):
+        """Of the centres of mass, if those of the rear contact are these."""
+        at, w = self.at, self.omega
+        rear = turned((ahead, side, 0), (0, -self.roll))
+        rear = turned(plus(rear, cross(self.lean, (0, 0, -self.rR))), (1, -self.pitch))
+        found = {k: plus(rear, cross(w["B"], at[k])) for k in ("R", "B", "head")}
+        head = turned(found["head"], *self.fork)
+        return found | {k: plus(head, cross(w["H"], at[k])) for k in "HF"}
+
+    def heights(self):
+        """The z of the centres of mass, negative above the ground."""
+        rear = -self.rR * cos(self.roll)
+        z = {k: rear + dot(self.down, self.at[k]) for k in ("R", "B", "head")}
+        return z | {k: z["head"] + dot(self.below, self.at[k]) for k in "HF"}
+
+    def rolling(self, rF):
+        """The speed of the rear wheel, how steep the front wheel stands, and its two slips.
+
+        Its contact is where its plane goes down most steeply.  With the rear wheel rolling, it
+        must neither slip along the plane nor along the axle; down it does not, by the height.
+        """
+        x, _, z = self.below
+        steep = sqrt(x**2 + z**2)
+        contact = (rF * x / steep, 0, rF * z / steep)
+        u = plus(self.velocities(self.ahead, 0)["F"], cross(self.omega["F"], contact))
+        return self.ahead, steep, (u[0] * z - u[2] * x, u[1])

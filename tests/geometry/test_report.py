@@ -1,0 +1,121 @@
+"""Reports: true of systems that are known, never raised, and with a line for what is wrong."""
+
+import numpy as np
+import pytest
+from sympy import cos, sin
+
+import nhlab as nh
+from nhlab.geometry.search import find_symmetries
+
+x, y, z, theta, vx, vy, vz, vtheta = nh.symbols("x y z theta vx vy vz vtheta")
+EVERY = nh.systems.catalogue | nh.systems.machines | nh.systems.on_groups
+CHECKS = ["true motion", "integrability", "rank", "mass matrix", "energy balance", "momentum"]
+CHECKS.append("orders")
+
+
+def line(report, check):
+    return next(x for x in report.lines if x.check == check)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["particle", "driven", "sleigh", "kepler", "spherical_pendulum", "nonreversible"]
+    + ["suslov", "sleigh_se2", "rubber_ball", "rigid_body", "roller_racer", "segway"],
+)
+def test_report_finds_nothing_wrong_with_known_systems(name):
+    report = nh.report(EVERY[name]())
+    assert [x.check for x in report.lines] == CHECKS
+    assert report.good, report
+    assert all(x.blind.endswith(".") and x.finding for x in report.lines)
+
+
+def test_report_reads_as_text_and_as_a_table():
+    report = nh.report(nh.systems.free_particle())
+    text, table = str(report), report._repr_html_()
+    assert repr(report) == text
+    assert text.count("cannot see: ") == 7 and text.startswith("free particle: 3 velocities")
+    assert table.count("<tr>") == 8 and "cannot see" in table and "&lt;" not in table
+    assert "momenta kept" in text and "d/dx - z d/dy + y d/dz, d/dy" in text
+
+
+def test_integrable_constraints_are_named():
+    s = nh.System((x, y), (vx, vy), (vx**2 + vy**2) / 2, [x * vx + y * vy], q0=[1, 0], v0=[0, 1])
+    report = nh.report(s)
+    found = line(report, "integrability")
+    assert found.good is False and "holonomic" in found.finding and not report.good
+
+
+def test_wrong_start_is_a_line_and_no_error():
+    report = nh.report(nh.systems.sleigh(), [0, 0, 0], [0, 1, 0])
+    found = line(report, "true motion")
+    assert found.good is False and "v0" in found.finding
+    assert line(report, "integrability").good is True
+
+
+def test_system_without_a_start_is_tried_from_a_generic_one():
+    L = (vx**2 + vy**2 + vz**2) / 2 - z
+    report = nh.report(nh.System((x, y, z), (vx, vy, vz), L, holonomic=[x**2 + y**2 + z**2 - 1]))
+    assert report.good, report
+
+
+def test_indefinite_mass_matrix_and_loss_of_rank_are_seen():
+    L = (vx**2 - vy**2) / 2
+    assert line(nh.report(nh.System((x, y), (vx, vy), L)), "mass matrix").good is False
+    found = nh.report(nh.systems.snakeboard(), T=40)
+    assert "dependent" in line(found, "true motion").finding and not found.good
+
+
+def test_energy_that_a_changing_mass_feeds_in_is_accounted_for():
+    t = nh.symbols("t")
+    L = (2 + cos(t)) * (vx**2 + vy**2) / 2 - x**2
+    s = nh.System((x, y), (vx, vy), L, [vy - x * vx], t=t, q0=[1, 0], v0=[0, 0])
+    found = line(nh.report(s), "energy balance")
+    assert found.good is True and "-dL/dt" in found.finding
+
+
+@pytest.mark.parametrize(
+    ("name", "group", "in_D", "conserved"),
+    [
+        ("particle", ["d/dz"], 0, []),
+        ("robot", ["-y d/dx + x d/dy + d/dtheta", "d/dx", "d/dy"], 1, ["d/dtheta"]),
+        ("kepler", ["-y d/dx + x d/dy"], 1, ["-y d/dx + x d/dy"]),
+        ("spherical_pendulum", ["-y d/dx + x d/dy"], 1, ["-y d/dx + x d/dy"]),
+        ("quartic", [], 0, []),
+        ("rattleback", ["-y d/dx + x d/dy + d/dyaw", "d/dx", "d/dy"], 1, []),
+    ],
+)
+def test_symmetries_are_found(name, group, in_D, conserved):
+    found = find_symmetries(EVERY[name]())
+    assert found.words(found.symmetries) == group
+    assert (found.in_D, found.words(found.conserved)) == (in_D, conserved)
+
+
+def test_found_symmetries_are_symmetries_and_their_sections_those_of_the_momentum_equations():
+    s = nh.systems.snakeboard()
+    found = find_symmetries(s)
+    names = [q.name for q in s.q]
+    generators = [
+        {
+            n: sum(a * b for a, b in zip(row, [*s.q, 1], strict=True))
+            for n, row in zip(names, field, strict=True)
+        }
+        for field in found.symmetries
+    ]
+    symmetry = nh.Symmetry(s, generators)
+    assert bool(symmetry.check()) and symmetry.rank == found.in_D
+    sol = nh.integrate(s, nh.Reference(), h=0.05, steps=100)
+    for field in found.conserved:
+        J = np.einsum("ti,ij,tj->t", sol.p, field, np.column_stack([sol.q, np.ones(101)]))
+        assert np.ptp(J) < 1e-9
+
+
+def test_a_symmetry_that_a_parameter_breaks_is_not_found():
+    k = nh.symbols("k")
+    L = (vx**2 + vy**2 + vtheta**2) / 2 - k * x**2
+    s = nh.System(
+        (x, y, theta), (vx, vy, vtheta), L, [vx * sin(theta) - vy * cos(theta)],
+        parameters={"k": 1e-4},
+    )  # fmt: skip
+    assert find_symmetries(s).words(find_symmetries(s).symmetries) == ["d/dy"]
+    free = find_symmetries(s.set(k=0))
+    assert len(free.symmetries) == 3
