@@ -116,7 +116,7 @@ class System:
         forces : as in ``System``, or loads (point, force), (frame, torque)
         speeds, kinematic : generalised speeds u, and the equations that define them
 
-        The rest as in ``System``.  The velocity of x is called vx, or vx_ if vx is taken.
+        The rest as in ``System``.  The velocity of x is called vx, or ``vx_`` if vx is taken.
         """
         return cls(**dynamicsymbols.plain(L, q, constraints, **others))
 
