@@ -100,7 +100,8 @@ def linearise(system, q0=None, v0=None, *, inputs=()):
     inputs = tuple(getattr(u, "name", u) for u in inputs)
     _check_inputs(system, inputs)
     numbers = {s.name for s in system.numbers}
-    system = system.set(**{name: 0.0 for name in inputs if name not in numbers})
+    if unset := {name: 0.0 for name in inputs if name not in numbers}:
+        system = system.set(**unset)
     q0, v0 = start_of(system, q0, v0)
     start = integrate(system, Reference(), q0, v0, h=1.0, steps=0)  # refuses what is no state
     near = _Neighbourhood(system, start.q[0], start.v[0], inputs)
@@ -254,8 +255,12 @@ def _derivatives(system, q, v, inputs):
     table = f(q, v, unknowns, *system.parameters.values())
     size = len(unknowns)
     by = -np.linalg.solve(table[:, :size], table[:, size:])[:n]
-    forms = [*S.constraints, *S.rates(S.holonomic)]
-    turn = system.values(S.jacobian(forms, system.q), q, v).reshape(len(forms), k)
+
+    def turned():
+        return S.jacobian([*S.constraints, *S.rates(S.holonomic)], system.q)
+
+    rows = system.generated(("linear", "turn"), turned)
+    turn = system.values(rows, q, v).reshape(len(rows), k)
     frame = np.array([system.values(system.rate(system.q, e), q) for e in np.eye(n)]).T
     return *np.split(by, [k, k + n], 1), turn, frame
 

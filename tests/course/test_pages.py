@@ -166,8 +166,8 @@ def test_a_page_shows_what_the_library_computes(site, panels, name):
                 count = len(y_got) if stopped else len(y)  # it may stop where pivoting would help
                 y_got = [np.nan if v is None else v for v in y_got]
                 x_got = [np.nan if v is None else v for v in x_got]
-                assert x_got == pytest.approx(x[:count], abs=1e-9, nan_ok=True), values
-                assert y_got == pytest.approx(y[:count], abs=1e-9, nan_ok=True), values
+                assert x_got == pytest.approx(x[:count], rel=1e-9, abs=1e-9, nan_ok=True), values
+                assert y_got == pytest.approx(y[:count], rel=1e-9, abs=1e-9, nan_ok=True), values
         if labels:
             assert np.transpose(got["texts"][0]) == pytest.approx(np.array([x[:2] for x in labels]))
 
@@ -191,7 +191,7 @@ def test_one_file_shows_several_systems_on_a_phone(browser, tmp_path):
     assert "mu" in titles and "x(0)" in titles
     (got,) = watched.shown(0, {"view": "x y"})["curves"]
     sol = nh.integrate(nh.systems.kepler(), nh.DLA(), h=0.1, steps=200)
-    assert got[0] == [pytest.approx(x, abs=1e-9) for x in sol.q.T]
+    assert got[0] == [pytest.approx(x, rel=1e-9, abs=1e-9) for x in sol.q.T]
     page.get_by_label("step size h").focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_function("nhlab_pages[0].values.h > 0.1")

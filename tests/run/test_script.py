@@ -130,13 +130,13 @@ def test_runs_and_readings_are_the_library_s(found, name):
         except nh.IntegrationError as error:
             sol = error.trajectory
             assert got["stop"]["step"] == error.step
-            assert got["stop"]["time"] == pytest.approx(error.time, abs=1e-9)
+            assert got["stop"]["time"] == pytest.approx(error.time, rel=1e-9, abs=1e-9)
         else:
             assert got["stop"] is None
-        assert np.array(got["q"]).T == pytest.approx(sol.q, abs=1e-9), method
+        assert np.array(got["q"]).T == pytest.approx(sol.q, rel=1e-9, abs=1e-9), method
         for reading, (x, y) in zip(readings(system, method), got["read"], strict=True):
             t, value = plot.reading(reading, system).read(sol)
-            assert x == pytest.approx(t, abs=1e-9), (method, reading)
+            assert x == pytest.approx(t, rel=1e-9, abs=1e-9), (method, reading)
             if reading in plot.CONSTRAINTS:  # of two alike, round-off tells which is larger
                 y, value = np.abs(y), np.abs(value)
-            assert y == pytest.approx(value, abs=1e-9), (method, reading)
+            assert y == pytest.approx(value, rel=1e-9, abs=1e-9), (method, reading)

@@ -9,10 +9,10 @@ from scipy.optimize import brentq
 from ...geometry.linear import linearise
 from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
-from ...methods import DLA, RK4, Reference, Variational
+from ...methods import DLA, RK4, Projector, Reference, Variational
 from ...run.loop import integrate
 from ...view import plot
-from ..colours import ORANGE
+from ..colours import DARK, ORANGE
 from ..exercises import near
 from ..kit import frame, new_board, slope
 from ..predict import asks
@@ -153,6 +153,44 @@ def friction(run):
     return along / weight
 
 
+# ---------------------------------------------------------------------------- the bicycle
+
+
+@functools.cache
+def modes():
+    """Speeds, and the eigenvalues of the bicycle that runs straight at each."""
+    bicycle, speeds = systems.bicycle(), np.linspace(1, 9, 17)
+    rear, front = (value(bicycle, name) for name in ("rR", "rF"))
+    starts = [[u, 0, 0, 0, 0, 0, -u / rear, -u / front] for u in speeds]
+    return speeds, np.array([linearise(bicycle, np.zeros(8), v).eigenvalues for v in starts])
+
+
+def bicycle_modes():
+    """A picture: the real parts of the modes over the speed."""
+    speeds, values = modes()
+    fig, ax = plot.new(size=(7.6, 3.6))
+    ax.plot(np.repeat(speeds, values.shape[1]), values.real.ravel(), "o", markersize=4)
+    ax.axhline(0, color=DARK, linewidth=1)
+    ax.set(xlabel="speed (m/s)", ylabel="real part of the modes (1/s)", ylim=(-10, 6))
+    return plot.show(fig, "Real parts of the modes of a bicycle, from 1 to 9 metres a second.")
+
+
+def steady_from_to():
+    """The speeds between which a push dies out, by interpolation; (inf, inf) if there are none."""
+    speeds, values = modes()
+    moving = np.where(np.abs(values) > 1e-6, values.real, -np.inf)  # a change of speed stays
+    growth = moving.max(1)
+    if not (growth < 0).any():
+        return np.inf, np.inf
+    first, last = np.flatnonzero(growth < 0)[[0, -1]]
+
+    def zero(a, b):
+        return speeds[a] - growth[a] * (speeds[b] - speeds[a]) / (growth[b] - growth[a])
+
+    high = zero(last, last + 1) if last + 1 < len(speeds) else np.inf
+    return zero(first, first - 1) if first else 0.0, high
+
+
 # ---------------------------------------------------------------------------- the turntable
 
 
@@ -257,13 +295,34 @@ def prediction_3():
 
 
 @asks(
+    "At which speeds does a push die out by itself?",
+    "At none: without a rider a bicycle falls",
+    "Above a certain speed: the faster, the steadier",
+    "Only between two speeds",
+)
+def prediction_4():
+    r"""Only between about <low:.1f> and <high:.1f> m/s. Below, a *weave*: it swings from side to
+    side, more each time. Above, one mode grows slowly, without swinging: it leans ever more and
+    turns in. (A mode with real part 0 is there at each speed: a change of the speed itself, which
+    stays.)
+    """
+    low, high = steady_from_to()
+    numbers = {"low": low, "high": high}
+    if low == np.inf:
+        return "At none: without a rider a bicycle falls", numbers
+    if high == np.inf:
+        return "Above a certain speed: the faster, the steadier", numbers
+    return "Only between two speeds", numbers
+
+
+@asks(
     "Seen from the room, the ball",
     "is carried round with the table",
     "is thrown off, in a widening spiral",
     "goes round in a circle of its own, more slowly than the table",
     "goes straight on: the table slides away under it by rolling",
 )
-def prediction_4():
+def prediction_5():
     r"""It goes round in a circle, of radius <radius:.2f> m about a point that is not the middle of
     the table, once in <period:.1f> s; the table needs <table:.1f> s. The ratio is $\tfrac27$ for
     each homogeneous ball, wherever it starts and however it is pushed. Nothing is thrown off: seen
@@ -283,6 +342,43 @@ def prediction_4():
     if abs(rate - Omega) < 0.1 * Omega:
         return "is carried round with the table", numbers
     return "goes round in a circle of its own, more slowly than the table", numbers
+
+
+@asks(
+    "Which run ends with the stone spinning the other way, as it should?",
+    "Both",
+    "Only that of DLA",
+    "Only that of the projector method",
+    "Neither",
+)
+def prediction_6():
+    r"""The true spin goes from -5 to <true:.2f> rad/s in these five seconds. DLA ends at <dla:.2f>,
+    the projector method at <projector:.2f>: it follows the turning back, and then loses the motion.
+    Its momentum across the constraint zigzags from step to step, as in lesson 3, and the zigzag
+    grows. The energy does not show it: it is off by <dla_energy:.1%> of its first value for DLA and
+    by <projector_energy:.1%> for the projector method.
+    """
+    stone = systems.rattleback()
+    methods = {"true": Reference(), "dla": DLA(), "projector": Projector()}
+    runs = {
+        name: integrate(stone, m, h=0.0025, steps=2000, progress=False)
+        for name, m in methods.items()
+    }
+    spin = {name: run.v_projected[-1, 2] for name, run in runs.items()}
+    energies = {f"{name}_energy": _off(runs[name].energy()) for name in ("dla", "projector")}
+    right = {name: abs(spin[name] - spin["true"]) < 1 for name in spin}
+    answers = {
+        (True, True): "Both",
+        (True, False): "Only that of DLA",
+        (False, True): "Only that of the projector method",
+        (False, False): "Neither",
+    }
+    return answers[right["dla"], right["projector"]], spin | energies
+
+
+def _off(E):
+    """The largest change, relative to the first value."""
+    return np.abs(E - E[0]).max() / abs(E[0])
 
 
 # ---------------------------------------------------------------------------- exercises
