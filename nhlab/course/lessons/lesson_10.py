@@ -427,7 +427,9 @@ def exercise_3(forces):
     """The power is -c |v|^3: the faster, the sooner it stops."""
     if not isinstance(forces, dict):
         return 'The answer is a dict: {"x": ..., "y": ...}.'
-    named = {getattr(key, "name", key): sp.sympify(e) for key, e in forces.items()}
+    named = {getattr(key, "name", key): e for key, e in forces.items()}
+    if not all(isinstance(e, sp.Expr) for e in named.values()):
+        return "Write the forces as expressions in vx, vy and c."
     if {*named} != {"x", "y"}:
         return f"There should be a force for x and one for y; yours are for {sorted(named)}."
     vx, vy, c = symbols("vx vy c")
