@@ -232,11 +232,11 @@ def dS(sol, d=1e-5):
     differences: (N+1,) and (N+1, n)."""
     x = np.column_stack([sol.t, sol.q])
 
-    def S(x):
+    def sum_over(x):
         return action(sol.system, sol.method, x[:, 0], x[:, 1:])
 
     moved = d * np.eye(x.size).reshape(-1, *x.shape)
-    slopes = np.reshape([(S(x + e) - S(x - e)) / (2 * d) for e in moved], x.shape)
+    slopes = np.reshape([(sum_over(x + e) - sum_over(x - e)) / (2 * d) for e in moved], x.shape)
     return slopes[:, 0], slopes[:, 1:]
 
 
