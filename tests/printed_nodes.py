@@ -31,6 +31,7 @@ def both_kicks(F, x, P, p_plus, before):
     lam, first = pulled(forms(F, x["t"], x["q0"], x["v0"]), p0 + before - P)
     mu, last = pulled(forms(F, t1, x["q1"], x["v1"]), p_plus - p1)
     nodes = np.einsum("kai,ki->ka", forms(F, t1, x["q1"], x["v1"]), x["v1"])
+    nodes = nodes + F.b(t1, x["q1"], x["v1"])[:, : F.m]
     found = {"kick": first, "arrival": last, "both": lam + mu - x["lam1"], "nodes": nodes}
     return found | {"g": F.g(t1, x["q1"], x["v1"])}
 
