@@ -6,8 +6,17 @@ import tempfile
 
 import pytest
 
+# Few tests that take long: on two processes they must not come last, one of which would be idle.
+LONG = "test_browser", "test_notebooks", "test_pages", "test_site", "test_fuzz", "test_machines"
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.path.stem not in LONG)
+
 
 def pytest_configure(config):
+    if hasattr(config.option, "loadscopereorder"):  # pytest-xdist: in this order
+        config.option.loadscopereorder = False
     if "NHLAB_CACHE_DIR" not in os.environ:  # the processes of pytest-xdist inherit it
         os.environ["NHLAB_CACHE_DIR"] = config.code_folder = tempfile.mkdtemp(prefix="nhlab-tests-")
 
