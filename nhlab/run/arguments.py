@@ -261,7 +261,8 @@ def _nearest(system, A, residual, q, v, t):
 
 def _size(A, v):
     """How large A v could be: what its vanishing is measured against, whatever the units."""
-    return np.linalg.norm(A, axis=-1) * np.linalg.norm(v, axis=-1, keepdims=True)
+    with np.errstate(over="ignore"):
+        return np.abs(A).max(-1, initial=0) * np.abs(v).max(-1, keepdims=True, initial=0)
 
 
 def _first(bad):

@@ -179,3 +179,8 @@ def test_every_method_has_a_public_name():
     listed = {name for name in nh.__all__ if isinstance(getattr(nh, name), type)
               and issubclass(getattr(nh, name), nh.methods.method.Method)}  # fmt: skip
     assert listed == set(nh.methods.__all__)
+
+
+def test_velocities_too_large_to_be_squared_are_checked_as_well():
+    with pytest.raises(ValueError, match="v0 = .* violates the constraints"):
+        nh.integrate(nh.systems.particle(), nh.DLA(), [0, 1, 0], [1e200, 0, 5e199], h=0.1, steps=1)
