@@ -182,5 +182,5 @@ def test_every_method_has_a_public_name():
 
 
 def test_velocities_too_large_to_be_squared_are_checked_as_well():
-    with pytest.raises(ValueError, match="v0 = .* violates the constraints"):
+    with pytest.raises(ValueError, match=r"v0 = .* violates the constraints"):
         nh.integrate(nh.systems.particle(), nh.DLA(), [0, 1, 0], [1e200, 0, 5e199], h=0.1, steps=1)
