@@ -6,7 +6,7 @@ import tempfile
 
 import pytest
 
-# Few tests that take long: on two processes they must not come last, one of which would be idle.
+# Files of few, long tests: they come first, or one of two processes is idle at the end.
 LONG = "test_browser", "test_notebooks", "test_pages", "test_site", "test_fuzz", "test_machines"
 
 
