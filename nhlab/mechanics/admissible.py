@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from .checks import rank, read_array, read_number, solved
+from .checks import rank, read_array, read_number, scaled_rows, solved
 
 TOLERANCE = 1e-12  # of the last correction of a position, against its size
 
 
 def shortest(system, q, t):
     """w = -G^-1 A^T (A G^-1 A^T)^-1 b, the shortest velocity in the metric G with A w + b = 0."""
-    A = system.A(q, t)
+    A, scale = scaled_rows(system.A(q, t))
     Z = solved(system.G(q, t), np.swapaxes(A, -1, -2), "the metric")
-    mu = solved(A @ Z, system.b(q, t)[..., None], "A G^-1 A^T (dependent constraints)")
+    mu = solved(A @ Z, system.b(q, t)[..., None] * scale, "A G^-1 A^T (dependent constraints)")
     return -(Z @ mu)[..., 0]
 
 

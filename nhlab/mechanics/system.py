@@ -21,6 +21,7 @@ from .checks import (
     read_number,
     read_parameters,
     read_symbols,
+    scaled_rows,
     sequence,
     solved,
 )
@@ -378,8 +379,8 @@ class System:
         return Function(arguments, table, self.short.let)
 
     def states(self, x, name):
-        """x as an array of positions (name "q") or of velocities or momenta ("v", "p")."""
-        symbols = self.q if name == "q" else self.v
+        """x as an array of positions (names with a "q") or of velocities or momenta ("v", "p")."""
+        symbols = self.q if name[0] == "q" else self.v
         n = len(symbols)
         if isinstance(x, np.ndarray) and x.dtype == np.float64 and x.shape[-1:] == (n,):
             return x  # as from a run: nothing to read
@@ -472,7 +473,7 @@ class System:
 
     def Q(self, q, t=0.0):
         """The projector on the complement of D: G^-1 A^T (A G^-1 A^T)^-1 A, FIM08 section 2."""
-        A = self.A(q, t)
+        A = scaled_rows(self.A(q, t))[0]
         Z = solved(self.G(q, t), np.swapaxes(A, -1, -2), "the metric")
         return Z @ solved(A @ Z, A, "A G^-1 A^T (dependent constraints)")
 
