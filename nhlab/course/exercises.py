@@ -9,12 +9,14 @@ the solution are in ``solutions/NN.md``; ``nh.hint`` and ``nh.solution`` show th
 import html
 import re
 from collections import Counter
-from functools import cache, wraps
+from functools import wraps
 from importlib import import_module
 from pathlib import Path
 
 import ipywidgets as w
 import numpy as np
+
+from ..mechanics.checks import need
 
 SOLUTIONS = Path(__file__).parent / "solutions"
 LISTING = '<pre style="overflow-x:auto;user-select:all">{}</pre>'
@@ -101,10 +103,9 @@ def check(name, answer=...):
 tries, seen = Counter(), Counter()  # answers given, and hints shown, for each exercise
 
 
-@cache
 def written(name):
     """The hints and the code of the solution, as ``solutions/NN.md`` has them."""
-    exercise(name)
+    exercise(need(name, str, "name", "exercise; write it as '02.1'"))
     lesson, _, number = name.partition(".")
     text = (SOLUTIONS / f"{lesson}.md").read_text(encoding="utf-8")
     part = re.search(rf"^## {number}$(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)[1]

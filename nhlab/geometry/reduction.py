@@ -21,7 +21,7 @@ import sympy as sp
 
 from ..codegen.derivatives import dot, gradient, needed
 from ..codegen.statement import dummy
-from ..mechanics.checks import rank
+from ..mechanics.checks import rank, sequence
 from ..mechanics.symbolic import Symbolic
 from ..mechanics.system import System, rebuild
 from ..methods import DLA
@@ -454,7 +454,7 @@ class Mixed(Horizontal):
 
     def __init__(self, system, fibre=None, momentum=(), mu=None, base=None, name=""):
         names = momentum.replace(",", " ").split() if isinstance(momentum, str) else momentum
-        self.symmetry = [getattr(s, "name", s) for s in names]
+        self.symmetry = [getattr(s, "name", s) for s in sequence(names)]
         super().__init__(system, fibre, mu, base, name)
 
     @property

@@ -14,6 +14,26 @@ from .formula import sympified
 UNSET = math.nan  # the value of an input, until a run or ``set`` gives it one
 
 
+def brief(x):
+    """What was given, as far as a sentence can hold it."""
+    text = repr(x)
+    return text if len(text) <= 100 else f"{text[:100]}..."
+
+
+def need(x, kind, name, what):
+    """x, or a ValueError if it is not of that kind."""
+    if not isinstance(x, kind):
+        raise ValueError(f"{name} = {brief(x)} is no {what}")
+    return x
+
+
+def one_of(x, choice, name):
+    """x, or a ValueError if it is not among the choice."""
+    if not isinstance(x, str) or x not in choice:
+        raise ValueError(f"{name} = {brief(x)} is unknown; choose one of {tuple(choice)}")
+    return x
+
+
 def sequence(x):
     x = x.ravel() if isinstance(x, np.ndarray) else x
     return list(x) if isinstance(x, (list, tuple, np.ndarray, sp.MatrixBase)) else [x]

@@ -10,7 +10,7 @@ import sympy as sp
 
 from ..codegen.derivatives import dot
 from ..codegen.statement import dummy
-from .checks import read_symbols, sequence
+from .checks import one_of, read_symbols, sequence
 from .discrete import DiscreteLagrangian
 from .groups import Group
 from .symbolic import Symbolic
@@ -48,8 +48,7 @@ class GroupSystem(System):
     def __init__(self, group, v, L, constraints=(), *, g=None, r=(), rule="cayley", **others):
         if not isinstance(group, Group):
             raise ValueError(f"group = {group!r} is unknown; use nh.groups.SO3 or nh.groups.SE2")
-        if rule not in TAU:
-            raise ValueError(f"rule = {rule!r} is unknown; choose one of {tuple(TAU)}")
+        one_of(rule, TAU, "rule")
         if others.keys() & {"holonomic", "t"}:
             raise ValueError("a system on a group has neither holonomic constraints nor t")
         self.group, self.rule = group, rule

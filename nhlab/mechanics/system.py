@@ -13,6 +13,7 @@ from ..codegen.program import Cache
 from . import admissible, dynamicsymbols
 from .checks import (
     UNSET,
+    brief,
     check_forms,
     check_values,
     read_array,
@@ -34,7 +35,10 @@ LONG = 500  # operations of L and the constraints from which on they are abbrevi
 
 def symbols(names, **assumptions):
     """Real symbols, so that derivatives of ``Abs`` and roots come out simple."""
-    return sp.symbols(names, **{"real": True, **assumptions})
+    try:
+        return sp.symbols(names, **{"real": True, **assumptions})
+    except (TypeError, ValueError, AttributeError) as error:
+        raise ValueError(f"names = {brief(names)} are no names such as 'x y': {error}") from None
 
 
 class System:
@@ -147,6 +151,8 @@ class System:
 
     def drive(self, values):
         """The same with values, input -> number or array, that change from step to step."""
+        if not isinstance(values, dict) or not values.keys() <= {*self.inputs}:
+            raise ValueError(f"values = {brief(values)} must map inputs, {self.inputs}, to numbers")
         new = self.varied({u.name: x for u, x in values.items()}, self.is_definite)
         new.driven = tuple(values)
         return new
@@ -371,6 +377,7 @@ class System:
         that of the nested table."""
         q, v = self.states(q, "q"), np.zeros(len(self.v)) if v is None else self.states(v, "v")
         f = self.generated(("values", _frozen(table)), lambda: self._function(table))
+        t = t if type(t) is float else read_array(t, "t")
         return f(t, q, v, *self.parameters.values())
 
     def _function(self, table):

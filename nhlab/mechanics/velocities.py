@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .checks import read_array
+
 
 def start_of(system, q0=None, v0=None):
     """q0, v0 as given, or else the system's own, as arrays."""
@@ -13,7 +15,7 @@ def start_of(system, q0=None, v0=None):
             raise ValueError(
                 f"{name} is missing and {system!r} has no initial condition of its own"
             )
-    return tuple(np.array(x, float) for x in given.values())
+    return tuple(read_array(x, name) for name, x in given.items())
 
 
 def free_velocities(system, q0, asked=()):

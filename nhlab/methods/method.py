@@ -12,6 +12,8 @@ from ..codegen.derivatives import dot
 from ..codegen.evaluate import Function
 from ..codegen.program import Program
 from ..codegen.statement import dummy
+from ..mechanics.checks import one_of
+from ..mechanics.discrete import PARTS
 from ..mechanics.symbolic import Place
 from .layout import Layout
 
@@ -165,7 +167,8 @@ class Method:
         )
 
     def on_step(self, system, what, t, q, v, h):
-        """Ld, p_minus, p_plus, E_minus, E_plus or constraints of steps (t, q, v, h)."""
+        """One of the PARTS of the discrete Lagrangian, as p_plus, of steps (t, q, v, h)."""
+        one_of(what, PARTS, "what")
         alpha = self.alpha
         if what == "constraints" and getattr(self, "constraint_alpha", None) is not None:
             alpha = self.constraint_alpha
