@@ -52,14 +52,14 @@ def order(system, method, q0=None, v0=None, *, T, hs, start="v0", reference=None
     for k, h in enumerate(hs):
         steps = round(T / positive(float(h), False, "h"))
         if abs(steps * h - T) > 1e-9 * T:
-            raise ValueError(f"T = {T} is not a multiple of h = {h}")
+            raise ValueError(f"T = {T:g} is not a multiple of h = {h}")
         given = {"q1": exact(h)} if start == "q1" else {"v0": v0}
         sol = integrate(system, method, q0, h=h, steps=steps, **given)
         errors[k] = np.abs(sol.q[-1] - exact(sol.t[-1])).max()
     use = errors > floor
     if use.sum() < 3:
         raise ValueError(
-            f"fewer than three errors {errors} lie above floor = {floor}; use larger hs"
+            f"fewer than three errors {errors} lie above floor = {floor:g}; use larger hs"
         )
     slope = np.polyfit(np.log(hs[use]), np.log(errors[use]), 1)[0]
     return Order(hs, errors, float(slope))

@@ -14,11 +14,6 @@ import sympy as sp
 from ..codegen.statement import dummy
 from .symbolic import Place
 
-# what may be asked of one, of single steps or along a run
-PARTS = ("Ld", "p_minus", "p_plus", "impulse_minus", "impulse_plus", "E_minus", "E_plus", "work")
-PARTS += ("constraints",)
-
-
 class DiscreteLagrangian:
     r"""Ld_alpha = h L(t_alpha, q_alpha, v), or its mean with Ld_(1-alpha), CM01 (9), (10).
 
