@@ -40,7 +40,7 @@ def order(system, method, q0=None, v0=None, *, T, hs, start="v0", reference=None
     """
     check_pair(system, method)
     T, floor = positive(T, False, "T"), finite(floor, "floor")
-    (q0, v0), hs = start_of(system, q0, v0), _numbers(hs, "hs")
+    (q0, v0), hs = start_of(system, q0, v0), _numbers(hs, "hs", 1)
     need(reference, (Callable, type(None)), "reference", "function of times that gives positions")
 
     def exact(t):
@@ -74,10 +74,10 @@ def drift(t, x):
     return float(fit[0]), float(np.sqrt(cov[0, 0]))
 
 
-def _numbers(x, name):
+def _numbers(x, name, least=2):
     x = read_array(x, name)
-    if x.ndim != 1 or len(x) < 2:
-        raise ValueError(f"{name} has shape {x.shape}; expected (N,), two numbers or more")
+    if x.ndim != 1 or len(x) < least:
+        raise ValueError(f"{name} has shape {x.shape}; expected (N,), at least {least} numbers")
     return x
 
 

@@ -14,6 +14,7 @@ import sympy as sp
 from ..codegen.statement import dummy
 from .symbolic import Place
 
+
 class DiscreteLagrangian:
     r"""Ld_alpha = h L(t_alpha, q_alpha, v), or its mean with Ld_(1-alpha), CM01 (9), (10).
 
