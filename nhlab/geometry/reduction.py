@@ -23,7 +23,7 @@ from ..codegen.derivatives import dot, gradient, needed
 from ..codegen.statement import dummy
 from ..mechanics.checks import rank
 from ..mechanics.symbolic import Symbolic
-from ..mechanics.system import System, rebuild
+from ..mechanics.system import System
 from ..methods import DLA
 from ..run.trajectory import Trajectory
 from .connection import Bundle, DiscreteConnection
@@ -109,13 +109,9 @@ class Reduction(DiscreteConnection, System):
         more = [" &= ".join(sp.latex(x, symbol_names=dots) for x in row) for row in rows]
         return super()._rows(k) + more
 
-    def __reduce__(self):
-        return rebuild, (type(self), (self.full,), self._options())
-
-    def _options(self):
-        """Keywords of the constructor, as names and numbers."""
+    def given(self):
         base, fibre = ([s.name for s in part] for part in (self.base, self.fibre))
-        return {"base": base, "fibre": fibre, "name": self.name}
+        return {"system": self.full, "base": base, "fibre": fibre, "name": self.name}
 
     @cached_property
     def key(self):
@@ -418,8 +414,8 @@ class Horizontal(Reduction):
         p = DLA(alpha, symmetric).on_step(self.full, "p_plus", t, q0, v, h)
         return p[..., self.kept]
 
-    def _options(self):
-        return {**super()._options(), "mu": self.mu.tolist()}
+    def given(self):
+        return {**super().given(), "mu": self.mu.tolist()}
 
     def conditions(self, wd, J):
         return [j - mu for j, mu in zip(J, self.mu_symbols, strict=True)]
@@ -493,8 +489,8 @@ class Mixed(Horizontal):
                 A[row, :] = sp.zeros(1, A.cols)
         return sp.ImmutableMatrix(A)
 
-    def _options(self):
-        return {**super()._options(), "momentum": self.symmetry}
+    def given(self):
+        return {**super().given(), "momentum": self.symmetry}
 
     def _left(self):
         pairs = zip(self.bundle.v_s, self.fibre_velocity, strict=True)

@@ -49,6 +49,10 @@ def read_expression(e, name):
     return e
 
 
+def read_expressions(given, name):
+    return tuple(read_expression(e, name) for e in sequence(given))
+
+
 def read_matrix(rows, name):
     try:
         if not isinstance(rows, (sp.MatrixBase, sp.MatrixExpr)):

@@ -72,8 +72,7 @@ def closed(system, feedback):
 
 def _closed(system, feedback):
     if system.full is not None:
-        kind, (full,), options = system.__reduce__()[1]
-        return kind(_closed(full, feedback), **options)
+        return type(system)(**system.given() | {"system": _closed(system.full, feedback)})
     known = {s.name: s for s in (*system.q, *system.v, *system.parameters, system.t) if s}
     changes = {}
     for u, e in feedback.items():

@@ -14,7 +14,7 @@ from .checks import read_symbols, sequence
 from .discrete import DiscreteLagrangian
 from .groups import Group
 from .symbolic import Symbolic
-from .system import System, rebuild, symbols
+from .system import System, symbols
 
 TAU = {"cayley": "cay", "log": "exp", "trace": "cay"}
 
@@ -139,12 +139,9 @@ class GroupSystem(System):
         algebra = rf"\mathfrak{{{name[:2].lower()}}}({name[2:]})"
         return [rf"g^{{-1}}\dot g &= ({body})^\wedge \in {algebra}", *super()._rows(self.k)]
 
-    def __reduce__(self):
-        names = "group v L constraints metric rule name source q0 v0 forces"
-        given = {k: getattr(self, k) for k in names.split()}
-        given |= {"g": self.pose, "r": self.q[: self.k], "exact": self._exact}
-        given["parameters"] = self.numbers
-        return rebuild, (type(self), (), given)
+    def given(self):
+        own = {"group": self.group, "rule": self.rule, "g": self.pose, "r": self.q[: self.k]}
+        return {k: x for k, x in super().given().items() if k not in ("q", "t", "holonomic")} | own
 
     @cached_property
     def key(self):
@@ -200,31 +197,8 @@ class GroupSystem(System):
             g = self.group.near(g, np.asarray(near, float)[..., self.k :])
         return np.concatenate([r, g], -1) if self.k else g
 
-    def _curl(self):
-        """dA(e_i, e_j) = e_i(A_j) - e_j(A_i) - A([e_i, e_j]) on the body frame e.
-
-        Where constraints move, d/dt comes first: dA(e_i, d/dt) = e_i(b).
-        """
-        v, rows = self.v, self.symbolic.A
-
-        def curl(row):
-            slopes = [self.symbolic.rate(a) for a in row]  # v(A_j), and A([v, e_j])
-            brackets = [0] * self.k + self.group.ad_star_of(v[self.k :], row[self.k :])
-            turned = [a - b for a, b in zip(slopes, brackets, strict=True)]
-            return [
-                [y.diff(u) - x.diff(w) for w, y in zip(v, turned, strict=True)]
-                for u, x in zip(v, slopes, strict=True)
-            ]
-
-        curls = [curl(row) for row in rows]
-        if not self.is_affine:
-            return rows, curls
-        slopes = [[self.symbolic.rate(b).diff(u) for u in v] for b in self.symbolic.b]
-        curls = [
-            [[0, *(-e for e in by_v)], *([e, *line] for e, line in zip(by_v, curl, strict=True))]
-            for by_v, curl in zip(slopes, curls, strict=True)
-        ]
-        return [(b, *row) for b, row in zip(self.symbolic.b, rows, strict=True)], curls
+    def bracket(self, v, w):
+        return [0] * self.k + list(self.group.bracket(v[self.k :], w[self.k :]))
 
 
 class BodySymbolic(Symbolic):
