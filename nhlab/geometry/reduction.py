@@ -21,6 +21,7 @@ import sympy as sp
 
 from ..codegen.derivatives import dot, gradient, needed
 from ..codegen.statement import dummy
+from ..mechanics import display
 from ..mechanics.checks import rank
 from ..mechanics.symbolic import Symbolic
 from ..mechanics.system import System
@@ -99,15 +100,15 @@ class Reduction(DiscreteConnection, System):
     def _where(self):
         return f": r = ({', '.join(map(str, self.base))})"
 
-    def _rows(self, k=None):
+    def _rows(self):
         """With the motion in the fibre and the forces, the gyroscopic one among them."""
         straight = self.full if self.bundle.is_abelian else self
-        dots = {u: rf"\dot{{{sp.latex(s)}}}" for s, u in zip(straight.q, straight.v, strict=True)}
+        dots = display.dotted(straight.q, straight.v)
         rows = list(zip(self.fibre_v, self.fibre_velocity, strict=True))
         forces = zip(self.q, self.gyroscopic, self.symbolic.F, strict=True)
         rows += [(sp.Symbol(f"F_{s}"), _tidy(e + f)) for s, e, f in forces if e + f != 0]
         more = [" &= ".join(sp.latex(x, symbol_names=dots) for x in row) for row in rows]
-        return super()._rows(k) + more
+        return super()._rows() + more
 
     def given(self):
         base, fibre = ([s.name for s in part] for part in (self.base, self.fibre))
@@ -507,7 +508,7 @@ class ReducedSymbolic(Symbolic):
     def f(self):
         s, F = self.system, self.system.full.symbolic
         f, L_s = [s.on_D(e) for e in F.f], [s.on_D(F.L_v[j]) for j in s.bundle.v_s]
-        rates = s.connection.applyfunc(self.rate)
+        rates = sp.Matrix(*s.connection.shape, self.rates(list(s.connection)))
         lifted = s.bundle.lifted(f, s.connection)
         return tuple(e - dot(L_s, rates.col(b)) for b, e in enumerate(lifted))
 

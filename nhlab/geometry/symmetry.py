@@ -18,6 +18,7 @@ from sympy.polys.polyerrors import BasePolynomialError
 from sympy.utilities.iterables import is_sequence
 
 from ..codegen.derivatives import dot
+from ..mechanics.display import aligned
 from ..mechanics.formula import read_formula, sympified
 from ..methods import DLA, Projector
 
@@ -318,7 +319,7 @@ class Symmetry:
             system, q, v, t = q.driven(slice(None)), q.q, q.v, q.t
         a = system.acceleration(q, v, t) if a is None else np.asarray(a, float)
         by_v = system.values([[e.diff(u) for u in system.v] for e in self._J], q, v, t)
-        dJ = system.values([system.symbolic.rate(e) for e in self._J], q, v, t)
+        dJ = system.values(system.symbolic.rates(self._J), q, v, t)
         dJ = dJ + np.einsum("...ai,...i->...a", by_v, a)
         if system.is_forced:
             F = np.concatenate([system.force(q, v, t), -system.power(q, v, t)[..., None]], -1)
@@ -397,7 +398,7 @@ class Symmetry:
         size = np.abs(s.values([s.L, S.E], *self._generic)).sum(-1)
         for x in self.fields:
             terms = [a * b for a, b in zip((*f, S.L_t), x, strict=True)]
-            terms += [a * S.rate(b) for a, b in zip((*S.L_v, -S.E), x, strict=True)]
+            terms += [a * b for a, b in zip((*S.L_v, -S.E), S.rates(x), strict=True)]
             yield _in_words(s.values(terms, *self._generic), size, sum(terms))
 
     def _changes_of_D(self):
@@ -413,17 +414,15 @@ class Symmetry:
             yield next(filter(None, changes), None)
 
     def _variation(self, x):
-        """How q, v, t change: q by X = R xi, v by R dv = d/dt X - (dR/dX) v, where q' = R v.
+        """How q, v, t change: v by d/dt xi + [v, xi].
 
         The term -tau' v of a change of time, along v itself, does not leave D, unless D moves.
         """
-        s = self.system
-        X, qdot = s.rate(s.q, x[:-1]), sp.Matrix(s.rate(s.q, s.v))
-        change = sp.Matrix([s.symbolic.rate(e) for e in X]) - qdot.jacobian(s.q) * sp.Matrix(X)
-        R = qdot.jacobian(s.v)
-        dv = (R.T * R).applyfunc(sp.simplify).inv() * R.T * change
+        s, S = self.system, self.system.symbolic
+        X, (*rates, slowed) = s.rate(s.q, x[:-1]), S.rates(x)
+        dv = [a + b for a, b in zip(rates, s.bracket(s.v, x[:-1]), strict=True)]
         if s.is_affine:
-            dv -= s.symbolic.rate(x[-1]) * sp.Matrix(s.v)
+            dv = [a - slowed * u for a, u in zip(dv, s.v, strict=True)]
         changes = dict(zip((*s.q, *s.v), (*X, *dv), strict=True))
         return changes if s.t is None else {**changes, s.t: x[-1]}
 
@@ -479,7 +478,7 @@ class Symmetry:
             field = [sp.simplify(dot(c, x)) for x in zip(*self.fields, strict=True)]
             rows.append((rf"\tilde\xi_{{{k}}}", field))
         rows = [f"({name})_Q &= {_sum(x, partial, sp.latex)}" for name, x in rows]
-        return r"$\displaystyle \begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}$"
+        return aligned(rows)
 
 
 PARTS = ("L", "D", "Ld", "wd")

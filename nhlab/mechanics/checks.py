@@ -32,6 +32,12 @@ def read_symbols(given, name):
     return found
 
 
+def check_names(symbols):
+    twice = sorted({str(s) for s in symbols if symbols.count(s) > 1})
+    if twice:
+        raise ValueError(f"q, v and t name {twice} more than once; give each its own symbol")
+
+
 def read_expression(e, name):
     e = sympified(e, name)
     if isinstance(e, sp.Equality):
@@ -129,6 +135,12 @@ def read_parameters(given, expressions, own, forces=()):
             f"parameters; {remedy}"
         )
     return dict(sorted(bound.items(), key=lambda item: item[0].name))
+
+
+def check(system):
+    """Refuse what the methods cannot treat, naming it."""
+    check_forms(system)
+    check_values(system)
 
 
 def check_forms(system):

@@ -50,6 +50,13 @@ def force_names(system):
     return names | {s.name: k for k, s in enumerate(straight)}
 
 
+def inputs_of(system):
+    """The symbols that occur in the forces alone."""
+    found = set().union(*(e.free_symbols for e in system.forces)) & system.parameters.keys()
+    found = found.difference(*(e.free_symbols for e in system.fixed))
+    return tuple(sorted(found, key=lambda s: s.name))
+
+
 def need_inputs(system, what, besides=()):
     """Refuse to compute with forces whose inputs, besides some, have no values."""
     missing = [s.name for s, x in system.parameters.items() if x is UNSET and s.name not in besides]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +9,7 @@ import sympy as sp
 
 from ..codegen.derivatives import dot
 from ..codegen.statement import dummy
+from . import display
 from .checks import read_symbols, sequence
 from .discrete import DiscreteLagrangian
 from .groups import Group
@@ -57,6 +57,7 @@ class GroupSystem(System):
         g = symbols([f"g{s}" for s in group.coordinates]) if g is None else read_symbols(g, "g")
         self.k = len(r)
         super().__init__((*r, *g), v, L, constraints, **others)
+        self._check()
         if self.q0 is not None:
             self.q0 = tuple(self.configuration(self.q0, "q0").tolist())
 
@@ -98,7 +99,6 @@ class GroupSystem(System):
                 f"rule='trace' is for SO3 and L = omega.I.omega/2, not for L = "
                 f"{self.L} on {self.group.name}; use rule='cayley'"
             )
-        super()._check()
         if self.group.name == "SO3" and self.constraints and not self._is_single_valued():
             raise ValueError(
                 f"the constraints {list(map(str, self.constraints))} differ at q and -q, which "
@@ -121,13 +121,6 @@ class GroupSystem(System):
         gap = np.minimum(np.abs(A - B).max(-1), np.abs(A + B).max(-1))
         return not (gap > 1e-9 * (1 + np.abs(A).max())).any()
 
-    def samples(self, count=5):
-        rng = np.random.default_rng(2008)
-        q = rng.uniform(0.3, 1.2, (count, len(self.q)))
-        if self.group.name == "SO3":
-            q[:, self.k :] /= np.linalg.norm(q[:, self.k :], axis=1, keepdims=True)
-        return q, rng.uniform(0.3, 1.2, (count, len(self.v))), 0.7
-
     # ------------------------------------------------------------------ identity and display
 
     def _where(self):
@@ -137,16 +130,13 @@ class GroupSystem(System):
     def _rows(self):
         body, name = ", ".join(sp.latex(u) for u in self.v[self.k :]), self.group.name
         algebra = rf"\mathfrak{{{name[:2].lower()}}}({name[2:]})"
-        return [rf"g^{{-1}}\dot g &= ({body})^\wedge \in {algebra}", *super()._rows(self.k)]
+        straight = display.dotted(self.q[: self.k], self.v[: self.k])
+        rows = display.formulas(self, straight)
+        return [rf"g^{{-1}}\dot g &= ({body})^\wedge \in {algebra}", *rows]
 
     def given(self):
         own = {"group": self.group, "rule": self.rule, "g": self.pose, "r": self.q[: self.k]}
         return {k: x for k, x in super().given().items() if k not in ("q", "t", "holonomic")} | own
-
-    @cached_property
-    def key(self):
-        parts = f"{self.group.name} {self.rule} {self.k} {System.key.func(self)}"
-        return hashlib.sha256(parts.encode()).hexdigest()
 
     # ------------------------------------------------------------------ motion
 
@@ -158,16 +148,9 @@ class GroupSystem(System):
         return [*v[: self.k], *self.group.rate(q[self.k :], v[self.k :])]
 
     def place(self, q, v, h):
-        """Abbreviations, and in them (r + h r', g tau(h omega))."""
         straight = [x + h * u for x, u in zip(q[: self.k], v[: self.k], strict=True)]
         let, g = self.group.step(q[self.k :], [h * u for u in v[self.k :]], self.tau)
         return let, [*straight, *g]
-
-    def moved(self, q, v, h):
-        let, place = self.place(q, v, h)
-        for s, e in reversed(let):
-            place = [x.xreplace({s: e}) for x in place]
-        return place
 
     def settled(self, q, named=list):
         return [*q[: self.k], *self.group.settled(q[self.k :], named)]
@@ -224,15 +207,11 @@ class GroupLagrangian(DiscreteLagrangian):
     def __init__(self, system, t, q, v, h, alpha, symmetric=False):
         super().__init__(system, t, q, v, h, alpha, symmetric)
         self.mu = [dummy(f"mu_{u.name}") for u in v[system.k :]]
-        L_omega = system.symbolic.L_v[system.k :]
-        mean = [self.mean(lambda ah, bh, at, e=e: at(e)) for e in L_omega]
+        mean = self.means(lambda ah, bh, L_omega: L_omega, system.symbolic.L_v[system.k :])
         self.turn = [h * u for u in v[system.k :]]
         let, self.half = system.group.half(self.turn, system.tau)
         self.shrink = 1 + let[0][0] / 4 if system.rule == "trace" else sp.S.One
         self.let += [*zip(self.mu, mean, strict=True), *let]
-
-    def place(self, q, v, ah):
-        return self.system.place(q, v, ah)
 
     def _body(self, sign):
         s, turn = self.system, [sign * x for x in self.turn]
@@ -260,7 +239,7 @@ class GroupLagrangian(DiscreteLagrangian):
     @cached_property
     def energy(self):
         """Of the step, without the work of forces."""
-        return self.mean(lambda ah, bh, at: at(self.system.short.E)) / self.shrink
+        return self.mean(lambda ah, bh, E: E, self.S.E) / self.shrink
 
     @cached_property
     def E_minus(self):

@@ -10,10 +10,10 @@ import sympy as sp
 
 from ..codegen.evaluate import Function
 from ..codegen.program import Cache
-from . import checks, dynamicsymbols, frobenius, positions, velocities
+from . import checks, display, dynamicsymbols, frobenius, positions, velocities
 from .checks import UNSET
 from .discrete import DiscreteLagrangian
-from .forces import need_inputs, read_forces
+from .forces import inputs_of, need_inputs, read_forces
 from .motion import Motion
 from .symbolic import Symbolic
 
@@ -74,19 +74,12 @@ class System:
         forces=None,
     ):
         self.q, self.v = checks.read_symbols(q, "q"), checks.read_symbols(v, "v")
-        self._check_lengths()
         self.t = t if t is None else checks.read_symbols([t], "t")[0]
-        names = [*self.q, *self.v, self.t]
-        twice = sorted({str(s) for s in names if names.count(s) > 1})
-        if twice:
-            raise ValueError(f"q, v and t name {twice} more than once; give each its own symbol")
+        self._check_lengths()
+        checks.check_names([*self.q, *self.v, self.t])
         self.L = checks.read_expression(L, "L")
-        self.constraints = tuple(
-            checks.read_expression(c, "constraints") for c in checks.sequence(constraints)
-        )
-        self.holonomic = tuple(
-            checks.read_expression(g, "holonomic") for g in checks.sequence(holonomic)
-        )
+        self.constraints = checks.read_expressions(constraints, "constraints")
+        self.holonomic = checks.read_expressions(holonomic, "holonomic")
         self.m = len(self.constraints) + len(self.holonomic)  # the number of constraints
         self.metric = None if metric is None else checks.read_matrix(metric, "metric")
         self.forces = read_forces(self, forces)
@@ -94,7 +87,7 @@ class System:
         self.parameters = self._bind(parameters)
         self.q0, self.v0, self._exact = q0, v0, exact
         self.generated = Cache()  # shared by all settings of the parameters
-        self._check()
+        checks.check(self)
 
     # ------------------------------------------------------------------ construction
 
@@ -126,22 +119,20 @@ class System:
 
         ``definite`` : what ``is_definite`` is to say of them all.
         """
-        new = self._with(values)
-        new.__dict__["is_definite"] = definite
-        return new
+        return self._with(values, is_definite=definite)
 
-    def _with(self, values):
+    def _with(self, values, **own):
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)  # derived expressions and generated code hold for both
         new.__dict__.pop("is_definite", None)
+        new.__dict__.update(own)
         new.parameters = {s: values.get(s.name, x) for s, x in self.parameters.items()}
         return new
 
     def drive(self, values):
         """The same with values, input -> number or array, that change from step to step."""
-        new = self.varied({u.name: x for u, x in values.items()}, self.is_definite)
-        new.driven = tuple(values)
-        return new
+        named = {u.name: x for u, x in values.items()}
+        return self._with(named, is_definite=self.is_definite, driven=tuple(values))
 
     def released(self):
         """The same with the inputs that drive it unset again."""
@@ -158,9 +149,13 @@ class System:
         return type(self)(**self.given() | {"exact": None} | changes)
 
     def _bind(self, given):
-        expressions = (self.L, *self.constraints, *self.holonomic, *(self.metric or ()))
         own = (*self.q, *self.v, *(() if self.t is None else (self.t,)))
-        return checks.read_parameters(given, expressions, own, self.forces)
+        return checks.read_parameters(given, self.fixed, own, self.forces)
+
+    @property
+    def fixed(self):
+        """All formulas but the forces: what no input changes."""
+        return (self.L, *self.constraints, *self.holonomic, *(self.metric or ()))
 
     @property
     def numbers(self):
@@ -170,10 +165,7 @@ class System:
     @cached_property
     def inputs(self):
         """The symbols that occur in the forces alone: these may change during a run."""
-        others = (self.L, *self.constraints, *self.holonomic, *(self.metric or ()))
-        found = set().union(*(e.free_symbols for e in self.forces)) & self.parameters.keys()
-        found = found.difference(*(e.free_symbols for e in others))
-        return tuple(sorted(found, key=lambda s: s.name))
+        return inputs_of(self)
 
     def _check_lengths(self):
         if len(self.q) != len(self.v):
@@ -182,16 +174,11 @@ class System:
                 "coordinate one velocity"
             )
 
-    def _check(self):
-        """Refuse what the methods cannot treat, naming it."""
-        checks.check_forms(self)
-        checks.check_values(self)
-
     def samples(self, count=5):
         """Fixed generic points (q, v, t), away from the origin and from multiples of pi/2."""
         rng = np.random.default_rng(2001)
-        shape = (count, len(self.q))
-        return rng.uniform(0.3, 1.2, shape), rng.uniform(0.3, 1.2, shape), 0.7
+        q, v = (rng.uniform(0.3, 1.2, (count, len(x))) for x in (self.q, self.v))
+        return np.stack(self.settled(list(q.T)), -1), v, 0.7
 
     # ------------------------------------------------------------------ identity and display
 
@@ -205,21 +192,12 @@ class System:
         """What stands after the name: the coordinates, or what else a kind of system lives on."""
         return f": q = ({', '.join(map(str, self.q))})"
 
-    def _rows(self, k=None):
-        """The lines in LaTeX, with dots for the first k velocities; None: all."""
-        dots = {u: rf"\dot{{{sp.latex(s)}}}" for s, u in zip(self.q[:k], self.v[:k], strict=True)}
-        rows = [f"L &= {sp.latex(self.L, symbol_names=dots)}"]
-        rows += [f"{sp.latex(c, symbol_names=dots)} &= 0" for c in self.constraints]
-        rows += [f"{sp.latex(g)} &= 0" for g in self.holonomic]
-        names = (sp.latex(sp.Symbol(name)) for name in self.degrees)
-        forces = ((name, e) for name, e in zip(names, self.forces, strict=False) if e != 0)
-        return rows + [f"F_{{{x}}} &= {sp.latex(e, symbol_names=dots)}" for x, e in forces]
+    def _rows(self):
+        """The lines in LaTeX, with dots for the velocities."""
+        return display.formulas(self, display.dotted(self.q, self.v))
 
     def _repr_latex_(self):
-        if self.short.let:
-            return None  # no board is that long; the repr is shown instead
-        rows = r" \\ ".join(self._rows())
-        return rf"$\displaystyle \begin{{aligned}}{rows}\end{{aligned}}$"
+        return None if self.short.let else display.aligned(self._rows())  # no board is that long
 
     def __reduce__(self):
         return partial(type(self), **self.given()), ()
@@ -237,7 +215,7 @@ class System:
         """A digest of the formulas, not of the numbers; it names the generated code."""
         names = "q v t L constraints holonomic metric forces"
         parts = (*(getattr(self, k) for k in names.split()), tuple(self.parameters))
-        return hashlib.sha256(sp.srepr(parts).encode()).hexdigest()
+        return hashlib.sha256(f"{sp.srepr(parts)}{self._where()}".encode()).hexdigest()
 
     # ------------------------------------------------------------------ symbolic parts
 
@@ -256,9 +234,7 @@ class System:
 
     def written_out(self):
         """This system with plain expressions for generated code too, however long."""
-        new = self._with({})
-        new.__dict__["short"] = self.symbolic
-        return new
+        return self._with({}, short=self.symbolic)
 
     @property
     def degrees(self):
@@ -277,9 +253,16 @@ class System:
         """q as the caller gave it, in coordinates; kinds of systems with others translate here."""
         return q
 
+    def place(self, q, v, h):
+        """Abbreviations, and in them the place where a step h with velocity v arrives."""
+        return [], [x + h * u for x, u in zip(q, v, strict=True)]
+
     def moved(self, q, v, h):
-        """Expressions for the place where a step h with velocity v arrives."""
-        return [x + h * u for x, u in zip(q, v, strict=True)]
+        """The same without abbreviations."""
+        let, place = self.place(q, v, h)
+        for s, e in reversed(let):
+            place = [x.xreplace({s: e}) for x in place]
+        return place
 
     def settled(self, q, named=list):
         """q, a sequence of expressions or arrays, put back where configurations lie."""
@@ -341,12 +324,9 @@ class System:
         """Values of expressions in (t, q, v) over arrays of states: the shape of the states, then
         that of the nested table."""
         q, v = self.states(q, "q"), np.zeros(len(self.v)) if v is None else self.states(v, "v")
-        f = self.generated(("values", _frozen(table)), lambda: self._function(table))
+        key, arguments = _frozen(table), (self.t or sp.Dummy("t"), self.q, self.v, *self.parameters)
+        f = self.generated(("values", key), lambda: Function(arguments, table, self.short.let))
         return f(t, q, v, *self.parameters.values())
-
-    def _function(self, table):
-        arguments = (self.t or sp.Dummy("t"), self.q, self.v, *self.parameters)
-        return Function(arguments, table, self.short.let)
 
     def states(self, x, name):
         """x as an array of positions (name "q") or of velocities or momenta ("v", "p")."""
