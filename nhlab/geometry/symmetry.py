@@ -138,9 +138,9 @@ class Symmetry:
         v, t = v[:, : len(s.v)], 0.7 + 0.1 * np.arange(len(q))
         with np.errstate(all="ignore"):
             for _ in range(20 if s.holonomic else 0):
-                slopes = s.values(s.symbolic.Dg, q, None, t)
+                slopes = s.values(s.short.Dg, q, None, t)
                 q = q - np.einsum("pij,pj->pi", np.linalg.pinv(slopes), s.g(q, t))
-            table = [s.symbolic.E, *chain(*s.symbolic.A, *self.fields)]
+            table = [s.short.E, *chain(*s.short.A, *self.fields)]
             good = np.isfinite(s.values(table, q, v, t)).all(-1)
         if good.sum() < 8:
             raise ValueError(
@@ -206,11 +206,9 @@ class Symmetry:
         Tuples of one number per generator; CM01 section 5.2.
         """
         B, size = self._B_values
-        basis = _null_space(B.reshape(-1, len(size)), size)
-        # The reduced echelon form, from the last column: so a generator in D by itself stays alone.
-        form = sp.Matrix(basis[:, ::-1]).rref(iszerofunc=lambda x: abs(x) < 1e-8, pivots=False)
-        rows = np.array(form, float).reshape(basis.shape)[::-1, ::-1]
-        return tuple(tuple(map(_number, row)) for row in rows)
+        basis = null_space(B.reshape(-1, len(size)), size)
+        rows = echelon(basis[:, ::-1])[::-1, ::-1]  # so a generator in D by itself stays alone
+        return tuple(tuple(map(plain_number, row)) for row in rows)
 
     @cached_property
     def sections(self):
@@ -529,7 +527,7 @@ def _discrete(method):
     return method
 
 
-def _null_space(B, size=None):
+def null_space(B, size=None):
     """A basis of the null space, in rows; each column is measured against its size."""
     size = np.abs(B).max(0, initial=0) if size is None else size
     size = np.where(size > 0, size, 1.0)
@@ -537,11 +535,17 @@ def _null_space(B, size=None):
     return basis[np.sum(values > TOLERANCE) :] / size
 
 
+def echelon(rows):
+    """The same space, each row with a 1 where the others have 0."""
+    form = sp.Matrix(rows).rref(iszerofunc=lambda x: abs(x) < 1e-8, pivots=False)
+    return np.array(form, float).reshape(rows.shape)
+
+
 def _rank(B, size=None):
-    return B.shape[1] - len(_null_space(B, size))
+    return B.shape[1] - len(null_space(B, size))
 
 
-def _number(x):
+def plain_number(x):
     """A number that is nearly a simple fraction as that fraction."""
     near = Fraction(float(x)).limit_denominator(100)
     return sp.Rational(near) if abs(near - x) < 1e-9 else sp.Float(float(x))
