@@ -52,6 +52,12 @@ def read_symbols(given, name):
     return found
 
 
+def check_names(symbols):
+    twice = sorted({str(s) for s in symbols if symbols.count(s) > 1})
+    if twice:
+        raise ValueError(f"q, v and t name {twice} more than once; give each its own symbol")
+
+
 def read_expression(e, name):
     e = sympified(e, name)
     if isinstance(e, sp.Equality):
@@ -67,6 +73,10 @@ def read_expression(e, name):
     if e.has(sp.I):
         raise ValueError(f"{name} = {e} is not real: it contains the imaginary unit")
     return e
+
+
+def read_expressions(given, name):
+    return tuple(read_expression(e, name) for e in sequence(given))
 
 
 def read_matrix(rows, name):
@@ -99,6 +109,11 @@ def read_array(x, name, shape=(), expected="", finite=False):
     if x.shape[x.ndim - len(shape) :] != shape:
         raise ValueError(f"{name} has shape {x.shape}; {expected}")
     return x
+
+
+def check_inputs(values, known):
+    if not isinstance(values, dict) or not values.keys() <= known.keys():
+        raise ValueError(f"values = {brief(values)} must map inputs of the forces to numbers")
 
 
 def read_parameters(given, expressions, own, forces=()):
@@ -145,6 +160,12 @@ def read_parameters(given, expressions, own, forces=()):
             f"parameters; {remedy}"
         )
     return dict(sorted(bound.items(), key=lambda item: item[0].name))
+
+
+def check(system):
+    """Refuse what the methods cannot treat, naming it."""
+    check_forms(system)
+    check_values(system)
 
 
 def check_forms(system):
