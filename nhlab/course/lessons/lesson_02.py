@@ -16,7 +16,6 @@ from ..colours import DARK, MIDDLE, ORANGE
 from ..exercises import near, unfinished
 from ..figures import crossing, steady, worst_energies
 from ..kit import frame, new_board, slope, step_sizes
-from ..predict import asks
 
 EXACT = {"color": "#000000", "linestyle": (0, (1, 1)), "linewidth": 1.2, "label": "exact"}
 
@@ -242,18 +241,7 @@ def drift_panel(system, h=(0.1, 0.4, 0.2, 0.01), eps=(0.0, 0.3, 0.2, 0.01), T=40
 # ---------------------------------------------------------------------------- predictions
 
 
-@asks(
-    "Springs pull x and y back to zero; no spring pulls on the height z. What will z do?",
-    "It climbs on and on, for nothing pulls it back",
-    "It goes up and down between two heights",
-    "It returns to the same height after each swing of y",
-)
 def prediction_1():
-    """Up to t = 20 the height stays between <low:.2f> and <high:.2f>, up to t = 100 between
-    <lowest:.2f> and <highest:.2f>. The particle climbs when y and the speed along x have the same
-    sign and descends when they have opposite signs; in the long run the two balance. No formula
-    ties z to x and y: at x = 0 it is now at one height, now at another.
-    """
     _, y, z = integrate(systems.particle(), Reference(), h=0.1, steps=1000).q.T
     first, tops = z[:200], 1 + np.flatnonzero((y[1:-1] > y[:-2]) & (y[1:-1] > y[2:]))
     truth = "It goes up and down between two heights"
@@ -271,20 +259,7 @@ def _energies(h, T=250.0):
     return [integrate(systems.particle(), m, **run).energy() for m in (DLA(), RK4())]
 
 
-@asks(
-    "The true energy is 2.5 for ever. What do the two computed ones do up to t = 250?",
-    "Both stay in a band, that of RK4 is narrower",
-    "Both fall, DLA faster: its order is lower",
-    "DLA swings in a band, RK4 falls steadily",
-    "RK4 swings in a band, DLA falls steadily",
-)
 def prediction_2():
-    """DLA's energy swings in [<low:.4f>, <high:.4f>] and keeps to it. RK4 goes down to <end:.4f>,
-    and further if you let it. Do not overlook the sizes: the band is <band:.3f> wide, wider than
-    what RK4 has lost by now. At h = 0.1 RK4 loses only <little:.4f>, and over this time it is the
-    better one. Move `alpha`, the rule and the start; the sentence under the picture says whether
-    the claim of the paper holds for the setting you chose.
-    """
     (dla, rk4), (_, half) = _energies(0.2), _energies(0.1)
     truth = {
         (True, True): "Both stay in a band, that of RK4 is narrower",
@@ -296,18 +271,7 @@ def prediction_2():
     return truth, {**numbers, "end": rk4[-1], "little": half[0] - half[-1]}
 
 
-@asks(
-    "Read the constraint z' - y x' at the nodes, for both methods. Who violates it more?",
-    "RK4: it knows nothing of a discrete constraint",
-    "DLA, by a hundred times or more",
-    "Neither: both keep it up to rounding",
-)
 def prediction_3():
-    """In the paper's reading, which you see, DLA is exact: it shows the discrete constraint, which
-    each step makes zero by construction. Now choose the view *all at the nodes*: RK4 misses the
-    constraint there by <rk4:.0e>, DLA by <dla:.2f>. Neither reading is wrong. The path of DLA
-    obeys the constraint from node to node; its momentum at a node has not had its kick yet.
-    """
     run = {"h": 0.2, "steps": 1250}
     sols = (integrate(systems.particle(), m, **run) for m in (DLA(), RK4()))
     dla, rk4 = (np.abs(sol.constraint()).max() for sol in sols)
@@ -319,18 +283,7 @@ def prediction_3():
     return truth, {"dla": dla, "rk4": rk4}
 
 
-@asks(
-    "Where in the swing is the energy of DLA's steps furthest from the true one?",
-    "At the turning points, where the wheels stand still",
-    "Where the wheels roll fastest",
-    "Everywhere alike: the error does not follow the swing",
-)
 def prediction_4():
-    r"""The dots are at the grey line: the energy of a step is lowest, <low:.2f>, where the wheels
-    roll fastest, and nearest to the true <true:.1f>, though still below it, at the turning points.
-    About half of it is the reading: the true motion, read by steps too, dips there to
-    <exact:.2f>. The velocity of a step is an average, and misses the peak of a speed.
-    """
     _, _, speed, E = swing(DLA())
     robot = systems.robot()
     true = float(robot.energy(robot.q0, robot.v0))
@@ -344,18 +297,7 @@ def prediction_4():
     return truth, {"low": E.min(), "true": true, "exact": swing(Reference())[3].min()}
 
 
-@asks(
-    "What does the alpha rule do to the energy in the long run, if alpha is not 1/2?",
-    "It swings in a band, only a wider one",
-    "It falls on either side of 1/2",
-    "It falls for alpha < 1/2 and grows for alpha > 1/2",
-    "It grows for alpha < 1/2 and falls for alpha > 1/2",
-)
 def prediction_5():
-    r"""By t = 50 the energy has gone from 2.5 to <less:.2f> at $\alpha=0.3$ and to <more:.2f> at
-    $\alpha=0.7$. With the symmetric rule the band returns: at $\alpha=0.3$ it is
-    [<low:.2f>, <high:.2f>]. A low order is the smaller part of the damage.
-    """
     runs = (DLA(0.3), DLA(0.7), DLA(0.3, symmetric=True))
     E = [integrate(systems.particle(), m, h=0.1, steps=500).energy() for m in runs]
     less, more = (e[-1] for e in E[:2])
@@ -378,21 +320,7 @@ def _high(h, T=60.0):
     return pivots(sol).min(), (E / E[0]).max()
 
 
-@asks(
-    "From y = 8 with h = 0.25 the determinant stays positive. What does the energy do?",
-    "It keeps to its band: every step can be solved",
-    "It doubles or triples",
-    "It grows more than a thousandfold",
-)
 def prediction_6():
-    """The determinant never falls below <det:.2f>, yet the energy grows by a factor <grows:,.0f>
-    before t = 60. It jumps at steps where the determinant is small, that is where y passes zero,
-    and the jumps add up; the true motion has none. Move h to 0.2: the same start keeps its energy
-    within a factor <less:.1f>.
-
-    **That a step can be solved does not mean that the run is good.** At the height of the figures,
-    where y stays below 1.3, none of this is seen: move y to 1.2.
-    """
     det, grows = _high(0.25)
     truth = "It doubles or triples"
     if grows < 1.5:
@@ -402,38 +330,14 @@ def prediction_6():
     return truth, {"det": det, "grows": grows, "less": _high(0.2)[1]}
 
 
-@asks(
-    "RK4 is of order 4. Halve h from 0.25 to 0.125: by which factor does its largest energy error "
-    "up to t = 1000 fall?",
-    number="times",
-)
 def prediction_7():
-    r"""Not by $2^4=16$ but by <rk4:.0f>, nearly $2^5$: on an oscillation the errors of order 4
-    shift the phase, and what the energy loses is of the next order, like $T h^5$. DLA's falls by
-    <dla:.1f>, like $h^2$, and does not depend on $T$. The curves cross near $h=$ <cross:.2f>. Below
-    it RK4 has the better energy for this $T$; at larger steps, or over much longer times, DLA.
-    """
     (dla, rk4), (less_dla, less_rk4) = (worst_energies(1000, h) for h in (0.25, 0.125))
     crosses = np.interp(0, np.log([less_rk4 / less_dla, rk4 / dla]), np.log([0.125, 0.25]))
     factors = {"dla": dla / less_dla, "rk4": rk4 / less_rk4, "cross": np.exp(crosses)}
     return float(rk4 / less_rk4), factors
 
 
-@asks(
-    "The symmetry of the pendulum is broken, eps = 0.2. Whose energy drifts?",
-    "Nobody's: both methods keep their bands, as on the particle",
-    "DLA's falls, that of the projector method does not",
-    "That of the projector method falls, DLA's does not",
-    "Both fall",
-)
 def prediction_8():
-    r"""DLA's energy falls by <dla:.1e> per unit of time, steadily; what the projector method shows,
-    <projector:.0e>, is no more than the rest of an oscillation. Move `eps`: with half of it DLA
-    drifts <half:.2f> times as fast, nearly in proportion, and at $\varepsilon=0$ nothing drifts.
-
-    So the good experience with the particle and the robot is no theorem. No nonholonomic integrator
-    is good on every problem.
-    """
     dla, projector = (_slope(m, 0.2) for m in (DLA(), Projector()))
     falls = tuple(x < -2e-6 for x in (dla, projector))
     truth = {

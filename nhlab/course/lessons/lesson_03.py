@@ -13,7 +13,6 @@ from ..colours import BLUE, DARK, GREEN, GREY, ORANGE
 from ..exercises import near, sized, some_of, takes
 from ..figures import PRINTED_START
 from ..kit import RIGHT, ahead, circle, frame, joined, new_board
-from ..predict import asks
 
 
 def heavy_particle(mz=1.0):
@@ -174,19 +173,7 @@ def growth(sols):
 # ---------------------------------------------------------------------------- predictions
 
 
-@asks(
-    "The sleigh is pushed backwards, with a slight turn. Where does that lead?",
-    "It goes on backwards, in an ever wider curve",
-    "It goes round in circles",
-    "It turns round and in the end glides straight ahead",
-)
 def prediction_1():
-    r"""It swings round in a heart-shaped loop and ends straight ahead: its forward speed goes from
-    <first:+.2f> to <last:+.2f>, and its turn rate falls to <turn:.0e>. A
-    shopping trolley does the same: with its fixed wheels behind it runs straight, with the fixed
-    wheels in front it swings round. There is no friction, and the energy is constant; still the
-    motion *settles*. This comes back at the end of the lesson.
-    """
     sol = sleigh_run(Reference(), h=1.0, T=60)
     u, turn = forward_speed(sol), abs(sol.v[-1, 2])
     truth = {
@@ -196,21 +183,7 @@ def prediction_1():
     return truth, {"first": u[0], "last": u[-1], "turn": turn}
 
 
-@asks(
-    "The normal part of a velocity is turned round. What becomes of the energy?",
-    "It stays the same, whatever the mass along z",
-    "It stays the same only if the mass along z is 1, as for a mirror on paper",
-    "It falls: a forbidden part has been taken away",
-)
 def prediction_2():
-    r"""The energy was <E:.3f> and is <same:.3f>; with four times the mass along $z$ it was
-    <heavy:.3f> and is <heavier:.3f>. Move *angle* and *mz*: both arrow tips stay on one ellipse.
-    The mirror keeps the energy because right angles are measured with the masses; it is a mirror
-    for *that* measure, and looks like one on paper for $m_z=1$ only.
-
-    The other number to watch: $Av$ changes its sign. So neither arrow need be allowed, but their
-    average is.
-    """
     E = {}
     for mz in (1.0, 4.0):
         s, q, v = heavy_particle(mz), np.array([0, 1.0, 0]), np.array([1.0, 0, 0.3])
@@ -232,26 +205,7 @@ def jumps(nodes, turn=0.9, T=3.2, theta=0.2):
     return np.arctan2(x * w - y * u, x * u + y * w)
 
 
-@asks(
-    "Twice as many nodes on the same curve: the jump of the momentum at a node becomes ...",
-    "as large as before: the curve is the same",
-    "about half as large",
-    "about a quarter as large",
-)
 def prediction_3():
-    r"""About half: $h\omega$, the angle by which the blade turns in one step, is <blade:.2f> with
-    4 nodes and <less:.2f> with 8. Between two nodes the momentum is carried unchanged (the orange
-    arrow that leaves one node is the blue one that arrives at the next); at a node it is reflected
-    in the direction of the blade.
-
-    *About*, because the jumps are not all alike. With 4 nodes they are <a:.3f>, <b:.3f>, <a2:.3f>:
-    too large, too small, too large, around $h\omega$. Look at two neighbours. If the momentum
-    arrives an angle $\delta$ behind the blade, it leaves $\delta$ ahead of it, and arrives
-    $h\omega-\delta$ behind the next. The jumps $2\delta$ and $2(h\omega-\delta)$ add up to
-    $2h\omega$, and nothing ever evens them out. This is the **zigzag**. Here it comes from the
-    first step, is small, and does not grow: with 8 nodes the jumps differ by <fine:.3f> instead of
-    <coarse:.3f>. Keep an eye on it.
-    """
     coarse, fine = jumps(4), jumps(8)
     ratio = coarse[:2].mean() / fine[:2].mean()
     truth = {
@@ -264,19 +218,7 @@ def prediction_3():
     return truth, numbers | {"coarse": np.ptp(coarse), "fine": np.ptp(fine)}
 
 
-@asks(
-    "The free particle, both methods, h = 0.1, the energy read at the nodes. Whose is constant?",
-    "DLA's: it obeys a constraint in every step",
-    "the projector method's",
-    "both, because no force does work",
-    "neither: a fixed step cannot keep the energy",
-)
 def prediction_4():
-    r"""DLA's energy varies by <dla:.1e>, that of the projector method by <projector:.0e>, which is
-    rounding. Try the sliders: it stays flat for every $h$, every start and every `alpha`. It is
-    *not* the $1.5$ of the start $(q_0,v_0)$ but <held:.4f>: the run begins half a jump away from
-    the allowed velocities and holds that slightly larger value.
-    """
     start = {"q0": [0, 1, 0], "v0": [1, -1, 1], "h": 0.1, "steps": 100}
     runs = [integrate(systems.free_particle(), m, **start) for m in (DLA(), Projector())]
     dla, projector = (np.ptp(sol.energy()) for sol in runs)
@@ -288,16 +230,7 @@ def prediction_4():
     return truth, {"dla": dla, "projector": projector, "held": runs[1].energy()[-1]}
 
 
-@asks(
-    "With h = 1, DLA's constraint is taken at c = 0.45 in place of c = 0.5. How many times larger "
-    "is its error at t = 60?",
-    number="times",
-)
 def prediction_5():
-    r"""<times:.0f> times: from <best:.3f> to <worse:.2f>. The projector method has <mirror:.4f> and
-    no $c$ to choose. Now move $h$ at $c=0.3$: DLA's error falls by <first:.1f> when $h$ is halved,
-    the projector's by <second:.1f>. Away from $c=\frac12$ DLA is of first order.
-    """
     true = integrate(systems.sleigh(), Reference(), [0, 0, 0], PRINTED_START, h=0.5, steps=120).q
     best, worse, third = (_error(DLA(constraint_alpha=c), true[::2], 1) for c in (0.5, 0.45, 0.3))
     mirror = _error(Projector(), true[::2], 1)
@@ -312,18 +245,7 @@ def _error(method, true, h):
     return np.linalg.norm(sol.q[-1] - true[-1])
 
 
-@asks(
-    "Before the energy is read, the forbidden part of each velocity is removed. What does the "
-    "energy of the run look like now?",
-    "As constant as before: it is the same run",
-    "Constant, at a slightly smaller value",
-    "It varies, by much more than rounding",
-)
 def prediction_6():
-    r"""One run, two readings. The evolved momenta keep $E$ and miss the constraint by up to
-    <missed:.2f>; the projected ones have it exactly and let $E$ vary by <varies:.1e>. What is kept
-    belongs to the evolved momenta, zigzag included.
-    """
     sol = integrate(systems.free_particle(), Projector(), [0, 1, 0], [1, -1, 1], h=0.1, steps=100)
     E = sol.energy("projected")
     truth = {
@@ -333,24 +255,7 @@ def prediction_6():
     return truth, {"missed": np.abs(sol.constraint()).max(), "varies": np.ptp(E)}
 
 
-@asks(
-    "By t = 50 the true sleigh glides straight ahead, for ever. What does the computed one do by "
-    "t = 150?",
-    "It glides straight ahead, too",
-    "It slows down and stays at rest",
-    "It stops and goes back along its line, still heading the same way",
-    "It leaves its line in a curve",
-)
 def prediction_7():
-    r"""It brakes, stops at $t\approx$ <stop:.0f> and goes back along its line. The forward speed
-    falls from <ahead:+.2f> to <back:+.2f>; between $t=80$ and $t=150$ the heading stays the same
-    within <turn:.2f>. Now it goes backwards, and as at the beginning of the lesson it turns round,
-    but only after $t\approx$ <round:.0f>.
-
-    The energy gives no warning: from $t=50$ to $150$ it is constant within <spread:.0e>. It only
-    moves. While the sleigh stands still, the forbidden part of its velocity is <normal:.2f>, about
-    as large as the forward speed was: all the energy is in the zigzag.
-    """
     sol = sleigh_run(Projector())
     u, theta = forward_speed(sol), sol.q[:, 2]
     line, settled = (sol.t >= 80) & (sol.t <= 150), sol.t >= 50

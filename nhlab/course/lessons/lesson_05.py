@@ -17,7 +17,6 @@ from ...view import plot
 from ..colours import DARK, GREEN, ORANGE
 from ..exercises import near, sized, takes
 from ..kit import frame, new_board
-from ..predict import asks
 
 TINTS = ListedColormap(["#FBE6C8", "#D9D2EC"])
 
@@ -292,18 +291,7 @@ def sleigh_picture(exact):
 # ---------------------------------------------------------------------------- predictions
 
 
-@asks(
-    "Where in its swing does the robot take its shortest steps?",
-    "At the bottom, where it is fastest",
-    "At the turning points, where it stands still for a moment",
-    "Halfway, where the force is largest",
-    "Nowhere: after the first steps they are all alike",
-)
 def prediction_1():
-    r"""The steps run from <low:.3f> at the bottom ($\psi=-\pi/2$) to <high:.3f> near the turning
-    points: a little more than twice as long. Nobody asked for that. The only wish was that each
-    step keeps an energy, and <spread:.0e> is all by which that energy changed.
-    """
     sol = integrate(systems.robot(), EDLA(), h=0.1, steps=200)
     psi, rate = sol.q[:-1, 3], np.abs(sol.v_projected[:-1, 3])
     low = sol.h.argmin()
@@ -317,19 +305,7 @@ def prediction_1():
     return "At the turning points, where it stands still for a moment", numbers
 
 
-@asks(
-    "EDLA keeps the energy at the middle of each step. And at the nodes, compared with DLA?",
-    "It is exact there too",
-    "It is not exact, but steadier than DLA's",
-    "It waves more than DLA's",
-)
 def prediction_2():
-    r"""In the view *energy* EDLA waves by <edla:.4f>, DLA by <dla:.4f>. Only the *discrete* energy
-    $E_d$ is exact, to <flat:.0e>. The step swings between <low:.2f> and <high:.2f> times the first.
-
-    Move alpha away from $\tfrac12$: with the plain rule EDLA soon stops, with the symmetric rule it
-    goes on (why, is seen under *Observed order*).
-    """
     a, b = (integrate(systems.particle(), m, h=0.1, steps=400) for m in (EDLA(), DLA()))
     edla, dla, flat = np.ptp(a.energy()), np.ptp(b.energy()), np.ptp(a.energy("midpoints"))
     numbers = {"edla": edla, "dla": dla, "flat": flat}
@@ -340,18 +316,7 @@ def prediction_2():
     return less if edla < dla else more, numbers
 
 
-@asks(
-    "Halve the first step: what becomes of the range of h / (first step)?",
-    "It stays as it is",
-    "It shrinks: small steps need less correction",
-    "It grows: small steps are harder to control",
-)
 def prediction_3():
-    r"""On the robot the relative steps $h_k/h_0$ run from <low:.2f> to <high:.2f> with $h_0=0.1$,
-    and from <less:.2f> to <more:.2f> with half of it. They approach one curve as $h_0\to0$: the
-    pattern belongs to the motion, not to the method's first guess. The curve will be explained by
-    one number, $c$.
-    """
     sols = [integrate(systems.robot(), EDLA(), h=h, steps=round(10 / h)) for h in (0.1, 0.05)]
     ends = [(s.h.min() / s.h[0], s.h.max() / s.h[0]) for s in sols]
     (low, high), (less, more) = ends
@@ -365,18 +330,7 @@ def prediction_3():
     return truth, {"low": low, "high": high, "less": less, "more": more}
 
 
-@asks(
-    "The well stands still (eps = 0), only the constraint is shaken (b = 0.3). The energy of EDLA:",
-    "It changes: whatever is shaken takes up energy",
-    "It changes, but returns after each period of the shaking",
-    "It does not change",
-)
 def prediction_4():
-    r"""EDLA's energy stays constant to <edla:.0e>. A constraint $A(t,q)\,v=0$ may move in time, but
-    at each moment its force is at right angles to $v$ and does no work. DLA's line waves by
-    <dla:.4f> although nothing does work on the system. Shake the well too (`eps`), and both change.
-    The steps vary more than before, up to <high:.2f> times the first.
-    """
     driven = systems.driven().set(eps=0, b=0.3)
     a, b = (integrate(driven, m, h=0.1, steps=300) for m in (EDLA(), DLA()))
     E, period = a.energy("midpoints"), 2 * np.pi
@@ -389,21 +343,7 @@ def prediction_4():
     return truth, {"edla": flat, "dla": wave, "high": a.h.max() / 0.1}
 
 
-@asks(
-    "With steering rate 1 the robot whose wheels turn over soon stops. With steering rate 4?",
-    "It stops sooner: it has more energy to keep",
-    "It stops at the same place: the potential is the same",
-    "It goes through",
-)
 def prediction_5():
-    r"""At $\omega=1$ the run does <slow> of 40 steps, at $\omega=4$ <fast>. Move `along` from 0,
-    the first node, to 1, the last: the steps grow as $c\to0$, the parabola on the left flattens,
-    its right branch bends up, and the positive root is gone. Then raise `omega` to 4: now $c>0$ all
-    the way round.
-
-    Now lower `rate` to 2, so that the wheels swing: at $\omega=1$ they do <swing> of 40 steps, at
-    $\omega=4$ <stopped>. It is the other way round.
-    """
 
     def done(rate, omega):
         start = starts(-1.5, rate, omega)
@@ -419,21 +359,7 @@ def prediction_5():
     return truth, numbers
 
 
-@asks(
-    "1,600 robots start at all wheel angles and rates. What best tells which ones go through?",
-    "The sign of c at the start",
-    "Whether the wheels swing or turn over",
-    "How fast the wheels turn at the start",
-)
 def prediction_6():
-    r"""At steering rate 1, "it swings" is right for <motion:.0%> of a coarser grid of starts,
-    "$c<0$ at the start" for <sign:.0%>, the best limit of the wheel rate for <speed:.0%>. A
-    motion of one kind meets $c=0$ on its way, one of the other kind does not. At steering rate 4
-    the map is nearly the negative of the first.
-
-    In nearly all the single bright cells $c$ changed its sign between two nodes, and the run leapt
-    across by luck.
-    """
     grid = np.meshgrid(np.linspace(-np.pi, np.pi, 10), np.linspace(0.05, 6, 10))
     q0, v0 = starts(*grid, 1.0)
     ok = ensemble(systems.robot(), EDLA(), q0, v0, h=0.1, steps=60, backend="numpy").ok
@@ -447,17 +373,7 @@ def prediction_6():
     return max(right, key=right.get), shares
 
 
-@asks(
-    "A planet, four times round: EDLA and DLA with equally many steps. Who is nearer to the truth?",
-    "DLA",
-    "EDLA",
-    "Both miss alike",
-)
 def prediction_7():
-    """After <time:.0f> time units EDLA misses the true place by <edla:.2f>, DLA by <dla:.2f>.
-    EDLA's steps run from <low:.3f> near the sun to <high:.3f> far out: here exact energy acts as a
-    step control. But an EDLA step is dearer than one of DLA. Is it worth its price?
-    """
     edla, dla = planet(0.6, h=0.02, steps=320)
     true = integrate(edla.system, Reference(), h=edla.t[-1], steps=1).q[-1]
     a, b = (float(np.linalg.norm(x.q[-1] - true)) for x in (edla, dla))
@@ -466,16 +382,7 @@ def prediction_7():
     return truth, numbers
 
 
-@asks(
-    "Two EDLA runs of the particle start 1e-9 apart, with first step 0.3. After 1,000 steps?",
-    "Still about 1e-9 apart: the energy is exact",
-    "About 1e-6 apart, 1,000 times as far",
-    "As far apart as the motion is wide",
-)
 def prediction_8():
-    """EDLA's neighbours with first step 0.3 end <far:.1g> apart, with 0.1 only <near:.0e>. DLA's
-    with 0.3 end <dla:.0e> apart, although its energy is not exact. Kept is not the same as stable.
-    """
     far, near, dla = (
         neighbours(m, h)[-200:].max() for m, h in ((EDLA(), 0.3), (EDLA(), 0.1), (DLA(), 0.3))
     )

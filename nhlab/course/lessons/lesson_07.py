@@ -18,7 +18,6 @@ from ...view import plot
 from ..colours import BLUE, DARK, GREY, ORANGE, SLATE
 from ..exercises import near, sized, some_of, takes
 from ..kit import add_legend, bare, circle, frame, joined, key, new_board, slope, step_sizes
-from ..predict import asks
 
 MARGINS = (0.1, 0.15, 0.97, 0.88, 0.3)
 
@@ -422,18 +421,7 @@ FIBRES = {
 }
 
 
-@asks(
-    "Two particles start one above the other, with the same velocity. Does the upper one stay "
-    "above the lower one, at the same distance?",
-    "Yes, always",
-    "At first, but then they get out of step",
-    "No: the higher particle has another slope",
-)
 def prediction_1():
-    r"""Always: after 12 units of time the distance has changed by <gap:.0e>, which is the accuracy
-    of the computation. The slope of the plane depends on $y$, not on $z$. **Nothing that drives the
-    motion looks at $z$**, so the two have one and the same shadow on the floor.
-    """
     run = functools.partial(integrate, systems.particle(), Reference(), v0=[1, 1, 1], h=0.05)
     low, high = (run(q0=[0, 1, z], steps=240).q for z in (0, 2))
     gap = high - low - [0, 0, 2]
@@ -450,19 +438,7 @@ def driven_round(robot, theta, steer, roll=0.8):
     return robot.f(r[:-1], r[1:], 1.0).sum(0), -B * np.pi * steer * roll
 
 
-@asks(
-    "Steer to and fro about a mean heading and roll to and fro, once round the loop, so that all "
-    "wheels are as before. Where does the robot stand?",
-    "Where it stood: all wheels are as before",
-    "Further along the mean heading",
-    "Beside its place, at right angles to the mean heading",
-)
 def prediction_2():
-    r"""It stands beside its place, at <angle:.0f> degrees from the mean heading: exactly the
-    direction in which the wheels cannot roll. This is how one parks. Curvature times area is a good
-    estimate for small loops; at steer $=1.2$ it is <long:.0%> too long, because the curvature turns
-    along the loop. Turn *theta* and *steer* and compare the two lines.
-    """
     robot = Chaplygin(systems.robot(), fibre="x y")
     gain, promise = driven_round(robot, 0.6, 1.2)
     angle = np.rad2deg(np.arctan2(gain[1], gain[0]) - 0.6)
@@ -475,18 +451,7 @@ def prediction_2():
     return truth, {"angle": abs(angle), "long": np.linalg.norm(promise) / np.linalg.norm(gain) - 1}
 
 
-@asks(
-    "Take L* as the Lagrangian of a motion in the plane, without constraint. Does it give the "
-    "shadow of the particle?",
-    "Yes: the constraint is already in L*",
-    "The same path, but at another speed",
-    "No, another path",
-)
 def prediction_3():
-    r"""Another path: by $t=12$ it has been as far as <alone:.1f> from the shadow. **A nonholonomic
-    constraint may not be put into $L$ before the equations of motion are formed.** Something is
-    missing, and the next lines find it: with it the distance is <forced:.0e>.
-    """
     plane = Chaplygin(systems.particle(), fibre="z")
     shadow, forced, alone = with_and_without(plane)
     far = [np.abs(x - shadow).max() for x in (forced, alone)]
@@ -497,20 +462,7 @@ def prediction_3():
     return truth, {"forced": far[0], "alone": far[1]}
 
 
-@asks(
-    "All three have curvature. Which of them feels no gyroscopic force at all, however it moves?",
-    "particle",
-    "gear",
-    "robot",
-    "none: where there is curvature, there is a force",
-)
 def prediction_4():
-    r"""The robot: the momentum of its followers $(x,y)$ points along the wheels, the curvature
-    across them. The particle feels up to <particle:.2f>, the gear up to <gear:.2f> for velocities
-    of length 1. Turn the velocity: the particle feels nothing while it moves along $y$, for then
-    the momentum of its follower, $\dot z=y\dot x$, is zero. And the force stands at right angles to
-    the velocity: it turns, and does no work.
-    """
     r = np.random.default_rng(1).uniform(-1.6, 1.6, (200, 2))
     turn = np.random.default_rng(2).uniform(0, 2 * np.pi, 200)
     v, made = np.stack([np.cos(turn), np.sin(turn)], -1), {}
@@ -521,19 +473,7 @@ def prediction_4():
     return free[0] if free else "none: where there is curvature, there is a force", made
 
 
-@asks(
-    "Compute in the plane with RDLA, then put z back step by step. How does the result differ from "
-    "DLA in space?",
-    "By the error of the method, which falls with h",
-    "It agrees at first and drifts away from it",
-    "Not at all: it is the same run to round-off",
-)
 def prediction_5():
-    r"""The ghost is DLA, the particle the reduced run with its height put back: they never part (at
-    most <gap:.0e> in <steps> steps). DLA has the symmetry of the motion, so that it can be reduced
-    as the motion can: **discretising and then forgetting $z$ loses nothing**. This is Theorem
-    5.5 of CM01.
-    """
     plane, steps = Chaplygin(systems.particle(), fibre="z"), 250
     full = integrate(plane.full, DLA(), h=0.2, steps=steps)
     gap = np.abs(plane.reconstruct(integrate(plane, RDLA(), h=0.2, steps=steps)).q - full.q)
@@ -545,24 +485,7 @@ def prediction_5():
     return truth, {"gap": gap.max(), "steps": steps}
 
 
-@asks(
-    "With the midpoint rule, for which of the five systems do the two ways agree exactly?",
-    "For all: reducing and discretising can be exchanged",
-    "For those without gyroscopic force: bent and robot",
-    "For those whose A is linear in r: particle and bent",
-    "For none",
-)
 def prediction_6():
-    r"""Linear $A$ and the midpoint: the square commutes, force or not. Theorem 5.6 is the case
-    without force.
-
-    Otherwise the two ways differ by $O(h^2)$, for $\alpha=0.3$ by $O(h)$: as much as either errs
-    (for the gear the slopes are <gear:.2f> and <third:.2f>). The square commutes up to the order of
-    the method, no better.
-
-    On the disk the reduced motion is uniform. *Reduce first* is exact; *discretise first* is not,
-    since $F^-$ enters the first step from $(r_0,p_0)$. At inner nodes its two forces cancel.
-    """
     names, hs = ("particle", "bent", "gear", "robot", "rolling_disk"), np.array([0.2, 0.1, 0.05])
     made = {name: Chaplygin(FIBRES[name][0](), fibre=FIBRES[name][1]) for name in names}
     rules = "midpoint", "alpha = 0.3"
@@ -584,22 +507,7 @@ def moved_by_rotor(varying, mu=2.0):
     return float(np.linalg.norm(ends[1] - ends[0]))
 
 
-@asks(
-    "Does a spinning rotor change the path of the board, if board and wheels start the same?",
-    "Yes, always: it adds angular momentum",
-    "No, never: it turns freely and its momentum is constant",
-    "Only if its inertia depends on the steering angle",
-)
 def prediction_7():
-    r"""With constant inertia a momentum $\mu=2$ moves the end of the path by <constant:.0e>, with
-    $\mathcal J(\phi)$ by <varying:.1f>.
-
-    Eliminating $\dot\psi$ leaves $\mu\dot\theta$ and $-\mu^2/2\mathcal J$ in the Lagrangian. The
-    first is the rate of $\mu\theta$ and does not count in the equations of motion; the second is a
-    constant, or else a potential in $\phi$. That one pulls the wheels back to $\phi=0$, and the
-    board goes straight on, swinging. $J_d$ is constant, and the square commutes exactly for the
-    $\alpha$ rule: $\mu$ is imposed in the same way in both orders.
-    """
     constant, varying = moved_by_rotor(False), moved_by_rotor(True)
     truth = {
         (True, True): "Yes, always: it adds angular momentum",
@@ -609,20 +517,7 @@ def prediction_7():
     return truth, {"constant": constant, "varying": varying}
 
 
-@asks(
-    "The ball rolls once round a small circle, anticlockwise, and is back at its place. How does "
-    "it lie?",
-    "As before: it never twisted",
-    "Turned clockwise about the vertical",
-    "Turned anticlockwise about the vertical, as it went round",
-)
 def prediction_8():
-    r"""Clockwise, by about the area of the circle divided by $R^2$ (<turn:.3f> against <area:.3f>
-    for a radius of $0.2R$), although no twisting was allowed: the curvature again. A larger loop
-    also tilts the axis, for rotations do not commute; at radius $R$ the axis stands
-    <tilt:.0f> degrees from the vertical. The angle is $2\pi(\sqrt{1+\rho^2/R^2}-1)$ for the radius
-    $\rho$.
-    """
     ball = Chaplygin(systems.rubber_ball(), base="x y")
     small, wide = (SO3.log(rolled(ball, x * (circle(1001) - [1, 0]))[-1]) for x in (0.2, 1.0))
     truth = "Turned clockwise about the vertical"
