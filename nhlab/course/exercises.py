@@ -165,6 +165,13 @@ def near(answer, truth, rtol=1e-2):
     return answer.shape == truth.shape and bool(np.allclose(answer, truth, rtol=rtol, atol=1e-12))
 
 
+def told(answer, truth, mistakes, otherwise, rtol=1e-2):
+    """None for the truth, else the sentence for the mistake, of pairs (wrong, sentence), made."""
+    if near(answer, truth, rtol):
+        return None
+    return next((said for wrong, said in mistakes if near(answer, wrong, rtol)), otherwise)
+
+
 def takes(form, otherwise):
     """The exercise takes an answer for which ``form`` is true; any other is told ``otherwise``."""
     return lambda e: wraps(e)(lambda answer: e(answer) if form(answer) else otherwise)

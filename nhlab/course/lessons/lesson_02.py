@@ -13,9 +13,10 @@ from ...run.errors import IntegrationError
 from ...run.loop import integrate
 from ...view import plot
 from ..colours import DARK, MIDDLE, ORANGE
-from ..exercises import near, unfinished
+from ..exercises import near, told, unfinished
 from ..figures import crossing, steady, worst_energies
-from ..kit import frame, new_board, slope, step_sizes
+from ..kit import drawn, frame, new_board, slope, step_sizes
+from ..predict import either
 
 EXACT = {"color": "#000000", "linestyle": (0, (1, 1)), "linewidth": 1.2, "label": "exact"}
 
@@ -62,24 +63,25 @@ def walked(step, q, p, h, steps):
     return np.array(rows)
 
 
-def beside(step, h=0.2, steps=100):
+@drawn(9, 3.4, columns=2)
+def beside(left, right, step, h=0.2, steps=100):
     """The height and the energy that a reader's step gives, beside those of the library."""
-    sol = integrate(systems.particle(), DLA(), h=h, steps=steps)
-    fig, axes = plot.new(1, 2, size=(9, 3.4))
-    gaps = unfinished(step)
+    sol, gaps = integrate(systems.particle(), DLA(), h=h, steps=steps), unfinished(step)
     with np.errstate(all="ignore"):
         own = walked(step, sol.q[0], sol.p[0], h, 0 if gaps else steps)
         E = (own[:, 3:] ** 2).sum(1) / 2 + own[:, 0] ** 2 + own[:, 1] ** 2
-    for ax, name, library, yours in zip(
-        axes, ("height $z$", "energy $E$"), (sol.q[:, 2], sol.energy()), (own[:, 2], E), strict=True
-    ):
+    height, energy = (
+        (left, "height $z$", sol.q[:, 2], own[:, 2]),
+        (right, "energy $E$", sol.energy(), E),
+    )
+    for ax, name, library, yours in (height, energy):
         ax.plot(sol.t, library, **{**plot.look(DLA()), "linewidth": 4, "alpha": 0.4}, label="nhlab")
         limits = ax.get_ylim()
         ax.plot(sol.t[: len(yours)], yours, color=ORANGE, linestyle="--", label="yours")
         ax.set(xlabel="time $t$", ylabel=name, ylim=limits)
-    axes[0].legend(loc="best")
+    left.legend(loc="best")
     state = "has gaps still" if gaps else f"goes on for {len(own) - 1} steps"
-    return plot.show(fig, f"Height and energy of the particle by nhlab; your step {state}")
+    return f"Height and energy of the particle by nhlab; your step {state}"
 
 
 def order_panel(system, T=2.0, hs=(0.2, 0.1, 0.05, 0.025), h=0.1, long=50.0):
@@ -168,6 +170,19 @@ def pivots(sol):
     return 1 + y * (y + h / 2 * sol.v_step[:, 1]) / (1 + h**2 / 2)
 
 
+def from_height(particle, y, h, T):
+    """DLA from the height y: times, determinants, factors of the energy, and why it stopped."""
+    stop = ""
+    try:
+        with warnings.catch_warnings():  # that the energy grows is the lesson
+            warnings.simplefilter("ignore")
+            sol = integrate(particle, DLA(), [0, y, 0], [1, 0, y], h=h, steps=round(T / h))
+    except IntegrationError as error:
+        sol, stop = error.trajectory, str(error)
+    E = sol.energy("midpoints")
+    return sol.t, pivots(sol), E / E[0], stop
+
+
 def regularity_panel(particle, h=(0.1, 0.5, 0.2, 0.01), y=(1.0, 8.0, 1.2, 0.1), T=60.0):
     """The determinant of matrix (7), scaled, and the energy along a run that starts at height y."""
     margins = (0.13, 0.13, 0.97, 0.96, None, 0.2)
@@ -183,27 +198,21 @@ def regularity_panel(particle, h=(0.1, 0.5, 0.2, 0.01), y=(1.0, 8.0, 1.2, 0.1), 
         scaled so that it tends to 1 + y² as h goes to 0. Below: powers of ten of the discrete
         energy.
         """
-        try:
-            with warnings.catch_warnings():  # that the energy grows is the lesson
-                warnings.simplefilter("ignore")
-                sol = integrate(particle, DLA(), [0, y, 0], [1, 0, y], h=h, steps=round(T / h))
-        except IntegrationError as error:
-            sol = error.trajectory
-            board.say("error", str(error))
-        det, E = pivots(sol), sol.energy("midpoints")
-        board.run(DLA(), sol.t[:-1], det, upper, marker=".", markersize=4, label="")
-        board.run(DLA(), sol.t[1:], np.log10(E / E[0]), lower, label="")
+        t, det, grown, stop = from_height(particle, y, h, T)
+        board.run(DLA(), t[:-1], det, upper, marker=".", markersize=4, label="")
+        board.run(DLA(), t[1:], np.log10(grown), lower, label="")
         board.hold(upper, [0, T], [0])
         board.hold(lower, [0, T], [-0.2, 0.2])
+        board.say("error", stop)
         board.say("smallest determinant", f"{det.min():.3f}")
-        board.say("energy grows by", f"{(E / E[0]).max():.3g}")
+        board.say("energy grows by", f"{grown.max():.3g}")
 
     return board.panel(update, h=h, y=y)
 
 
-def error_picture(T, hs=(0.1, 0.125, 0.15, 0.175, 0.2, 0.25)):
-    """The largest energy errors of DLA and RK4 on the particle up to T, against h."""
-    fig, ax = plot.new(size=(6.4, 3.8))
+@drawn(6.4, 3.8)
+def error_picture(ax, T, hs=(0.1, 0.125, 0.15, 0.175, 0.2, 0.25)):
+    """Largest energy errors of DLA and RK4 against h; the two lines cross"""
     errors = np.array([worst_energies(T, h) for h in hs]).T
     for m, error in zip((DLA(), RK4()), errors, strict=True):
         ax.loglog(hs, error, marker="o", label=plot.label(m), **plot.look(m))
@@ -211,7 +220,6 @@ def error_picture(T, hs=(0.1, 0.125, 0.15, 0.175, 0.2, 0.25)):
     ax.set_xticks(hs, [f"{h:g}" for h in hs], rotation=45)
     ax.minorticks_off()
     ax.legend()
-    return plot.show(fig, "Largest energy errors of DLA and RK4 against h; the two lines cross")
 
 
 def drift_panel(system, h=(0.1, 0.4, 0.2, 0.01), eps=(0.0, 0.3, 0.2, 0.01), T=400.0, window=20.0):
@@ -244,11 +252,8 @@ def drift_panel(system, h=(0.1, 0.4, 0.2, 0.01), eps=(0.0, 0.3, 0.2, 0.01), T=40
 def prediction_1():
     _, y, z = integrate(systems.particle(), Reference(), h=0.1, steps=1000).q.T
     first, tops = z[:200], 1 + np.flatnonzero((y[1:-1] > y[:-2]) & (y[1:-1] > y[2:]))
-    truth = "It goes up and down between two heights"
-    if z[800:].max() > 1.5 * first.max():
-        truth = "It climbs on and on, for nothing pulls it back"
-    if np.ptp(z[tops]) < 0.1 * np.ptp(z):
-        truth = "It returns to the same height after each swing of y"
+    truth = "It climbs" if z[800:].max() > 1.5 * first.max() else "It goes up and down"
+    truth = "It returns" if np.ptp(z[tops]) < 0.1 * np.ptp(z) else truth
     ends = {"low": first.min(), "high": first.max(), "lowest": z.min(), "highest": z.max()}
     return truth, ends
 
@@ -261,12 +266,7 @@ def _energies(h, T=250.0):
 
 def prediction_2():
     (dla, rk4), (_, half) = _energies(0.2), _energies(0.1)
-    truth = {
-        (True, True): "Both stay in a band, that of RK4 is narrower",
-        (False, False): "Both fall, DLA faster: its order is lower",
-        (True, False): "DLA swings in a band, RK4 falls steadily",
-        (False, True): "RK4 swings in a band, DLA falls steadily",
-    }[steady(dla), steady(rk4)]
+    truth = either(steady(dla), steady(rk4), "Both stay", "DLA", "RK4", "Both fall")
     numbers = {"low": dla.min(), "high": dla.max(), "band": np.ptp(dla)}
     return truth, {**numbers, "end": rk4[-1], "little": half[0] - half[-1]}
 
@@ -275,11 +275,7 @@ def prediction_3():
     run = {"h": 0.2, "steps": 1250}
     sols = (integrate(systems.particle(), m, **run) for m in (DLA(), RK4()))
     dla, rk4 = (np.abs(sol.constraint()).max() for sol in sols)
-    truth = "RK4: it knows nothing of a discrete constraint"
-    if dla > 100 * rk4:
-        truth = "DLA, by a hundred times or more"
-    if max(dla, rk4) < 1e-10:
-        truth = "Neither: both keep it up to rounding"
+    truth = "Neither" if max(dla, rk4) < 1e-10 else "DLA" if dla > 100 * rk4 else "RK4"
     return truth, {"dla": dla, "rk4": rk4}
 
 
@@ -289,11 +285,7 @@ def prediction_4():
     true = float(robot.energy(robot.q0, robot.v0))
     error = np.abs(E - true)
     fast, slow = (error[x].mean() for x in (speed > 0.9 * speed.max(), speed < 0.3 * speed.max()))
-    truth = "Everywhere alike: the error does not follow the swing"
-    if fast > 1.5 * slow:
-        truth = "Where the wheels roll fastest"
-    if slow > 1.5 * fast:
-        truth = "At the turning points, where the wheels stand still"
+    truth = "Where" if fast > 1.5 * slow else "At the" if slow > 1.5 * fast else "Everywhere"
     return truth, {"low": E.min(), "true": true, "exact": swing(Reference())[3].min()}
 
 
@@ -301,51 +293,32 @@ def prediction_5():
     runs = (DLA(0.3), DLA(0.7), DLA(0.3, symmetric=True))
     E = [integrate(systems.particle(), m, h=0.1, steps=500).energy() for m in runs]
     less, more = (e[-1] for e in E[:2])
-    truth = {
-        (False, False): "It falls on either side of 1/2",
-        (False, True): "It falls for alpha < 1/2 and grows for alpha > 1/2",
-        (True, False): "It grows for alpha < 1/2 and falls for alpha > 1/2",
-    }[bool(less > E[0][0]), bool(more > E[1][0])]
-    if steady(E[0]) and steady(E[1]):
-        truth = "It swings in a band, only a wider one"
+    sides = "no choice", "It grows for alpha", "It falls for alpha", "It falls on either"
+    truth = either(less > E[0][0], more > E[1][0], *sides)
+    truth = "It swings" if steady(E[0]) and steady(E[1]) else truth
     return truth, {"less": less, "more": more, "low": E[2].min(), "high": E[2].max()}
 
 
-def _high(h, T=60.0):
-    """The smallest determinant of a run from y = 8, and by how much its energy grows."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        sol = integrate(systems.particle(), DLA(), [0, 8, 0], [1, 0, 8], h=h, steps=round(T / h))
-    E = sol.energy("midpoints")
-    return pivots(sol).min(), (E / E[0]).max()
-
-
 def prediction_6():
-    det, grows = _high(0.25)
-    truth = "It doubles or triples"
-    if grows < 1.5:
-        truth = "It keeps to its band: every step can be solved"
-    if grows > 1000:
-        truth = "It grows more than a thousandfold"
-    return truth, {"det": det, "grows": grows, "less": _high(0.2)[1]}
+    (_, det, grown, _), (_, _, less, _) = (
+        from_height(systems.particle(), 8, h, T=60.0) for h in (0.25, 0.2)
+    )
+    grows = grown.max()
+    truth = "It keeps" if grows < 1.5 else "It grows" if grows > 1000 else "It doubles"
+    return truth, {"det": det.min(), "grows": grows, "less": less.max()}
 
 
 def prediction_7():
     (dla, rk4), (less_dla, less_rk4) = (worst_energies(1000, h) for h in (0.25, 0.125))
     crosses = np.interp(0, np.log([less_rk4 / less_dla, rk4 / dla]), np.log([0.125, 0.25]))
     factors = {"dla": dla / less_dla, "rk4": rk4 / less_rk4, "cross": np.exp(crosses)}
-    return float(rk4 / less_rk4), factors
+    return factors["rk4"], factors
 
 
 def prediction_8():
     dla, projector = (_slope(m, 0.2) for m in (DLA(), Projector()))
-    falls = tuple(x < -2e-6 for x in (dla, projector))
-    truth = {
-        (False, False): "Nobody's: both methods keep their bands, as on the particle",
-        (True, False): "DLA's falls, that of the projector method does not",
-        (False, True): "That of the projector method falls, DLA's does not",
-        (True, True): "Both fall",
-    }[falls]
+    falls = (x < -2e-6 for x in (dla, projector))
+    truth = either(*falls, "Both", "DLA", "That of the projector", "Nobody")
     half = _slope(DLA(), 0.1) / dla
     return truth, {"dla": -dla, "projector": abs(projector), "half": half}
 
@@ -406,13 +379,6 @@ def exercise_4(answer):
             return f"Look again at {m!r}; nh.diagnostics.order measures it."
 
 
-def told(found, truth, mistakes, otherwise):
-    """None if what was found is true, else the sentence for the mistake that gives it."""
-    if near(found, truth, 1e-8):
-        return None
-    return next((text for wrong, text in mistakes if near(found, wrong, 1e-8)), otherwise)
-
-
 def velocity_mistake(q, p, h, v):
     """What is wrong with the velocity of a midpoint step of the particle, in words."""
     (x, y, _), (px, py, pz), k = q, p, 1 + h**2 / 2
@@ -436,10 +402,11 @@ def velocity_mistake(q, p, h, v):
         ((px + y * pz - h * x) / (k + y * y), "In k + y ym one y is the midpoint's."),
         ((px - h * x) / k, "vx has had no kick: add y lam, with lam = pz - ym vx."),
     ]
+    ym = "vz / vx, the ym of your step, is not the midpoint's y."
     return (
-        told(v[1], vy, signs, "vy differs: solve the second equation for it.")
-        or told(v[2] / v[0], half, where, "vz / vx, the ym of your step, is not the midpoint's y.")
-        or told(v[0], vx, kicks, "vx differs: put lam = pz - ym vx into the first equation.")
+        told(v[1], vy, signs, "vy differs: solve the second equation for it.", 1e-8)
+        or told(v[2] / v[0], half, where, ym, 1e-8)
+        or told(v[0], vx, kicks, "vx differs: put lam = pz - ym vx into the first equation.", 1e-8)
     )
 
 
@@ -455,7 +422,7 @@ def momentum_mistake(q, h, v, p):
         (v - h / 2 * qm * pull, "The force of x² is -2x: half a step of it gives -h xm."),
     ]
     otherwise = "q2 is right, the momentum is not: differentiate Ld with respect to its second end."
-    return told(p, v - h * qm * pull, mistakes, otherwise)
+    return told(p, v - h * qm * pull, mistakes, otherwise, 1e-8)
 
 
 def exercise_5(answer):

@@ -20,6 +20,7 @@ from ...view.widgets import play
 from ..colours import BLUE, DARK, GREEN, GREY, MIDDLE, ORANGE
 from ..exercises import near, sized, some_of, takes
 from ..kit import RIGHT, add_legend, bare, circle, frame, joined, key, new_board
+from ..predict import either
 
 AXES, TINT = (ORANGE, GREEN, BLUE), "#B9AFD6"
 GAP = 4.9  # between the nodes of the mirrors
@@ -187,17 +188,20 @@ INERTIA = np.array([1.0, 2.0, 2.5])  # of the free body
 RULES = ("cayley", "log", "trace", "RK4")
 
 
-@functools.cache
-def free_body(rule):
-    return systems.rigid_body(rule="log" if rule == "RK4" else rule)
+free_body = functools.cache(lambda rule: systems.rigid_body(rule=rule))
 
 
 def free_run(rule, h, start, T):
     """A free body whose momentum is 1 and begins between e1 and e3, at an angle from e3."""
-    a, body = np.deg2rad(start), free_body(rule)
+    other = {"RK4": RK4(), "true": Reference()}.get(rule)
+    a, body = np.deg2rad(start), free_body("log" if other else rule)
     v0 = np.array([np.sin(a), 0, np.cos(a)]) / INERTIA
-    method = RK4() if rule == "RK4" else Variational()
-    return integrate(body, method, body.q0, v0, h=h, steps=round(T / h))
+    return integrate(body, other or Variational(), body.q0, v0, h=h, steps=round(T / h))
+
+
+def true_polhode(start):
+    """The true momenta of ``free_run`` over several rounds."""
+    return free_run("true", 0.2, start, 200.0).p
 
 
 def circled(p):
@@ -226,15 +230,12 @@ def sphere_panel(rule="cayley", h=(0.1, 1.6, 1.2), start=(5.0, 85.0, 24.4, 0.1),
         curves round e1 and round e3.
         """
         sol, true = free_run(rule, h, start, T), true_polhode(start)
-        for p, look in ((true, {"color": BLUE, "linewidth": 3, "alpha": 0.45}), (sol.p, None)):
-            seen = eye @ p.T
-            front = seen[2] >= 0
-            if look:
-                board.outline(*np.where(front, seen[:2], np.nan), **look)
-                continue
-            dots = {"color": ORANGE, "marker": "."}
-            board.dots(*seen[:2, ~front], alpha=0.25, markersize=4, **dots)
-            board.dots(*seen[:2, front], markersize=6, **dots)
+        line, points = eye @ true.T, eye @ sol.p.T
+        blue = {"color": BLUE, "linewidth": 3, "alpha": 0.45}
+        board.outline(*np.where(line[2] >= 0, line[:2], np.nan), **blue)
+        front, dots = points[2] >= 0, {"color": ORANGE, "marker": "."}
+        board.dots(*points[:2, ~front], alpha=0.25, markersize=4, **dots)
+        board.dots(*points[:2, front], markersize=6, **dots)
         board.say("goes round", f"{circled(sol.p)}, the true one round {circled(true)}")
         board.say("spread of |p|", f"{np.ptp(np.linalg.norm(sol.p, axis=1)):.0e}")
         board.say("of the energy", f"{np.ptp(sol.energy()):.0e}")
@@ -243,13 +244,6 @@ def sphere_panel(rule="cayley", h=(0.1, 1.6, 1.2), start=(5.0, 85.0, 24.4, 0.1),
 
     rules = [rule, *(r for r in RULES if r != rule)]
     return board.panel(update, update.__doc__.format(T=T), rule=rules, h=h, start=start)
-
-
-def true_polhode(start, T=200.0):
-    """The true momenta of ``free_run`` over several rounds."""
-    a, body = np.deg2rad(start), free_body("log")
-    v0 = np.array([np.sin(a), 0, np.cos(a)]) / INERTIA
-    return integrate(body, Reference(), body.q0, v0, h=0.2, steps=round(T / 0.2)).p
 
 
 def _polhodes(ax, eye):
@@ -382,11 +376,7 @@ def prediction_1():
     body, T = systems.rigid_body(), 60.0
     sol = integrate(body, Reference(), h=0.1, steps=round(T / 0.1))
     flips = int((np.diff(np.sign(sol.v[:, 1])) != 0).sum())
-    truth = "It turns over, again and again"
-    if flips < 2:
-        truth = "It turns over once, and then spins about another axis"
-    if flips < 1:
-        truth = "It goes on spinning about e2, with a small wobble"
+    truth = ("It goes on", "It turns over once", "It turns over, again")[min(flips, 2)]
     return truth, {"flips": flips, "T": T}
 
 
@@ -405,37 +395,24 @@ def _changed(turn_world, angle=60.0):
 
 
 def prediction_2():
-    truth = {
-        (False, True): "The components of the velocity in space, not those in the body",
-        (True, False): "The components of the velocity in the body, not those in space",
-        (True, True): "Both",
-        (False, False): "Neither",
-    }[_changed(True)]
-    return truth, {}
+    part = "The components of the velocity in "
+    return either(*_changed(True), "Both", f"{part}the body", f"{part}space", "Neither"), {}
 
 
 def prediction_3():
     runs = {rule: free_run(rule, 1.2, 24.4, 120.0) for rule in RULES}
     true, rules = circled(true_polhode(24.4)), ("cayley", "log", "trace")
     right = [rule for rule in rules if circled(runs[rule].p) == true]
-    truth = {
-        rules: "All three: each keeps |p| and the momentum in space",
-        ("trace",): "The trace rule alone",
-        ("log",): "log alone: its turn is the exact one",
-        (): "None of them",
-    }[tuple(right)]
+    words = {rules: "All three", ("trace",): "The trace", ("log",): "log", (): "None"}
     off = {rule.lower(): spread(sol.energy()) for rule, sol in runs.items()}
-    return truth, off
+    return words[tuple(right)], off
 
 
 def prediction_4():
     sol = integrate(systems.suslov(), Reference(), h=0.1, steps=400)
     late, w, first = spread(sol.v[200:]), sol.v[-1], systems.suslov_omega(sol.system, -30.0)
-    truth = "It swings to and fro between two rotations, for ever"
-    if late < 0.01:
-        truth = "It settles on a steady rotation and stays there"
-    if np.linalg.norm(w) < 0.1:
-        truth = "It comes to rest"
+    truth = "It settles" if late < 0.01 else "It swings"
+    truth = "It comes to rest" if np.linalg.norm(w) < 0.1 else truth
     E = sol.energy()[-1]
     return truth, {"late": late, "a": w[0], "b": w[1], "c": first[0], "d": first[1], "E": E}
 
@@ -453,10 +430,7 @@ def prediction_5():
         sol, leaving = mirror_run(h, 15)
         E = sol.system.energy(sol.q, sol.system.velocity(sol.q, leaving))
         varied.append(np.ptp(E) / E[0])
-    truth = "Yes: neither part of a step can change it"
-    if varied[0] > 1e-6:
-        truth = "No: between two nodes it changes, because the body is turned differently"
-    return truth, {"worst": varied[0], "less": varied[1]}
+    return "No" if varied[0] > 1e-6 else "Yes", {"worst": varied[0], "less": varied[1]}
 
 
 def _bent_error(eps, rule="cayley", kind="neither"):
@@ -477,12 +451,8 @@ def prediction_7():
         sol = integrate(suslov, m, h=0.05, steps=1200)
         away = np.abs(sol.v_projected[:, 1] - true.v[:, 1]) > 0.3
         gone[type(m)] = sol.t[np.argmax(away)] if away.any() else None
-    truth = {
-        (False, False): "Both stay on the steady rotation: nothing happens any more",
-        (True, False): "DLA leaves it, because it does not keep the energy as well",
-        (False, True): "The projector method leaves it, although its energy stays good",
-        (True, True): "Both leave it",
-    }[gone[DLA] is not None, gone[Projector] is not None]
+    words = "Both leave", "DLA", "The projector", "Both stay"
+    truth = either(gone[DLA] is not None, gone[Projector] is not None, *words)
     energy = spread(sol.energy()) / sol.energy()[0]
     return truth, {"leaves": gone[Projector] or np.nan, "energy": energy}
 
