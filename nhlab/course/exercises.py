@@ -67,14 +67,21 @@ class Verdict(Said):
         return data if self.right else buttons(self)._repr_mimebundle_(**kwargs) | data
 
 
-def exercise(name):
-    """The function of exercise "02.1"."""
+def function(kind, name):
+    """The function of exercise or prediction "02.1" in its lesson."""
     lesson, _, number = str(name).partition(".")
     try:
         module = import_module(f".lessons.lesson_{lesson}", __package__)
-        return getattr(module, f"exercise_{number}")
+        return getattr(module, f"{kind}_{number}")
     except (ModuleNotFoundError, AttributeError):
-        raise ValueError(f"there is no exercise {name!r}; write it as '02.1'") from None
+        raise ValueError(f"there is no {kind} {name!r}; write it as '02.1'") from None
+
+
+def section(folder, name):
+    """The text about "02.1": below the heading 1 of the file 02.md."""
+    lesson, _, number = name.partition(".")
+    text = (folder / f"{lesson}.md").read_text(encoding="utf-8")
+    return re.search(rf"^## {number}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)[1].strip()
 
 
 def unfinished(answer):
@@ -84,7 +91,7 @@ def unfinished(answer):
 
 def check(name, answer=...):
     """Say whether ``answer`` solves the exercise, with a hint if it does not."""
-    test = exercise(name)
+    test = function("exercise", name)
     if unfinished(answer):
         open_ = "Replace the dots by your answer and run the cell again."
         return Verdict(name, "open", open_)
@@ -105,10 +112,8 @@ tries, seen = Counter(), Counter()  # answers given, and hints shown, for each e
 
 def written(name):
     """The hints and the code of the solution, as ``solutions/NN.md`` has them."""
-    exercise(need(name, str, "name", "exercise; write it as '02.1'"))
-    lesson, _, number = name.partition(".")
-    text = (SOLUTIONS / f"{lesson}.md").read_text(encoding="utf-8")
-    part = re.search(rf"^## {number}$(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)[1]
+    function("exercise", need(name, str, "name", "exercise; write it as '02.1'"))
+    part = section(SOLUTIONS, name)
     code = re.search(r"^```python\n(.*?)^```", part, re.MULTILINE | re.DOTALL)[1]
     return re.findall(r"^- (.*)$", part, re.MULTILINE), code.strip()
 
@@ -130,7 +135,7 @@ def solution(name, anyway=False):
             f'Try it first: give an answer to nh.check("{name}", ...), or ask nh.hint("{name}"). '
             f'In a hurry? nh.solution("{name}", anyway=True)'
         )
-    why = " ".join((exercise(name).__doc__ or "").split())
+    why = " ".join((function("exercise", name).__doc__ or "").split())
     return Said(f"A solution of {name}. {why}", f'{code}\nnh.check("{name}", answer)')
 
 
@@ -159,6 +164,13 @@ def near(answer, truth, rtol=1e-2):
     """True if a number or an array agrees with the truth."""
     answer, truth = np.asarray(answer, float), np.asarray(truth, float)
     return answer.shape == truth.shape and bool(np.allclose(answer, truth, rtol=rtol, atol=1e-12))
+
+
+def told(answer, truth, mistakes, otherwise, rtol=1e-2):
+    """None for the truth, else the sentence for the mistake, of pairs (wrong, sentence), made."""
+    if near(answer, truth, rtol):
+        return None
+    return next((said for wrong, said in mistakes if near(answer, wrong, rtol)), otherwise)
 
 
 def takes(form, otherwise):

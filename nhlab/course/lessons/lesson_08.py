@@ -16,7 +16,6 @@ from .. import comparison
 from ..colours import BLUE, DARK, GREY, ORANGE
 from ..exercises import near, some_of, takes
 from ..kit import RIGHT, frame, new_board
-from ..predict import asks
 
 TINTS = {"none": "#1B7F5C", "bounded": "#A6DBC3", "random walk": "#F6D55C", "drift": "#F29E4C",
          "lost": "#C8423B", "stops": "#8E8E93", "undecided": "#FFFFFF",
@@ -319,19 +318,7 @@ def worn(method, steps=100_000, k=4):
 # ---------------------------------------------------------------------------- predictions
 
 
-@asks(
-    "After 100,000 steps of DLA, h = 0.2, how do the two oscillators move?",
-    "As in the beginning: DLA keeps the energy within a band",
-    "They stand nearly still, as if there were friction",
-    "They swing more and more",
-)
 def prediction_1():
-    r"""The pendulum still turns, but the oscillators have come to rest: of their energy,
-    <first:.3f>, only <last:.0e> is left. There is no friction in the equations; the method made it.
-    The same number of steps of the projector method leaves them <other:.3f>. In lesson 2 you saw
-    how this begins. Is it an accident of this machine, or of this method? And how does one find out
-    before the run?
-    """
     (dla, _), (projector, _) = worn(DLA()), worn(Projector())
     first, last = oscillators(dla)[[0, -1]]
     truth = "As in the beginning: DLA keeps the energy within a band"
@@ -348,26 +335,7 @@ def kinds(data, problem):
     return dict(zip(data["methods"].tolist(), row.tolist(), strict=True))
 
 
-@asks(
-    "The quartic oscillator is chaotic. Which methods keep its energy within a band?",
-    "All but RK4: the others are made for such systems",
-    "Those that come back when time is reversed",
-    "The discrete gradient method alone",
-    "None",
-)
 def prediction_2():
-    r"""All wander but the discrete gradient method, which keeps the energy exactly. DLA, the
-    projector method, the reversible one and the composition walk: $\gamma$ = <dla:.2f>,
-    <projector:.2f>, <reversible:.2f>, <composition:.2f>, with errors of about <error:.2f>. Order 4
-    only makes the steps of the walk smaller. RK4 walks and falls: its mean slope is <sigmas:.0f>
-    times its error. EDLA finds no next step. Being reversible is no protection in chaos.
-
-    Now choose the *transmission, eps=.2* and DLA, the machine of the first movie. Its curve ends at
-    about <end:.3f>, although the oscillators had only <had:.3f> to lose. The rest is the reading:
-    the mean of $E$ at the nodes lies about <offset:.3f> below its first value from the beginning,
-    for DLA as for the projector method, which loses nothing. And see RK4 on *particle* and
-    *contact*.
-    """
     data = comparison.load()
     said, names = kinds(data, "quartic"), data["methods"].tolist()
     good = {m for m, kind in said.items() if kind in ("none", "bounded")}
@@ -391,20 +359,7 @@ def prediction_2():
     return truth, {**numbers, "end": last["DLA"], "offset": -last["Projector"], "had": had}
 
 
-@asks(
-    "How many of the seven methods keep the energy, exactly or within a band, on every one of "
-    "these problems that they can treat?",
-    "None",
-    "One",
-    "Two or three",
-    "All but RK4 and EDLA",
-)
 def prediction_3():
-    r"""One: the discrete gradient method, and it cannot treat Suslov's body. DLA, the projector
-    method, the reversible one and the composition each have a problem on which they walk or drift;
-    EDLA stops on <stops> of fourteen, and RK4 keeps the energy on <rk4> of them. So there is no
-    best method, and one must look at the problem.
-    """
     data = comparison.load()
     kind, fine = data["kind"], ("none", "bounded", "not for it")
     always = [bool(np.isin(kind[:, j], fine).all()) for j in range(kind.shape[1])]
@@ -424,20 +379,7 @@ def second_order_pays(data, problem, T, most=9):
     return digits
 
 
-@asks(
-    "The particle to t = 20: up to how many correct digits is a method of order 2 the cheapest?",
-    "Up to 2 digits",
-    "Up to 5 digits",
-    "Up to 8 digits: simple steps are cheap",
-    "For no number of digits",
-)
 def prediction_4():
-    r"""Up to <short> digits to $t=20$, and up to <long> to $t=250$ (0 means never). For three
-    digits and more take RK4 or a composition, for nine digits to $t=250$ DOP853 alone is left. On
-    the sleigh LSODA and DOP853 are best, because they lengthen their steps as the motion becomes
-    straight. (The steps are generated Python code, SciPy's loop is its own: factors of 2 mean
-    little. EDLA chooses its own times and is not in the diagram.)
-    """
     data = comparison.load()
     short, long = (second_order_pays(data, "particle", T) for T in (20.0, 250.0))
     truth = {0: "For no number of digits", 8: "Up to 8 digits: simple steps are cheap"}
@@ -445,19 +387,7 @@ def prediction_4():
     return truth[short], {"short": short, "long": long}
 
 
-@asks(
-    "By t = 50 the sleigh runs straight. Which method is furthest from it at t = 150?",
-    "DLA: of order 2, and it keeps no energy",
-    "The projector method, whose energy is good to four digits",
-    "RK4: it knows nothing of the geometry",
-)
 def prediction_5():
-    r"""The projector method goes along the true line until $t\approx95$, brakes, and comes back on
-    it; it is then off by <projector:.0f>, DLA by <dla:.2f> and RK4 by <rk4:.3f>. All the while its
-    energy varies by <energy:.0e>: **a good energy proves nothing.** The right picture shows how it
-    comes: the part of its velocity that the constraint forbids zigzags from step to step, and
-    *grows at the rate $k$* at which the true motion settles.
-    """
     sleigh = systems.sleigh()
     runs = {type(m): integrate(sleigh, m, h=0.1, steps=1500) for m in (DLA(), Projector(), RK4())}
     off = {m: float(np.abs(sol.q[-1] - sleigh.exact(150.0)).max()) for m, sol in runs.items()}
@@ -470,24 +400,7 @@ def prediction_5():
     return truth, {**{m.__name__.lower(): x for m, x in off.items()}, "energy": energy}
 
 
-@asks(
-    "Each point of the map is a start: the pendulum's rate across, that of the oscillator z up. "
-    "Where does DLA's energy drift?",
-    "Everywhere, a little more where the rates are larger",
-    "Where the pendulum swings to and fro",
-    "Where the pendulum turns over and over",
-)
 def prediction_6():
-    r"""Where it turns over: the drift begins *at the dotted line*, which separates the two, and
-    jumps by <jump:.0f> powers of ten. A motion that swings is mapped to itself when time is
-    reversed; one that turns over is mapped to one that turns the other way, and is not protected.
-    The projector method has no such border: it changes by <weak:.1f> powers of ten.
-
-    Right: EDLA goes through for <swing:.0%> of the swinging starts and for hardly any other. Now
-    move $h$: DLA's drift becomes smaller with it, but EDLA's map changes little, for the sign
-    change that stops it (lesson 5) does not depend on $h$. At $h=0.4$ one column of DLA runs
-    explodes.
-    """
     data = comparison.load()
     k, vy = int(np.abs(data["atlas_h"] - 0.2).argmin()), data["atlas_vy"]
     beyond = vy - separatrix(systems.transmission())

@@ -24,7 +24,6 @@ from ...view.widgets import free_velocities
 from ..colours import BLUE, DARK, GREY, ORANGE
 from ..exercises import near
 from ..kit import arc
-from ..predict import asks
 
 # ---------------------------------------------------------------------------- systems
 
@@ -343,18 +342,7 @@ def _answer(call):
 # ---------------------------------------------------------------------------- predictions
 
 
-@asks(
-    "Nobody touches the cart any more. What does it do?",
-    "It swings about and stays near its place: nothing pushes it from outside",
-    "It drives away, with the rotor in front",
-    "It drives away, with the axle in front",
-    "It ends on a circle",
-)
 def prediction_1():
-    """It wriggles, and at the end it drives straight away, the rotor in front, at <speed:.2f> m/s;
-    its turning has sunk to <turn:.0e> rad/s. There is something outside that pushes: the ground,
-    sideways on the wheels. Why it can only push forwards you will read off one formula below.
-    """
     end = integrate(cart(), Reference(), h=0.1, steps=300)
     speed, turn = forward(end)[-1], abs(end.v[-1, 2])
     truth = "It swings about and stays near its place: nothing pushes it from outside"
@@ -365,19 +353,7 @@ def prediction_1():
     return truth, {"speed": speed, "turn": turn}
 
 
-@asks(
-    "The same spring, wound up as far, but a rotor three times as hard to turn, J = 0.6 in place "
-    "of 0.2. How does the cart end?",
-    "Slower: more of the energy stays in the rotor",
-    "Faster: a heavier rotor pushes harder",
-    "At the same speed",
-)
 def prediction_2():
-    r"""At <one:.3f> m/s and at <three:.3f> m/s: the same. The momentum climbs in steps and never
-    falls, until nothing turns any more. Then all the energy of the spring is forward motion,
-    $\frac12mu^2=\frac12k\psi_0^2$, and $J$ is not in it. It takes <long:.1f> s to 99 % of that
-    speed with the light rotor, <short:.1f> s with the heavy one. With $k=0$ nothing happens at all.
-    """
     runs = [integrate(cart(J=x), Reference(), h=0.1, steps=800) for x in (0.2, 0.6)]
     speeds = [forward(sol) for sol in runs]
     one, three = (u[-1] for u in speeds)
@@ -389,19 +365,7 @@ def prediction_2():
     return truth, {"one": one, "three": three, "long": long, "short": short}
 
 
-@asks(
-    "Each of the two wheels may slip neither forwards nor sideways: four statements. How many of "
-    "them are independent?",
-    "Two: the wheels are on one axle",
-    "Three",
-    "Four",
-)
 def prediction_3():
-    """<rank>: that one wheel does not slip sideways says the same as that the other does not, for
-    the axle between them does not stretch. nhlab refuses a constraint that is stated twice; keep
-    one of the two. In the movie each mark goes over the top of its wheel and comes back after one
-    turn; the wheel on the outer side turns faster.
-    """
     s, four = pair()
     numbers = s.parameters | dict(zip(s.q, s.samples(1)[0][0], strict=True))
     rank = np.linalg.matrix_rank(np.array(sp.Matrix(four).jacobian(s.v).subs(numbers), float), 1e-9)
@@ -409,19 +373,7 @@ def prediction_3():
     return names[rank], {"rank": ["Two", "Three", "Four"][rank - 2]}
 
 
-@asks(
-    "The rolling is put into L first: vx and vy disappear, three angles are left, and Lagrange's "
-    "equations for them follow without any multiplier. How does this disc move?",
-    "As it should: what holds all the time may be used at any time",
-    "As it should, only its energy drifts",
-    "Not as a disc does, and its energy drifts",
-    "Not as a disc does, but its energy is kept",
-)
 def prediction_4():
-    """Within <T:.0f> s the lean of the two models differs by up to <gap:.2f> rad; the energy of the
-    wrong one is kept to <spread:.0e> J of <energy:.1f> J. It rolls, too. So two of the checks of
-    this lesson, energy and constraint, pass.
-    """
     T, s = 6.0, disc()
     true, wrong = (integrate(z, Reference(), h=0.02, steps=300) for z in (s, put_in(s)))
     gap, E = np.abs(true.q[:, 1] - wrong.q[:, 1]).max(), wrong.energy()
@@ -440,18 +392,7 @@ def _swerve(points):
     return np.linalg.svd(centred, compute_uv=False)[1] / np.sqrt(len(points))
 
 
-@asks(
-    "The car swerves in a slalom. What does the trailer's axle do?",
-    "It follows in the track of the car",
-    "It cuts the corners: its track swerves less",
-    "It swings out: its track swerves more",
-)
 def prediction_5():
-    r"""The trailer's track swerves <ratio:.2f> times as far as the car's; with a longer trailer,
-    $d=3$, only <long:.2f> times. Now set the speed `u0` to -1 and play: in reverse it jack-knifes.
-    The angle runs to <angle:.1f> rad, that is past $\pi$, and swings about $\pi$. The trailer has
-    gone right through the car, for the model knows no collisions: a limit to write down.
-    """
     ratios = []
     for d in (1.5, 3.0):
         q = integrate(car().set(d=d), Reference(), h=0.1, steps=600).q
@@ -465,21 +406,7 @@ def prediction_5():
     return truth, {"ratio": ratios[0], "long": ratios[1], "angle": angle}
 
 
-@asks(
-    "Three methods, all convergent, with h = 0.1. Which of them straighten the trailer and leave "
-    "it straight?",
-    "All three",
-    "DLA and the projector method: RK4 is not geometric",
-    "DLA and RK4",
-    "RK4 alone: it has the highest order",
-)
 def prediction_6():
-    r"""DLA and RK4 are off by at most <dla:.0e> and <rk4:.0e> rad. The projector method, started as
-    well as they are, develops a zigzag: off by <early:.1e> at t = 10 and by <late:.1e> at t = 15,
-    it grows like $e^{<rate:.2f>t}$, as fast as the true angle decays, $u/d=$ <decay:.2f>. At t = 25
-    the car runs at the speed <speed:.2f> (view `t x`), and all the while the energy stays within
-    <spread:.0e> J. Good energy does not prove a good run.
-    """
     start = [0, 0, 0, 0, 0.2], [1, 0, 0, 0, -np.sin(0.2) / 1.5]
     methods = Reference(), DLA(), RK4(), Projector()
     runs = [integrate(car(), method, *start, h=0.1, steps=250) for method in methods]
@@ -507,16 +434,7 @@ def turning_length(phi0):
     return brentq(reached, 0.2, 0.4, xtol=1e-3)
 
 
-@asks(
-    "From which d2 on does the racer go backwards? (The others are d1 = 1, I1 = 0.3, I2 = 0.1.)",
-    number="m",
-)
 def prediction_7():
-    r"""For small swings the formula changes its sign at $d_2=I_2d_1/I_1=$ <small:.2f> m. The
-    measured length depends on the amplitude, since $\cos\phi<1$: it is <narrow:.2f> m for
-    $\phi_0=0.3$ and <wide:.2f> m for $\phi_0=1$, where the panel begins. Long handlebars drive
-    backwards.
-    """
     narrow, wide = turning_length(0.3), turning_length(1.0)
     return wide, {"small": 0.1 / 0.3, "narrow": narrow, "wide": wide}
 

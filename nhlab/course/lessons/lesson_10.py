@@ -15,7 +15,6 @@ from ...view import plot
 from ..colours import DARK, ORANGE
 from ..exercises import near
 from ..kit import frame, new_board, slope
-from ..predict import asks
 
 MOTORS = ("tleft", "tright")  # the torques of the Segway
 SWING = 13.04  # the time of two swings of the robot, over which energies are averaged
@@ -221,23 +220,7 @@ def on_table(table, method, h=0.1, steps=200):
 # ---------------------------------------------------------------------------- predictions
 
 
-@asks(
-    "Without drag the sleigh ends up running straight. And with it?",
-    "It runs straight, ever more slowly, and comes to rest",
-    "It comes to rest soon, somewhere in its turn",
-    "It goes on turning, ever more slowly, and turns round without end",
-    "It turns back and slides the way it came",
-)
 def prediction_1():
-    r"""The drag takes the forward speed away, which had straightened the sleigh. What is left is
-    its turning, and that dies out very slowly: between $t=400$ and $t=4000$ the turn rate falls
-    like $t^{<power:.2f>}$, so the angle grows nearly like $\sqrt t$ and has no limit. By $t=4000$
-    the sleigh has turned round <turns:.0f> times, with its speed down to <speed:.4f>.
-
-    (Late in the motion the drag balances the push of the turning, $cu=ma\,\omega^2$ for the
-    forward speed $u$; then $\dot\omega\propto-\omega^3$, which gives $\omega\propto
-    t^{-1/2}$.)
-    """
     sol = integrate(braked(), DLA(), h=0.2, steps=20000, progress=False)
     late, rate = sol.t > 400, np.abs(sol.v_projected[:, 2])
     power = slope(sol.t[late], rate[late])
@@ -248,20 +231,7 @@ def prediction_1():
     return "It goes on turning, ever more slowly, and turns round without end", numbers
 
 
-@asks(
-    "The true robot loses a little energy in these 400 seconds. RK4, with steps of 0.2:",
-    "It loses about as much, to within a tenth",
-    "It loses less than half of that",
-    "It loses about twice as much or more",
-)
 def prediction_2():
-    r"""The true robot loses <true:.3f> J, DLA <dla:.3f> and RK4 <rk4:.3f>. RK4 has a friction of
-    its own. It does not know $c$: put c to 0, and it still loses <own:.3f> J, of an energy that
-    should be kept. With half the step that is <less:.4f> J, for it falls like $h^5$. With steps of
-    0.05 RK4 misses the true loss by <rk4_fine:.0e> J and DLA by <dla_fine:.0e>, with steps of 0.02
-    by <rk4_finer:.0e> and <dla_finer:.0e>: RK4 wins where its own friction is small beside the true
-    one.
-    """
     (true, dla, rk4), fine, finer = (losses(1e-4, h) for h in (0.2, 0.05, 0.02))
     own, less = (lost(RK4(), 0.0, h) for h in (0.2, 0.1))
     numbers = {"true": true, "dla": dla, "rk4": rk4, "own": own, "less": less}
@@ -274,17 +244,7 @@ def prediction_2():
     return close if abs(rk4 - true) <= 0.1 * true else half, numbers
 
 
-@asks(
-    "It is to go forwards. What do the wheels do first?",
-    "They roll forwards at once",
-    "They wait until the body leans forwards, then roll forwards",
-    "They roll backwards first",
-)
 def prediction_3():
-    r"""They roll back, by <back:.1f> cm, before they go forwards. To speed up, the body must lean
-    forwards, and the only way to tip it is to pull the wheels from under it. The lean reaches
-    <lean:.2f> rad. No feedback can avoid this: it belongs to the machine.
-    """
     run = balanced(gains(), speed=1.0)
     x, phi = run.q[:, 0], run.q[:, 3]
     numbers = {"back": -100 * x.min(), "lean": phi.max()}
@@ -296,18 +256,7 @@ def prediction_3():
     return at_once if ahead else wait, numbers
 
 
-@asks(
-    "At which speeds does a push die out by itself?",
-    "At none: without a rider a bicycle falls",
-    "Above a certain speed: the faster, the steadier",
-    "Only between two speeds",
-)
 def prediction_4():
-    r"""Only between about <low:.1f> and <high:.1f> m/s. Below, a *weave*: it swings from side to
-    side, more each time. Above, one mode grows slowly, without swinging: it leans ever more and
-    turns in. (A mode with real part 0 is there at each speed: a change of the speed itself, which
-    stays.)
-    """
     low, high = steady_from_to()
     numbers = {"low": low, "high": high}
     if low == np.inf:
@@ -317,19 +266,7 @@ def prediction_4():
     return "Only between two speeds", numbers
 
 
-@asks(
-    "Seen from the room, the ball",
-    "is carried round with the table",
-    "is thrown off, in a widening spiral",
-    "goes round in a circle of its own, more slowly than the table",
-    "goes straight on: the table slides away under it by rolling",
-)
 def prediction_5():
-    r"""It goes round in a circle, of radius <radius:.2f> m about a point that is not the middle of
-    the table, once in <period:.1f> s; the table needs <table:.1f> s. The ratio is $\tfrac27$ for
-    each homogeneous ball, wherever it starts and however it is pushed. Nothing is thrown off: seen
-    from the room there is no centrifugal force, only a floor that drags.
-    """
     table = turntable()
     sol = integrate(table, Reference(), h=0.1, steps=200, progress=False)
     angle = np.unwrap(np.arctan2(*sol.v[:, 1::-1].T))
@@ -346,20 +283,7 @@ def prediction_5():
     return "goes round in a circle of its own, more slowly than the table", numbers
 
 
-@asks(
-    "Which run ends with the stone spinning the other way, as it should?",
-    "Both",
-    "Only that of DLA",
-    "Only that of the projector method",
-    "Neither",
-)
 def prediction_6():
-    r"""The true spin goes from -5 to <true:.2f> rad/s in these five seconds. DLA ends at <dla:.2f>,
-    the projector method at <projector:.2f>: it follows the turning back, and then loses the motion.
-    Its momentum across the constraint zigzags from step to step, as in lesson 3, and the zigzag
-    grows. The energy does not show it: it is off by <dla_energy:.1%> of its first value for DLA and
-    by <projector_energy:.1%> for the projector method.
-    """
     stone = systems.rattleback()
     methods = {"true": Reference(), "dla": DLA(), "projector": Projector()}
     runs = {
