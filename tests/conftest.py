@@ -10,13 +10,13 @@ from pathlib import Path
 import nbformat
 import pytest
 
-# Files of few, long tests: they come first, or one of two processes is idle at the end.
-LONG = "test_browser", "test_notebooks", "test_pages", "test_site", "test_fuzz", "test_machines"
+# Files of few, long tests: they come first, or the other processes are idle at the end.
+LONG = "test_browser", "test_pages", "test_site", "test_fuzz", "test_machines"
 AFTER_RUN_ALL = Path(__file__).parent / "course/after_run_all.py"
 
 
 def pytest_collection_modifyitems(items):
-    items.sort(key=lambda item: item.path.stem not in LONG)
+    items.sort(key=lambda item: (item.path.stem not in LONG, item.path.suffix != ".ipynb"))
     ends = {item.path: item for item in items if item.path.suffix == ".ipynb"}.values()
     items[:] = [x for item in items for x in ((item, panels(item)) if item in ends else (item,))]
 
