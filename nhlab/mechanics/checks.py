@@ -228,6 +228,16 @@ def solved(matrix, b, what):
         raise ValueError(f"{what} has no inverse at one of these states") from None
 
 
+def scaled_rows(A):
+    """(A with rows of size one, what they were multiplied with): A A^T does not overflow.
+
+    By powers of two, so that no digit changes.
+    """
+    size = np.abs(A).max(-1, keepdims=True, initial=0)
+    scale = np.ldexp(1.0, -np.clip(np.frexp(size)[1], -1000, 1000))
+    return A * scale, scale
+
+
 def is_singular(matrix):
     return np.linalg.cond(balanced(matrix)) > 1e13
 

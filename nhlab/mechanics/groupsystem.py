@@ -173,7 +173,7 @@ class GroupSystem(System):
     def configuration(self, q, name="q", near=None, axes=0):
         """q in coordinates, from coordinates or, without r, from matrices or a Rotation; refused
         off the group; of the names of one element, the one next to ``near``."""
-        r, g = np.split(self.states(q, "q"), [self.k], -1) if self.k else ((), q)
+        r, g = np.split(self.states(q, name), [self.k], -1) if self.k else ((), q)
         g = self.group.element(g, name, axes)
         if near is not None:
             g = self.group.near(g, np.asarray(near, float)[..., self.k :])

@@ -336,8 +336,8 @@ class System:
         return f(t, q, v, *self.parameters.values())
 
     def states(self, x, name):
-        """x as an array of positions (name "q") or of velocities or momenta ("v", "p")."""
-        symbols = self.q if name == "q" else self.v
+        """x as an array of positions (names with a "q") or of velocities or momenta ("v", "p")."""
+        symbols = self.q if name[0] == "q" else self.v
         n = len(symbols)
         if isinstance(x, np.ndarray) and x.dtype == np.float64 and x.shape[-1:] == (n,):
             return x  # as from a run: nothing to read
@@ -418,9 +418,9 @@ class System:
 
     def _normal(self, q, t, x):
         """The shortest velocities, in the metric G, with A v = x: G^-1 A^T (A G^-1 A^T)^-1 x."""
-        A = self.A(q, t)
+        A, scale = checks.scaled_rows(self.A(q, t))
         Z = checks.solved(self.G(q, t), np.swapaxes(A, -1, -2), "the metric")
-        return Z @ checks.solved(A @ Z, x, "A G^-1 A^T (dependent constraints)")
+        return Z @ checks.solved(A @ Z, scale * x, "A G^-1 A^T (dependent constraints)")
 
     def P(self, q, t=0.0):
         """The projector on D, I - Q."""
