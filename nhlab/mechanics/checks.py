@@ -58,12 +58,18 @@ def check_names(symbols):
         raise ValueError(f"q, v and t name {twice} more than once; give each its own symbol")
 
 
-def read_expression(e, name):
+def read_scalar(e, name):
+    """e as an expression; an equation is the difference of its sides."""
     e = sympified(e, name)
     if isinstance(e, sp.Equality):
         e = e.lhs - e.rhs
     if not isinstance(e, sp.Expr) or e.is_Matrix:
         raise ValueError(f"{name} = {e!r} is not a scalar SymPy expression")
+    return e
+
+
+def read_expression(e, name):
+    e = read_scalar(e, name)
     unknown = e.atoms(sp.core.function.AppliedUndef) | e.atoms(sp.Derivative)
     if unknown:
         raise ValueError(
