@@ -404,9 +404,6 @@ def number(answer):
 
 @takes(callable, "The answer is a function of a System: answer = reversible, without calling it.")
 def exercise_1(answer):
-    """v -> -v leaves L alone: then every motion can be run backwards, and a method made from a
-    symmetric discrete Lagrangian inherits that. Terms linear in v, as in a magnetic field, break
-    it."""
     reversible = [systems.particle(), systems.sleigh(), systems.transmission()]
     x, y, vx, vy = symbols("x y vx vy")
     # not reversible although L has no term linear in v: the odd power is the third
@@ -433,8 +430,6 @@ RETURNING = {
     "At least one more does. Which of these look the same from both ends of a step?",
 )
 def exercise_2(name):
-    """The midpoint, and the mean of the rules for 0.3 and 0.7, look the same from both ends of a
-    step. With alpha = 0.3 alone the two ends differ, and the way back is another one."""
     p = comparison.problems()["coupled, N=40"]
     if comparison.there_and_back(p.system, RETURNING[name], p.q0[4], p.v0[4], 0.2, 50) >= 1e-10:
         return f"{name} does not come back: try comparison.there_and_back."
@@ -442,8 +437,6 @@ def exercise_2(name):
 
 @takes(number, "The answer is one number, by which the rate is divided.")
 def exercise_3(answer):
-    """32 = 2^5. On an oscillation RK4, of order 4, loses energy at a rate of order h^5, one power
-    more. So it is hopeless at large steps and excellent at small ones."""
     runs = [integrate(systems.particle(), RK4(), h=200 / n, steps=n) for n in (2000, 4000)]
     rate = [np.polyfit(sol.t, sol.energy(), 1)[0] for sol in runs]
     if near(answer, 16, 0.01):
@@ -454,8 +447,6 @@ def exercise_3(answer):
 
 @takes(number, "The answer is one number, the error of DLA over that of the composition.")
 def exercise_4(answer):
-    """As many steps of DLA, one in five of them backwards, and more than a digit is won. That is
-    what symmetry is good for, besides the energy."""
     ways = (Reference(), 1), (DLA(), 400), (Composition(DLA(), 4), 80)
     true, *q = (integrate(systems.particle(), m, h=20 / n, steps=n).q[-1] for m, n in ways)
     dla, composed = (np.abs(end - true).max() for end in q)
@@ -468,8 +459,6 @@ def exercise_4(answer):
 
 @takes(number, "The answer is one number, the r of |A v| ~ exp(r t).")
 def exercise_5(answer):
-    """The rate at which the true turn rate dies out, k = a e / b^2 with b^2 = I/m + a^2 and
-    e^2 = u^2 + b^2 w^2. The map keeps volumes: what shrinks in one direction grows in another."""
     sol = integrate(systems.sleigh(), Projector(), h=0.1, steps=850)
     size = np.log(np.abs(sol.constraint()[500:, 0]))
     rate = np.polyfit(sol.t[500:], size, 1)[0]

@@ -404,8 +404,6 @@ def prediction_7():
 
 
 def exercise_1(answer):
-    """The wheel's centre has the velocity of (x, y) and b theta' across the frame; of both only the
-    part across the wheel counts, and that is where cos(delta) comes from."""
     delta, b = symbols("delta b")
     right = -vx * sin(theta + delta) + vy * cos(theta + delta) + b * vtheta * cos(delta)
     mine, theirs = _rows(right, answer, (vx, vy, vtheta), (theta, delta, b))
@@ -446,8 +444,6 @@ def _row(e, v, places):
 
 
 def exercise_2(answer):
-    """The forward momentum can only grow, the turning dies out, and what is left of the energy
-    k psi0^2 / 2 of the spring is m u^2 / 2: a spring gun whose barrel is a constraint."""
     k, m, psi0 = 4.0, 2.0, 1.5
     if near(abs(float(answer)), np.sqrt(k / m) * psi0, 5e-3):
         return None if answer > 0 else "The size is right. Which way does m u' = m a w^2 push?"
@@ -455,7 +451,6 @@ def exercise_2(answer):
 
 
 def exercise_3(answer):
-    """One line for each: kinetic energy, spring, wheel. Now run it from anywhere in D."""
     if not isinstance(answer, System) or len(answer.q) != 3 or len(answer.constraints) != 1:
         return "Give a System with the coordinates (x, y, theta) and one constraint."
     L = vx**2 + vy**2 + 0.25 * vtheta**2 - 1.5 * (x**2 + y**2)
@@ -471,7 +466,6 @@ def exercise_3(answer):
 
 
 def exercise_4(answer):
-    """Forward speed u gives everything: theta' = u tan(phi)/l and psi' = u sin(theta - psi)/d."""
     u, theta, phi, psi, l, d = 2.0, 0.0, 0.3, 0.5, 1.0, 1.5
     answer = np.asarray(answer, float)
     if answer.shape != (5,):
@@ -485,8 +479,6 @@ def exercise_4(answer):
 
 
 def exercise_5(answer):
-    """The wrong L is a good Lagrangian of another machine: its energy is constant, its units are
-    right, it is invariant, its runs converge. Only a second derivation knows which you meant."""
     known = {
         "energy": "Any autonomous L keeps its own energy.",
         "constraint": "The constraint was not changed.",
@@ -500,8 +492,6 @@ def exercise_5(answer):
 
 
 def exercise_6(answer):
-    """The centre of the wheel moves ahead with u - b theta', and its lowest point is carried back
-    by R psi'. The sum is the velocity of the point that touches the ground: zero."""
     b, R = symbols("b R")
     speed = vx * cos(theta) + vy * sin(theta)
     v, places = (vx, vy, vtheta, vpsi), (theta, b, R)

@@ -278,12 +278,12 @@ def prediction_6():
 
 
 def exercise_1(step):
-    """The library makes the same steps. Half of the impulse at each end gives order 2."""
     c, h, x, p = 0.3, 0.3, 0.7, 0.4
     v = (p - h / 2 * x) / (1 + h * h / 4 + h * c / 2)
     middle = x + h * v / 2
     arrives = v - h / 2 * (middle + c * v)
-    place, momentum = np.asarray(step(x, p, h, c), float)
+    found = np.asarray(step(x, p, h, c), float)
+    place, momentum = found[0], found[1]
     gained = (p - h / 2 * x) / (1 + h * h / 4 - h * c / 2)
     bare = (p - h / 2 * x) / (1 + h * h / 4)
     pushes = "Your friction pushes: it is -c v, so p_minus = v + (h/2)(m + c v) grows with c."
@@ -301,7 +301,6 @@ def exercise_1(step):
 
 
 def exercise_2(f):
-    """A ball of any size and mass: only k counts. A hollow one circles at 2/5 of the table."""
     k = np.array([0.1, 0.4, 2 / 3, 1.0])
     answer = np.array([float(f(x)) for x in k])
     rest = "That is what is missing to 1. With k = 0 nothing turns the path: it is straight."
@@ -312,7 +311,6 @@ def exercise_2(f):
 
 
 def exercise_3(forces):
-    """The power is -c |v|^3: the faster, the sooner it stops."""
     if not isinstance(forces, dict):
         return 'The answer is a dict: {"x": ..., "y": ...}.'
     named = {getattr(key, "name", key): e for key, e in forces.items()}
@@ -341,7 +339,6 @@ def _icy(mu=0.1):
 
 
 def exercise_4(lean):
-    """On ice a Segway must be set up almost upright."""
     truth = _icy()
     if near(lean, truth, rtol=0.03):
         return None
