@@ -171,8 +171,6 @@ def prediction_4():
 
 
 def exercise_1(answer):
-    """Two: the rate of turning and the rate of rolling. The robot can still reach every place,
-    heading and wheel angle: the constraints take two velocities away and no position."""
     robot = systems.robot()
     if np.ndim(answer) != 0 or not np.isreal(answer):
         return "The answer is one whole number."
@@ -183,8 +181,6 @@ def exercise_1(answer):
 
 
 def exercise_2(answer):
-    """Parked. The skate has moved by 1 at right angles to its blade, and at no time was
-    it moving sideways."""
     numbers = np.asarray(answer, float)
     if numbers.shape != (2,):
         return "The answer is two numbers, (turn, back), as the sliders show them."
@@ -200,8 +196,6 @@ def exercise_2(answer):
 
 
 def exercise_3(answer):
-    """b integrates to z - x y = const, and c to y/x = const: each leaves a surface to move on.
-    a and d leave no surface, and every point of space can be reached."""
     x, y, z, vx, vy, vz = symbols("x y z vx vy vz")
     forms = vz - y * vx, vz - y * vx - x * vy, y * vx - x * vy, vz - y * vx + x * vy
     given = dict(zip("abcd", forms, strict=True))
@@ -226,8 +220,6 @@ def _energy(method, h):
 
 @takes(sized(), "The answer is one number, the step size.")
 def exercise_4(answer):
-    """Below this step RK4 has the smaller spread. For a longer run the point moves to smaller
-    steps, because the loss of RK4 grows with time and the band of DLA does not."""
     h = float(answer)
     if not 0.05 <= h <= 0.5:
         return "Give a step size within the range of the slider."

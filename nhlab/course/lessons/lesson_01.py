@@ -303,8 +303,6 @@ def prediction_6():
 
 @takes(sized(), "The answer is one whole number, how many eigenvalues are negative.")
 def exercise_1(answer):
-    """Two directions lower the action sum: the path is a saddle, not a minimum. For short times
-    there is none; about every half swing adds one. The principle only asks for stationary."""
     h = 0.1
     q = integrate(systems.pendulum(), Variational(), [1.0], [0.0], h=h, steps=80).q[:, 0]
     c = h / 4 * np.cos((q[:-1] + q[1:]) / 2)  # of each step: D1D1Ld = D2D2Ld = 1/h - c
@@ -321,7 +319,6 @@ def exercise_1(answer):
     callable, "Give a function of (theta0, v0, alpha, h) that returns the velocity to start with."
 )
 def exercise_2(answer):
-    """The start now compensates the shift of the momentum, and the order is 2 for every alpha."""
     system, q0, v0, T, hs = systems.pendulum(), [1.0], 0.4, 2.0, (0.1, 0.05, 0.025)
     truth = integrate(system, Reference(), q0, [v0], h=T, steps=1).q[-1]
     slopes = []
@@ -339,7 +336,6 @@ def exercise_2(answer):
 
 
 def exercise_3(answer):
-    """The bound is 2/|1 - 2 alpha|: 2 for Verlet, none for the midpoint rule."""
     if near(answer, 2.0):
         return "That is Verlet's bound, beta = 0. Here beta = alpha (1 - alpha) = 0.21."
     if not near(answer, 2 / abs(1 - 2 * 0.3)):
@@ -349,8 +345,6 @@ def exercise_3(answer):
 
 @takes(callable, "Give a function of (q, p), each of shape (3,), that returns a number.")
 def exercise_4(answer):
-    """The vertical angular momentum: the constraint force passes through the axis, so SHAKE keeps
-    it to round-off."""
     start = {"q0": [0.6, 0, -0.8], "v0": [0, 1.2, 0]}
     sol = integrate(systems.spherical_pendulum(), Variational(), **start, h=0.2, steps=300)
     q, p = np.array([0.3, -0.5, 0.2]), np.array([0.7, 0.4, -0.9])
@@ -398,8 +392,6 @@ def push_hint(size, name, sign, h=0.3):
 
 @takes(callable, "Give a function of (q0, q1, h) that returns the next node q2.")
 def exercise_5(answer):
-    """Your step and the library's run agree to rounding: the principle was all you needed, and the
-    equation of motion was never used."""
     (c, a, b), miss, at_node = pushes(answer)
     if miss > 1e-6 and at_node < 1e-6:
         return """That is Verlet's step, with gravity taken at the node q1. Also a good method, but

@@ -333,7 +333,6 @@ def _slope(method, eps):
 
 
 def exercise_1(answer):
-    """The errors cross where h^2 meets T h^5: with T twice as long, at h smaller by 2^(1/3)."""
     if near(answer, crossing(2000, 0.1, 0.115, 0.13), 0.06):
         return None
     if near(answer, crossing(1000, 0.125, 0.145, 0.16), 0.03):
@@ -342,7 +341,6 @@ def exercise_1(answer):
 
 
 def exercise_2(answer):
-    """The spring only changes the two z-terms; the step stays explicit because y is on its own."""
     base = systems.particle()
     spring = System(base.q, base.v, base.L - base.q[2] ** 2, base.constraints)
     sol = integrate(spring, DLA(), [0.2, 1, 0.5], [1, 1, 1], h=0.2, steps=5)
@@ -360,7 +358,6 @@ def exercise_2(answer):
 
 
 def exercise_3(answer):
-    """At this momentum the pivot 1 + h²/2 + y ym vanishes: no q2 solves (6)."""
     h, y = 1.0, 2.0
     ym = y + h / 2 * (float(answer) - h * y) / (1 + h**2 / 2)
     pivot = 1 + h**2 / 2 + y * ym
@@ -369,7 +366,6 @@ def exercise_3(answer):
 
 
 def exercise_4(answer):
-    """Order 2 needs L and the constraint at the midpoint, or both by the symmetric rule."""
     methods = (DLA(), DLA(alpha=0.3), DLA(alpha=0.3, symmetric=True), DLA(constraint_alpha=0))
     answer = list(answer)
     if len(answer) != 4:
@@ -426,8 +422,6 @@ def momentum_mistake(q, h, v, p):
 
 
 def exercise_5(answer):
-    """This step and nhlab's agree. That it is a formula is luck: y moves on its own, and the
-    constraint is linear in vx once ym is known."""
     h = 0.3
     sol = integrate(systems.particle(), DLA(), [0.3, 1, 0.2], [1, 0.7, 1], h=h, steps=4)
     for q, p in zip(sol.q[:-1], sol.p[:-1], strict=True):

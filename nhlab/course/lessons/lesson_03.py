@@ -252,8 +252,6 @@ def prediction_7():
 
 @takes(sized(3), "The answer is a momentum: three numbers.")
 def exercise_1(answer):
-    """The mirror exchanges x and z, because at y = 1 the allowed direction (1, 0, 1) lies half-way
-    between them. The length of the momentum, hence the energy, is the same."""
     s, q, p = systems.free_particle(), np.array([0.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0])
     P, Q = s.P(q), s.Q(q)
     if near(answer, P.T @ p):
@@ -267,8 +265,6 @@ def exercise_1(answer):
 
 @takes(callable, "The answer is a function: answer = step, without calling it.")
 def exercise_2(answer):
-    """One mirror at one node is all the method needs here: no iteration, no discrete constraint.
-    The same three lines serve every system with constant M and V = 0."""
     s = systems.free_particle()
     q = integrate(s, Projector(), h=0.3, steps=8).q
     for a, b, c in zip(q, q[1:], q[2:], strict=False):
@@ -307,16 +303,12 @@ def _mistakes(s, a, b):
     look only at M and at the degree of V.""",
 )
 def exercise_3(name):
-    """Constant M and a potential of degree at most two: the midpoint rule keeps the energy between
-    the nodes and the mirror keeps it at the nodes. The knife edge has a linear potential."""
     E = integrate(systems.catalogue[name](), Projector(), h=0.2, steps=50).energy()
     if np.ptp(E) >= 1e-11:
         return f"Run {name} and look: it does not. Is M constant? What degree has V?"
 
 
 def exercise_4(answer):
-    """The complement of D is spanned by (sin(phi)/g1, -cos(phi)/g2, 0): it is the right one for
-    every heading if g1 = g2. The turning phi lies in D and may have any weight."""
     g = np.asarray(answer, float)
     if g.shape != (3,) or not np.all(g > 0):
         return "The answer is three positive numbers (g1, g2, g3)."

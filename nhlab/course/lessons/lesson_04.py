@@ -462,8 +462,6 @@ def prediction_7():
 
 @takes(sized(3), "The answer is a vector in space: three numbers.")
 def exercise_1(answer):
-    """The quarter turn carries the body's e1 to the e2 of space: Ad_g omega. Turning the world
-    changes this vector and leaves omega alone; turning the body does the opposite."""
     g, omega = SO3.exp([0, 0, np.pi / 2]), np.array([2.0, 0, 1])
     if near(answer, SO3.Ad(SO3.inverse(g), omega), 1e-6):
         return "You went from space to body. A vector of the body is carried to space by g."
@@ -475,8 +473,6 @@ def exercise_1(answer):
 
 @takes(callable, "The answer is a function: answer = mirror, without calling it.")
 def exercise_2(answer):
-    """p - 2 A^T (A I^-1 p)/(A I^-1 A^T): the jump is along A^T = e3, its size is measured with the
-    metric. Without off-diagonal terms I^-1 e3 is along e3 and the mirror is the ordinary one."""
     rng = np.random.default_rng(4)
     for _ in range(3):
         B, p = rng.normal(size=(3, 3)), rng.normal(size=3)
@@ -502,16 +498,12 @@ def exercise_2(answer):
     unknown=f"{{!r}} is not in the list; choose from {list(RUNS)}.",
 )
 def exercise_3(name):
-    """The theorem covers the ball, under every rule. The other two keep H(Ad*_W p) = H(p) for the
-    momenta that occur: the trace rule for every inertia, the plane body because it has one mass."""
     make, rule, method = RUNS[name]
     if np.ptp(integrate(make(rule=rule), method, h=0.2, steps=60).energy()) >= 1e-12:
         return f"Run {name!r} and look: it does not."
 
 
 def exercise_4(answer):
-    """The zigzag starts with the size h^3 and grows like exp(g t): h/2 gains ln(8)/g, however small
-    h is already. A smaller step buys time, but does not cure the run."""
     ends = []
     for h in (0.05, 0.025):
         sol = integrate(systems.suslov(), Projector(), h=h, steps=round(40 / h), progress=False)

@@ -373,8 +373,6 @@ def prediction_8():
 
 
 def exercise_1(answer):
-    """The step back solves C03 (6) at every node: Ld changes its sign when its two ends are
-    exchanged, so both balances hold without any force. No Newton iteration was needed."""
     sol = integrate(systems.particle(), EDLA(), h=0.1, steps=10)
     answer = np.asarray(answer, float)
     if answer.shape != (5,):
@@ -390,8 +388,6 @@ def exercise_1(answer):
 
 @takes(callable, "Give a function of (theta, p) that returns c.")
 def exercise_2(answer):
-    """So c < 0 near the bottom and wherever a swing turns back. It is positive near the top if
-    the pendulum is fast there: EDLA follows a swing and stops on a pendulum that turns over."""
     theta, p = np.array([0.0, 0.4, 1.0, 2.0, 3.0, -1.3]), np.array([1.0, 0.7, 0.0, 1.5, -2.0, 0.3])
     truth = excess(systems.pendulum(), theta[:, None], p[:, None])
     given = np.array([float(answer(a, b)) for a, b in zip(theta, p, strict=True)])
@@ -409,8 +405,6 @@ def exercise_2(answer):
 
 @takes(sized(), "The answer is one number, a steering rate.")
 def exercise_3(answer):
-    """At the bottom c = (m R^2 omega^2 - k) psi'^2 / 8, so the sign changes at
-    omega = sqrt(k / m) / R. Runs from there with 3.1 go through, with 3.2 they stop."""
 
     def c(omega):
         return float(excess(systems.robot(), [0, 0, 0, -np.pi / 2], [2, 0, omega, 2]))
@@ -428,8 +422,6 @@ def exercise_3(answer):
 
 @takes(callable, "Give a function of (q, p, E).")
 def exercise_4(answer):
-    """This is Jacobi's integral, E - 0.3 (x py - y px): the momentum of the symmetry that turns the
-    plane and moves the clock together. Neither of its two parts is kept."""
     x, y, vx, vy, t = symbols("x y vx vy t")
     along = x * cos(0.3 * t) + y * sin(0.3 * t)
     L = (vx**2 + vy**2) / 2 - (x**2 + y**2) / 2 - along**2 / 4
@@ -466,8 +458,6 @@ def probe(kick, well, q1=0.6, p1=1.2, h=0.2):
 
 @takes(callable, "Give your function, a step (q1, p1, h1, e) -> q2, h2.")
 def exercise_5(answer):
-    """Your steps are those of the library. With a constraint there is one equation more, and one
-    unknown more, lambda; nothing else changes."""
     run = swing()
     q, p, h, e = run.q[:, 0], run.p[:, 0], run.h, run.energy("midpoints")[0]
     try:

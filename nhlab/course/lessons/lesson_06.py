@@ -361,8 +361,6 @@ def prediction_6():
 
 
 def exercise_1(answer):
-    """z' = y x' gives z'' = y' x' + y x''; with x'' = -y lambda, z'' = lambda this is lambda = 1/2,
-    and the force pulls with -y lambda along x. Translations along x are a symmetry all the same."""
     s = systems.free_particle()
     lam, y = s.multipliers(s.q0, s.v0)[0], s.q0[1]
     if near(answer, y * lam, 1e-3):
@@ -375,8 +373,6 @@ def exercise_1(answer):
 
 @takes(sized(3), "The answer is three coefficients, of e1, e2 and e3.")
 def exercise_2(answer):
-    """Along the blade, (cos phi, sin phi, 0), and on the spot, (y, -x, 1), the ice does not push;
-    all other sections are combinations of these two, with functions of q for coefficients."""
     if any(isinstance(e, str) for e in answer):
         return "Give SymPy expressions, such as sp.cos(phi), not text in quotes."
     skate = systems.knife_edge(slope=0.0)
@@ -392,8 +388,6 @@ def exercise_2(answer):
 
 @takes(callable, "The answer is a function: answer = residual, without calling it.")
 def exercise_3(answer):
-    """Only one term survives: the residual is (p_k+1 - p_k).xi(q_k), the change of the momentum
-    along the old direction. That is (27) of CM01 for translations."""
     q, p = np.random.default_rng(5).normal(size=(2, 9, 3))
     mine = np.asarray(answer(q.copy(), p.copy()), float)
     if mine.shape == (8,):
@@ -416,8 +410,6 @@ def exercise_3(answer):
     "Still missing: {}. A may depend on the coordinate.",
 )
 def exercise_4(pair):
-    """Two questions decide: is L free of the coordinate, and does A have a column of zeros for it?
-    Whether A depends on the coordinate does not matter: D need not be invariant."""
     name, coordinate = pair.split()
     sym = Symmetry(systems.catalogue[name](), {coordinate: 1})
     if sym.check().L:
@@ -428,8 +420,6 @@ def exercise_4(pair):
 
 @takes(sized(2), "The answer is a point: two numbers.")
 def exercise_5(answer):
-    """The lines of the axles meet there. Its distance from the board's centre is r cot(phi), to the
-    right of the direction of the board, since the axle turned by +phi is the one at the rear."""
     q = np.array([1, 0, np.pi / 2, 0, np.pi / 4])
     truth = centre(q)
     if np.allclose(answer, 2 * q[:2] - truth, atol=1e-2):
@@ -441,8 +431,6 @@ def exercise_5(answer):
 
 @takes(callable, "The answer is a function of y: answer = f, without calling it.")
 def exercise_6(answer):
-    """With f = 1/sqrt(1 + y^4) the section has constant length, and p.(d/dt section) vanishes in D.
-    A conserved momentum that is not horizontal: no discrete theorem protects it."""
     sol = integrate(valley(power=2), Reference(), h=0.1, steps=60)
     height = sol.q[:, 1]
     f = np.array([float(answer(float(u))) for u in height])

@@ -518,8 +518,6 @@ def prediction_8():
 
 @takes(sized(2), "Give two numbers, x and y.")
 def exercise_1(answer):
-    """Curvature times area, with the sign for a clockwise loop, gives (0, -0.5): right for small
-    loops, and already near. This is how one parks sideways."""
     corners = np.array([[0, 0], [0, 1], [0.5, 1], [0.5, 0], [0, 0]], float)
     # exact, since theta rests while psi rolls
     truth = reduced("robot").f(corners[:-1], corners[1:], 1.0).sum(0)
@@ -535,8 +533,6 @@ def exercise_1(answer):
 
 @takes(callable, "Give a function of (y, z, vy, vz) that returns two numbers.")
 def exercise_2(answer):
-    """The momentum of the fibre is x' = -sin(y) z' and the curvature is cos(y). The force is
-    largest at y = 45 degrees and vanishes where the ratio sin(y) is largest or zero."""
     r, v = np.random.default_rng(3).uniform(0.2, 1.2, (2, 6, 2))
     truth = reduced("gear").gyroscopic_force(r, v)
     given = np.array([np.asarray(answer(*a, *b), float) for a, b in zip(r, v, strict=True)])
@@ -553,8 +549,6 @@ def exercise_2(answer):
 
 @takes(callable, "Give a function of (r, p, h).")
 def exercise_3(answer):
-    """Without springs no division by 1 + h²/2 is left, and the momentum of y is constant: y moves
-    uniformly upstairs as well."""
     sol = integrate(reduced("free_particle"), RDLA(), h=0.2, steps=6)
     for k in range(6):
         r, p = (np.asarray(a, float) for a in answer(sol.q[k].copy(), sol.p[k].copy(), 0.2))
@@ -568,15 +562,12 @@ def exercise_3(answer):
 
 @some_of(FIBRES, '{"robot", "gear"}', "Still missing: {}. The force does not have to vanish.")
 def exercise_4(name):
-    """These have an A that is linear in r, and at the midpoint that is all it takes: the force need
-    not vanish, as it does in Theorem 5.6."""
     a, b = (integrate(reduced(name), m, h=0.2, steps=10).q for m in (RDLA(), Variational()))
     if np.abs(a - b).max() >= 1e-12:
         return f"Choose {name} in the panel, or look at its connection: is A linear in r?"
 
 
 def exercise_5(answer):
-    """2 pi (sqrt(1 + radius²) - 1) = 2 pi: the ball has made one full turn about a tilted axis."""
     radius = float(answer)
     if not 0 < radius < 20:
         return "The radius is a positive number, in units of R."
