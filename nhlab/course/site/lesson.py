@@ -13,7 +13,7 @@ import struct
 import nbformat
 
 from ...view.panel import RUN
-from ..exercises import exercise, written
+from ..exercises import why, written
 
 MOVING = "Figures with sliders move on this page: your browser computes their runs anew."
 STILL = "The {}pictures are those of the last run."
@@ -126,7 +126,6 @@ def prediction(text, pictures, run, moving):
 def solution(name):
     """The hints and the solution of an exercise, one after the other, each folded."""
     hints, code = written(name)
-    why = " ".join((exercise(name).__doc__ or "").split())
     parts = [(f"Hint {k}", x) for k, x in enumerate(hints, 1)]
-    parts.append(("Solution", f"```python\n{code}\n```\n\n{why}"))
+    parts.append(("Solution", f"```python\n{code}\n```\n\n{why(name)}"))
     return "\n\n".join(FOLD.format(f"{head} for exercise {name}", x) for head, x in parts)
