@@ -10,8 +10,10 @@ import numpy as np
 from ..codegen.derivatives import dot, jacobian
 from ..codegen.evaluate import Function
 from ..codegen.statement import dummy
+from ..mechanics.checks import need, sequence
 from ..mechanics.groupsystem import GroupSystem
 from ..mechanics.motion import motion_stage
+from ..mechanics.system import System
 from ..mechanics.velocities import complete_velocity, free_velocities, independent, start_of
 from ..methods import Reference
 from ..run.loop import integrate
@@ -97,9 +99,10 @@ def linearise(system, q0=None, v0=None, *, inputs=()):
     ValueError says how far (q0, v0) is from a steady motion.  A steady turn is seen as one if the
     velocities that turn with it, as (vx, vy) of a rolling wheel, can be the dependent ones.
     """
+    need(system, System, "system", "nh.System")
     if system.t is not None:
         raise ValueError(f"{system!r} depends on time; only autonomous systems have steady motions")
-    inputs = tuple(getattr(u, "name", u) for u in inputs)
+    inputs = tuple(getattr(u, "name", u) for u in sequence(inputs))
     _check_inputs(system, inputs)
     numbers = {s.name for s in system.numbers}
     if unset := {name: 0.0 for name in inputs if name not in numbers}:

@@ -18,8 +18,10 @@ from sympy.polys.polyerrors import BasePolynomialError
 from sympy.utilities.iterables import is_sequence
 
 from ..codegen.derivatives import dot
+from ..mechanics.checks import need
 from ..mechanics.display import aligned
 from ..mechanics.formula import read_formula, sympified
+from ..mechanics.system import System
 from ..methods import DLA, Projector
 
 TOLERANCE = 1e-10  # of what vanishes identically, measured against the terms it is made of
@@ -49,6 +51,7 @@ class Symmetry:
     """
 
     def __init__(self, system, generators, section=None):
+        need(system, System, "system", "nh.System")
         self.system, self._given = system, (generators, section)
         self._symbols = {s.name: s for s in (*system.q, system.t, *system.parameters) if s}
         self.directions = [*system.degrees, "t" if system.t is None else system.t.name]

@@ -14,6 +14,26 @@ from .formula import sympified
 UNSET = math.nan  # the value of an input, until a run or ``set`` gives it one
 
 
+def brief(x):
+    """What was given, as far as a sentence can hold it."""
+    text = repr(x)
+    return text if len(text) <= 100 else f"{text[:100]}..."
+
+
+def need(x, kind, name, what):
+    """x, or a ValueError if it is not of that kind."""
+    if not isinstance(x, kind):
+        raise ValueError(f"{name} = {brief(x)} is no {what}")
+    return x
+
+
+def one_of(x, choice, name):
+    """x, or a ValueError if it is not among the choice."""
+    if not isinstance(x, str) or x not in choice:
+        raise ValueError(f"{name} = {brief(x)} is unknown; choose one of {tuple(choice)}")
+    return x
+
+
 def sequence(x):
     x = x.ravel() if isinstance(x, np.ndarray) else x
     return list(x) if isinstance(x, (list, tuple, np.ndarray, sp.MatrixBase)) else [x]
@@ -95,6 +115,11 @@ def read_array(x, name, shape=(), expected="", finite=False):
     if x.shape[x.ndim - len(shape) :] != shape:
         raise ValueError(f"{name} has shape {x.shape}; {expected}")
     return x
+
+
+def check_inputs(values, known):
+    if not isinstance(values, dict) or not values.keys() <= known.keys():
+        raise ValueError(f"values = {brief(values)} must map inputs of the forces to numbers")
 
 
 def read_parameters(given, expressions, own, forces=()):
@@ -207,6 +232,16 @@ def solved(matrix, b, what):
         return np.linalg.solve(matrix, b)
     except np.linalg.LinAlgError:
         raise ValueError(f"{what} has no inverse at one of these states") from None
+
+
+def scaled_rows(A):
+    """(A with rows of size one, what they were multiplied with): A A^T does not overflow.
+
+    By powers of two, so that no digit changes.
+    """
+    size = np.abs(A).max(-1, keepdims=True, initial=0)
+    scale = np.ldexp(1.0, -np.clip(np.frexp(size)[1], -1000, 1000))
+    return A * scale, scale
 
 
 def is_singular(matrix):

@@ -10,7 +10,7 @@ import sympy as sp
 from ..codegen.derivatives import dot
 from ..codegen.statement import dummy
 from . import display
-from .checks import read_symbols, sequence
+from .checks import one_of, read_symbols, sequence
 from .discrete import DiscreteLagrangian
 from .groups import Group
 from .symbolic import Symbolic
@@ -48,8 +48,7 @@ class GroupSystem(System):
     def __init__(self, group, v, L, constraints=(), *, g=None, r=(), rule="cayley", **others):
         if not isinstance(group, Group):
             raise ValueError(f"group = {group!r} is unknown; use nh.groups.SO3 or nh.groups.SE2")
-        if rule not in TAU:
-            raise ValueError(f"rule = {rule!r} is unknown; choose one of {tuple(TAU)}")
+        one_of(rule, TAU, "rule")
         if others.keys() & {"holonomic", "t"}:
             raise ValueError("a system on a group has neither holonomic constraints nor t")
         self.group, self.rule = group, rule
@@ -174,7 +173,7 @@ class GroupSystem(System):
     def configuration(self, q, name="q", near=None, axes=0):
         """q in coordinates, from coordinates or, without r, from matrices or a Rotation; refused
         off the group; of the names of one element, the one next to ``near``."""
-        r, g = np.split(self.states(q, "q"), [self.k], -1) if self.k else ((), q)
+        r, g = np.split(self.states(q, name), [self.k], -1) if self.k else ((), q)
         g = self.group.element(g, name, axes)
         if near is not None:
             g = self.group.near(g, np.asarray(near, float)[..., self.k :])

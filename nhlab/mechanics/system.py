@@ -22,7 +22,12 @@ LONG = 500  # operations of L and the constraints from which on they are abbrevi
 
 def symbols(names, **assumptions):
     """Real symbols, so that derivatives of ``Abs`` and roots come out simple."""
-    return sp.symbols(names, **{"real": True, **assumptions})
+    try:
+        return sp.symbols(names, **{"real": True, **assumptions})
+    except (TypeError, ValueError, AttributeError) as error:
+        raise ValueError(
+            f"names = {checks.brief(names)} are no names such as 'x y': {error}"
+        ) from None
 
 
 class System:
@@ -131,6 +136,7 @@ class System:
 
     def drive(self, values):
         """The same with values, input -> number or array, that change from step to step."""
+        checks.check_inputs(values, self.parameters)
         named = {u.name: x for u, x in values.items()}
         return self._with(named, is_definite=self.is_definite, driven=tuple(values))
 
@@ -325,11 +331,12 @@ class System:
         q, v = self.states(q, "q"), np.zeros(len(self.v)) if v is None else self.states(v, "v")
         key, arguments = _frozen(table), (self.t or sp.Dummy("t"), self.q, self.v, *self.parameters)
         f = self.generated(("values", key), lambda: Function(arguments, table, self.short.let))
+        t = t if type(t) is float else checks.read_array(t, "t")
         return f(t, q, v, *self.parameters.values())
 
     def states(self, x, name):
-        """x as an array of positions (name "q") or of velocities or momenta ("v", "p")."""
-        symbols = self.q if name == "q" else self.v
+        """x as an array of positions (names with a "q") or of velocities or momenta ("v", "p")."""
+        symbols = self.q if name[0] == "q" else self.v
         n = len(symbols)
         if isinstance(x, np.ndarray) and x.dtype == np.float64 and x.shape[-1:] == (n,):
             return x  # as from a run: nothing to read
@@ -410,9 +417,9 @@ class System:
 
     def _normal(self, q, t, x):
         """The shortest velocities, in the metric G, with A v = x: G^-1 A^T (A G^-1 A^T)^-1 x."""
-        A = self.A(q, t)
+        A, scale = checks.scaled_rows(self.A(q, t))
         Z = checks.solved(self.G(q, t), np.swapaxes(A, -1, -2), "the metric")
-        return Z @ checks.solved(A @ Z, x, "A G^-1 A^T (dependent constraints)")
+        return Z @ checks.solved(A @ Z, scale * x, "A G^-1 A^T (dependent constraints)")
 
     def P(self, q, t=0.0):
         """The projector on D, I - Q."""

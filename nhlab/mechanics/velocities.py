@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .checks import rank, read_number, solved
+from .checks import rank, read_array, read_number, solved
 from .positions import position
 
 
@@ -36,7 +36,7 @@ def start_of(system, q0=None, v0=None):
             raise ValueError(
                 f"{name} is missing and {system!r} has no initial condition of its own"
             )
-    return tuple(np.array(x, float) for x in given.values())
+    return tuple(read_array(x, name) for name, x in given.items())
 
 
 def free_velocities(system, q0, asked=()):

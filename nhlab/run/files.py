@@ -11,6 +11,7 @@ import sympy as sp
 
 from .. import methods
 from ..mechanics import groups
+from ..mechanics.checks import need
 from ..mechanics.formula import is_moderate_power
 from ..mechanics.groupsystem import GroupSystem
 from ..mechanics.system import System
@@ -36,6 +37,8 @@ BITS = 4096  # of a number in a file; more would take SymPy forever, and no form
 
 
 def save(sol, path):
+    if not hasattr(path, "write"):
+        need(path, (str, os.PathLike), "path", "path of a file")
     about = {
         "format": FORMAT,
         "system": system_to_json(sol.system),
