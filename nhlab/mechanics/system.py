@@ -12,22 +12,13 @@ from ..codegen.evaluate import Function
 from ..codegen.program import Cache
 from . import checks, display, dynamicsymbols, frobenius, positions, velocities
 from .checks import UNSET
+from .checks import symbols as symbols  # public here, beside System
 from .discrete import DiscreteLagrangian
 from .forces import inputs_of, need_inputs, read_forces
 from .motion import Motion
 from .symbolic import Symbolic
 
 LONG = 500  # operations of L and the constraints from which on they are abbreviated; not tuned
-
-
-def symbols(names, **assumptions):
-    """Real symbols, so that derivatives of ``Abs`` and roots come out simple."""
-    try:
-        return sp.symbols(names, **{"real": True, **assumptions})
-    except (TypeError, ValueError, AttributeError) as error:
-        raise ValueError(
-            f"names = {checks.brief(names)} are no names such as 'x y': {error}"
-        ) from None
 
 
 class System:
