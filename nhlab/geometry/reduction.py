@@ -22,7 +22,7 @@ import sympy as sp
 from ..codegen.derivatives import dot, gradient, needed
 from ..codegen.statement import dummy
 from ..mechanics import display
-from ..mechanics.checks import rank
+from ..mechanics.checks import need, rank
 from ..mechanics.symbolic import Symbolic
 from ..mechanics.system import System
 from ..methods import DLA
@@ -41,9 +41,9 @@ class Reduction(DiscreteConnection, System):
     kept = mu_symbols = ()
 
     def __init__(self, system, base=None, fibre=None, name=""):
-        if not isinstance(system, System):
-            raise ValueError(f"system = {system!r} is not an nh.System")
-        if system.short.let:  # v_s is eliminated from the expressions themselves
+        if need(
+            system, System, "system", "nh.System"
+        ).short.let:  # v_s is eliminated from the expressions themselves
             system = system.written_out()
         self.full, self.bundle = full, bundle = system, Bundle(system, base, fibre)
         self.base, self.fibre = ([full.q[i] for i in x] for x in (bundle.r, bundle.s))
