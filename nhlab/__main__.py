@@ -198,7 +198,8 @@ def lab(args):
 
 def test(args):
     """Run pytest on two cores, notebooks included."""
-    workers = [] if any(re.match("-n|--numprocesses|--pdb", a) for a in args) else ["-n", "2"]
+    # One process more than cores: those that wait for a browser leave theirs to others.
+    workers = [] if any(re.match("-n|--numprocesses|--pdb", a) for a in args) else ["-n", "3"]
     # The cells of a notebook share a kernel, so a file must stay with one worker.
     nbval = ["--dist=loadfile", "--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=300"]
     return ["-m", "pytest", *workers, *nbval, *args]

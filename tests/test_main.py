@@ -446,9 +446,9 @@ def test_ctrl_c_is_left_to_the_child():
     assert launcher.wait_for(types.SimpleNamespace(wait=wait)) == 7
 
 
-def test_test_uses_two_workers_unless_told_otherwise():
+def test_test_uses_three_workers_unless_told_otherwise():
     args = launcher.test(["-k", "dla"])
-    assert args[:4] == ["-m", "pytest", "-n", "2"] and args[-2:] == ["-k", "dla"]
+    assert args[:4] == ["-m", "pytest", "-n", "3"] and args[-2:] == ["-k", "dla"]
     # A notebook stays with one worker.
     assert {"--dist=loadfile", "--nbval-lax", "--nbval-current-env"} <= set(args)
     for given in ["-n4"], ["-n", "0"], ["--numprocesses=1"], ["--pdb"]:

@@ -12,7 +12,7 @@ from collections import Counter
 
 from .generate import Newton, plan
 from .printing import HALF_ANGLE, MATH, PRELUDE, Names, assignments, at_once, conjunction, listing
-from .statement import MAXITER, dummy
+from .statement import LATE_TOLERANCE, MAXITER, TOLERANCE, TRUSTED, dummy
 
 
 def generate(statement):
@@ -85,11 +85,15 @@ class Text:
         return [*lines, *assignments(pairs, names)]
 
     def _newton(self, item, names):
-        turns = tuple(range(MAXITER)) if names.scalar else f"range({MAXITER})"
-        body, ok = assignments(item.body, names), names[item.ok]
+        body, ok, small = assignments(item.body, names), names[item.ok], names[item.tolerance]
+        late, turn = MAXITER - TRUSTED, names[dummy("turn")]
+        head = f"for {small} in {(TOLERANCE,) * TRUSTED + (LATE_TOLERANCE,) * late}:"
+        if not names.scalar:
+            head = f"for {turn} in range({MAXITER}):"
+            body.insert(0, f"{small} = where({turn} < {TRUSTED}, {TOLERANCE}, {LATE_TOLERANCE})")
         body.append(f"{ok} = {conjunction(item.tests, names)}")
         body += [f"if {ok}:" if names.scalar else f"if all_({ok}):", "    break"]
-        return [f"for _ in {turns}:", *(f"    {line}" for line in body)]
+        return [head, *(f"    {line}" for line in body)]
 
     def _called(self):
         new = f"{', '.join(['_', 'h', *self.carry])} = new"

@@ -9,12 +9,14 @@ are in ``solutions/NN.md``; ``nh.hint`` and ``nh.solution`` show them.
 import html
 import re
 from collections import Counter
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
 import ipywidgets as w
 import numpy as np
+
+from ..mechanics.checks import need
 
 SOLUTIONS = Path(__file__).parent / "solutions"
 LISTING = '<pre style="overflow-x:auto;user-select:all">{}</pre>'
@@ -111,10 +113,9 @@ def check(name, answer=...):
 tries, seen = Counter(), Counter()  # answers given, and hints shown, for each exercise
 
 
-@cache
 def parts(name):
     """The texts before, in and after the code of a solution, as ``solutions/NN.md`` has them."""
-    exercise(name)  # which says so if there is none
+    exercise(need(name, str, "name", "exercise; write it as '02.1'"))
     return re.split(r"\n*^```(?:python)?\n", section(SOLUTIONS, name), flags=re.MULTILINE)
 
 

@@ -15,7 +15,7 @@ from ..methods import DLA, RK4, Projector, Reference
 from ..run.errors import IntegrationError
 from ..run.loop import integrate
 from .diagnostics import order
-from .search import fields_at, find_symmetries
+from .search import find_symmetries
 
 MARKS = {True: "ok", False: "NO", None: "-"}
 EXACT = 1e-9  # of what must vanish along a reference run, relative to what it is made of
@@ -240,27 +240,22 @@ def momentum(trial):
         moves = s.short.depends(s.short.A, s.pose)
         also = "but D is not" if moves else "and so is D"
         return None, f"L is left-invariant on {s.group.name}, {also}"
-    found = find_symmetries(s)
-    k = len(found.symmetries)
-    text = f"symmetries of L and D: {', '.join(found.words(found.symmetries)) or 'none found'}"
-    text += f"; {found.in_D} momentum equation{'s' * (found.in_D != 1)}" if k else ""
-    if not len(found.conserved):
+    found, kept = find_symmetries(s)
+    text = f"symmetries of L and D: {', '.join(found.names) if found else 'none found'}"
+    text += f"; {found.rank} momentum equation{'s' * (found.rank != 1)}" if found else ""
+    if not kept:
         return None, text
-    p, fields = sol.p, fields_at(found.conserved, sol.q)
+    p, fields = sol.p, s.values(kept.fields, sol.q)[..., :-1]
     J = np.einsum("ti,tki->tk", p, fields)
     size = (np.abs(p)[:, None] * np.abs(fields)).sum(-1).max(0)
     if s.is_forced:
         push = np.einsum("ti,tki->tk", s.force(sol.q, sol.v, sol.t), fields)
-        gap, allowed, word = (
-            np.abs(J[-1] - J[0] - _integral(push, sol)),
-            SUMMED,
-            "changed by F alone",
-        )
+        gap = np.abs(J[-1] - J[0] - _integral(push, sol))
+        allowed, word = SUMMED, "changed by F alone"
     else:
         gap, allowed, word = np.ptp(J, axis=0), EXACT, "kept"
     gap = float((gap / np.maximum(size, 1e-300)).max())
-    fields = ", ".join(found.words(found.conserved))
-    return gap <= allowed, f"{text}; momenta {word}, to {gap:.0e}: {fields}"
+    return gap <= allowed, f"{text}; momenta {word}, to {gap:.0e}: {', '.join(kept.names)}"
 
 
 def orders(trial):
