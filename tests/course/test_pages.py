@@ -31,27 +31,8 @@ CHROMIUM = next(
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
 
 ROOT = Path(__file__).resolve().parents[2]
-<<<<<<< HEAD
-# Every page once: lessons show some of the papers' figures, too; and systems to choose from.
-LESSONS = [name for name, make in PAGES.items() if "." in name and not isinstance(make, partial)]
-NAMES = [*STATEMENTS, *LESSONS, "sleigh", "sleigh_se2", "ball"]
-# What the sources of the curves hold, row by row, after some controls were set.
-SHOWN = """([k, values]) => {
-    const page = nhlab_pages[k];
-    page.set(values);
-    const now = page.values, views = page.book.views;
-    const view = views.find(x => x.name === now.view) ?? views[0];
-    const data = ({data: {x, y}}) => [Array.from(x), Array.from(y)];
-    return {
-        values: now, words: page.words,
-        curves: view.axes.map(a => a.curves.map((_, j) => data(page.sources[a.diagram][j][0]))),
-        texts: view.axes.map(a => a.labels ? data(page.texts[a.diagram].data_source) : []),
-    };
-}"""
-=======
 SETTINGS = 2  # of each figure, at random
 NAMES = [*STATEMENTS, "00.3", "05.2", "sleigh"]
->>>>>>> main
 
 
 @pytest.fixture(scope="module")
@@ -99,128 +80,14 @@ def site(browser, panels, tmp_path_factory):
     return watched, at
 
 
-<<<<<<< HEAD
-def settings(panel, rng, ends):
-    """Values that the controls can take, at random or at the ends of sliders."""
-    found = {}
-    for key, c in panel.controls.items():
-        if hasattr(c, "options"):
-            every = [x[1] if isinstance(x, tuple) else x for x in c.options]
-            found[key] = every[rng.integers(len(every))]
-        else:
-            steps = round((c.max - c.min) / c.step)
-            steps = steps // 4 if key == "T" else steps  # long runs take time
-            steps = rng.integers(2) * steps if ends else rng.integers(steps + 1)
-            found[key] = min(c.min + int(steps) * c.step, c.max)
-    return found
-
-
-def of_statement(statement, values):
-    """Curves, labels and verdict of a figure, by the library."""
-    made = statement.made(statement.setting.call(values))
-    view = values.get("view", next(iter(statement.views)))
-    shapes = statement.shapes(made, view)
-    rows = [[(s.x, s.y) for s in shapes if s.row == k] for k in range(len(statement.frames(view)))]
-    if not statement.judge:
-        return rows, statement.labels(made), ""
-    holds, numbers = statement.verdict(made, view)
-    return (
-        rows,
-        statement.labels(made),
-        f"The claim {'holds' if holds else 'does not hold'} here: {numbers}",
-    )
-
-
-def of_explorer(panel, values):
-    """The curves of a panel of ``explore``."""
-    setting = panel.outline().setting
-    call, view = setting.call(values), values.get("view", next(iter(panel.outline().views)))
-    reading, curves = plot.reading(view, call.system), []
-    for k, (name, m) in enumerate(call.methods.items()):
-        if values.get("method", -1) not in (-1, k) or (reading.discrete and not m.discrete):
-            curves.append(([], []))
-            continue
-        try:
-            sol = call.run(name)
-        except nh.IntegrationError as error:
-            sol = error.trajectory
-        curves.append(reading.read(sol))
-    return [curves], [], ""
-
-
-def plain_words(text):
-    """Without tags, and with one word for all that is as small as round-off."""
-    return re.sub(r"\d(\.\d+)?e-(09|[1-9]\d)", "tiny", re.sub("<[^>]+>", "", text))
-
-
-=======
->>>>>>> main
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_shows_what_the_library_computes(site, panels, name):
     (watched, at), panel = site, panels[name]
     rng = np.random.default_rng([*name.encode()])
-<<<<<<< HEAD
-    for ends in (False, True, True):
-        values = settings(panel, rng, ends)
-        got = watched.shown(at[name], values)
-        assert got["values"] == values
-        if name in STATEMENTS:
-            rows, labels, verdict = of_statement(STATEMENTS[name], values)
-            assert plain_words(verdict) in plain_words(got["words"])
-        else:
-            rows, labels, _ = of_explorer(panel, values)
-        stopped = re.search(r"stop(s|ped) after", got["words"])
-        for row, curves in zip(rows, got["curves"], strict=True):
-            for (x, y), (x_got, y_got) in zip(row, curves, strict=True):
-                count = len(y_got) if stopped else len(y)  # it may stop where pivoting would help
-                y_got = [np.nan if v is None else v for v in y_got]
-                x_got = [np.nan if v is None else v for v in x_got]
-                assert x_got == pytest.approx(x[:count], rel=1e-9, abs=1e-9, nan_ok=True), values
-                assert y_got == pytest.approx(y[:count], rel=1e-9, abs=1e-9, nan_ok=True), values
-        if labels:
-            assert np.transpose(got["texts"][0]) == pytest.approx(np.array([x[:2] for x in labels]))
-=======
     for _ in range(SETTINGS):
         values = settings(panel, rng)
         compare(watched.shown(at[name], values), panel, values, name)
->>>>>>> main
-
-
-# Each control alone, by its widget: whether that is painted at once, and the runs are those of its
-# new value or, without runs, the curves are others.
-MOVED = """async k => {
-    const page = nhlab_pages[k], {controls, book} = page;
-    const shown = () => JSON.stringify([page.words, book.views.map(x => x.axes.map(
-        ({diagram: d}) => page.sources[d].map(([{data: {x, y}}]) => [[...x], [...y]])))]);
-    let paintings = 0;
-    for (const figure of page.figures) {
-        const view = Bokeh.index.find_one(figure), paint = view.paint;
-        view.paint = function () { paintings += !this.is_paused; return paint.call(this); };
-    }
-    const found = [];
-    for (const [j, {key, values}] of book.controls.entries()) {
-        page.reset();
-        const before = shown(), c = controls[j];
-        await null;
-        paintings = 0;
-        c.value = values ? String((Number(c.value) + 1) % values.length)
-            : c.value > (c.start + c.end) / 2 ? c.start : c.end;
-        for (let k = 0; k < 10; k++) await null;  // callbacks are promises, within the same frame
-        const asked = Object.values(page.runs).map(x => x.call.values[key] === page.values[key]);
-        found.push([key, paintings > 0, asked.length ? asked.every(x => x) : shown() !== before]);
-    }
-    return found;
-}"""
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_control_moves_the_page_at_once(site, panels, name):
-    (watched, at), controls = site, panels[name].controls
-    found = watched.page.evaluate(MOVED, at[name])
-    assert [key for key, *_ in found] == [*controls]
-    assert all(painted for _, painted, _ in found), found
-    assert all(changed for _, _, changed in found), found
 
 
 def test_nothing_went_wrong_nor_out_of_the_machine(site):
