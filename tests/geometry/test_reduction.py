@@ -830,3 +830,17 @@ def test_methods_and_reductions_must_belong_together(use, text):
 def test_names_and_orders():
     assert repr(nh.RDLA(0.3, True)) == "RDLA(alpha=0.3, symmetric=True)"
     assert nh.REDLA(0.3).order == 1 and nh.RDLA().order == 2
+
+
+@pytest.mark.filterwarnings("ignore:the energy")
+def test_reconstructed_multipliers_where_forms_are_large():
+    """A^T lam is 1e16 in x, where only one multiple of lam is seen: z and w tell both."""
+    L = (vx**2 + vz**2 + vw**2) / 2 + vz * vx / 5
+    full = nh.System((x, z, w), (vx, vz, vw), L, [vz - x**8 * vx, vw - x**7 * (1 + x) * vx])
+    reduced = nh.Chaplygin(full, fibre="z w")
+    sol = nh.integrate(reduced, nh.RDLA(alpha=0), [0.5], q1=[100.0], h=1.0, steps=3)
+    sol, method = reduced.reconstruct(sol), nh.DLA(alpha=0)
+    p_minus = method.on_step(full, "p_minus", sol.t[:-1], sol.q[:-1], sol.rows.v[1:], sol.h)
+    change = sol.rows.p[:-1, 1:] - p_minus[:, 1:]
+    np.testing.assert_allclose(sol.rows.lam[2:], change[1:], rtol=1e-11)
+    assert np.abs(change[1]).min() > 0.1

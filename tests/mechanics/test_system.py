@@ -347,3 +347,13 @@ def test_latex_renders_in_matplotlib():
 def test_repr():
     assert repr(nh.systems.sleigh(a=0.25)) == "<System sleigh: q = (x, y, theta), I=1, a=0.25, m=1>"
     assert repr(nh.System((x,), (vx,), vx**2 / 2)) == "<System unnamed: q = (x)>"
+
+
+@pytest.mark.parametrize("size", [1e200, 1e-200, 1.0])
+def test_projectors_of_rows_of_any_size(size):
+    """A G^-1 A^T would overflow, or vanish."""
+    x, y, vx, vy = nh.symbols("x y vx vy")
+    rows = [size * (vx - 2 * vy + 3)]
+    system = nh.System((x, y), (vx, vy), vx**2 / 2 + vy**2 - x * y, rows)
+    np.testing.assert_allclose(system.Q([1.0, 2.0]), np.array([[1, -2], [-1, 2]]) / 3, rtol=1e-15)
+    np.testing.assert_allclose(system.shortest([1.0, 2.0]), [-1, 1], rtol=1e-15)
