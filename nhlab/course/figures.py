@@ -367,7 +367,7 @@ def paper_figure(name):
 
     The keys of ``panel.controls`` are h, alpha, rule, T, q0.<name>, v0.<name>, par.<name>.
     """
-    if name not in STATEMENTS:
+    if name not in [*STATEMENTS]:  # which may be compared with anything
         raise ValueError(f"name = {name!r} is no figure; choose one of {list(STATEMENTS)}")
     return live.panel(STATEMENTS[name])
 

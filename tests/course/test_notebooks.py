@@ -86,11 +86,33 @@ def text(cell):
 # Run in the kernel of a lesson after its last cell; tells what is wrong with its panels.
 PANELS = """
 import itertools, json, random
+import matplotlib.pyplot as plt
 import ipywidgets.widgets.widget as _w
 from nhlab.view.widgets import Panel as _Panel
 
 def _shown(p):
     return p.image.value, p.readout.value, p.message.value
+
+def _curves(artists):
+    lines = [a.get_data() for a in artists if hasattr(a, "get_data") and a.get_visible()]
+    return sorted(str([[*map(float, x)] for x in xy]) for xy in lines if len(xy[0]))
+
+# Does the text that is copied, alone, give the curves and numbers of the panel?
+def _copied(p):
+    code, space = p._code and p._code(p.values), {}
+    exec(code or "panel = None", space)
+    if "panel" in space:
+        other = space["panel"]
+        return other and _shown(other) == _shown(p) and code.count("panel.set(") == 1
+    drawn = [*space["ax"].lines, *space["ax"].collections]
+    plt.close("all")
+    alone = code.count("nh.plot.draw(") == 1
+    return drawn and (not alone or _curves(drawn) == _curves(p.picture.moving))
+
+# A number of a slider as arithmetic gives it, and not as one would write it?
+def _unrounded(p):
+    floats = [x for x in p.values.values() if isinstance(x, float) and len(repr(x)) > 15]
+    return any(repr(x) in p._code(p.values) for x in floats)
 
 def _sliders(p):
     moved = {n: c for n, c in p.controls.items() if hasattr(c, "max")}
@@ -113,18 +135,16 @@ for _k, _p in enumerate(_panels):
     _p.draw()
     if _shown(_p) != _first:
         _found["changed"].append(f"panel {_k}: {_p.alt}")
-    _code = _p._code and _p._code(_p.values)
-    if not _code or "panel = " in _code:
-        _space = dict(globals())
-        exec(_code or "panel = None", _space)
-        if _space["panel"] is None or _shown(_space["panel"])[1:] != _first[1:]:
-            _found["code"].append(f"panel {_k}: {_code}")
+    if not _copied(_p):
+        _found["code"].append(f"panel {_k}: {_p._code and _p._code(_p.values)}")
     _start = _p.values
     for _n, _ends in _sliders(_p).items():
         _seen = []
         for _x in _ends:
             _p.set(**{_n: _x})
             _seen.append(_shown(_p))
+            if _unrounded(_p):
+                _found["code"].append(f"panel {_k}: {_n} = {_p.values[_n]!r}")
             _found["overprinted"] += [f"panel {_k}: {_n} {x}" for x in _overprinted(_p)]
         if _seen[0] == _seen[1] or _seen[1] == _seen[2]:
             _found["idle"].append(f"panel {_k}: {_n}")
