@@ -72,14 +72,6 @@ COMPLETE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", COMPLETE)
-def test_complete_refuses(case):
-    call, *words = COMPLETE[case]
-    with pytest.raises(ValueError) as error:
-        call()
-    assert all(word in str(error.value) for word in words), error.value
-
-
 # ---------------------------------------------------------------------------- positions
 
 
@@ -121,9 +113,13 @@ SETTLE = {
 }
 
 
-@pytest.mark.parametrize("case", SETTLE)
-def test_settle_refuses(case):
-    call, *words = SETTLE[case]
+CASES = {f"complete, {k}": x for k, x in COMPLETE.items()}
+CASES |= {f"settle, {k}": x for k, x in SETTLE.items()}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_refusals(case):
+    call, *words = CASES[case]
     with pytest.raises(ValueError) as error:
         call()
     assert all(word in str(error.value) for word in words), error.value
