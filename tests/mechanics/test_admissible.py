@@ -53,6 +53,14 @@ PARTICLE = nh.systems.particle()
 EDGE = nh.System((x, y, z), (vx, vy, vz), T, [vx * sp.sin(z) - vy * sp.cos(z)])
 POINT = nh.System((x, y), (vx, vy), vx**2 + vy**2, [x * vx + y * vy])
 POLE = nh.System((x, y), (vx, vy), vx**2 + vy**2, [vx + vy / x])
+
+
+def test_a_velocity_whose_coefficient_vanishes_is_not_the_dependent_one():
+    q = [0, 0, np.pi / 2]
+    v = complete_velocity(EDGE, q, [1, 2, 3], [0, 2])  # cos z = 6e-17: vy does not follow from vx
+    assert np.abs(v).max() <= 3 and np.abs(EDGE.constraint(q, v)).max() < 1e-15
+
+
 COMPLETE = {
     "unknown": (lambda: PARTICLE.complete([0, 1, 0], vx=1, w=1), "w is no velocity", "'vz'"),
     "too few": (lambda: PARTICLE.complete([0, 1, 0], vx=1), "too few", "leave 2 free"),
