@@ -41,9 +41,8 @@ class Reduction(DiscreteConnection, System):
     kept = mu_symbols = ()
 
     def __init__(self, system, base=None, fibre=None, name=""):
-        if need(
-            system, System, "system", "nh.System"
-        ).short.let:  # v_s is eliminated from the expressions themselves
+        need(system, System, "system", "nh.System")
+        if system.short.let:  # v_s is eliminated from the expressions themselves
             system = system.written_out()
         self.full, self.bundle = full, bundle = system, Bundle(system, base, fibre)
         self.base, self.fibre = ([full.q[i] for i in x] for x in (bundle.r, bundle.s))

@@ -414,7 +414,7 @@ class Symmetry:
             yield next(filter(None, changes), None)
 
     def _variation(self, x):
-        """How q, v, t change: v by d/dt xi + [v, xi].
+        """How q, v, t change: q by R xi, where q' = R v, and v by d/dt xi + [v, xi].
 
         The term -tau' v of a change of time, along v itself, does not leave D, unless D moves.
         """
