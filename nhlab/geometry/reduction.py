@@ -258,8 +258,7 @@ class Reduction(DiscreteConnection, System):
         At = np.swapaxes(full.A(q[:-1], t[:-1]), -1, -2)
         lam = np.zeros((len(q), At.shape[-1]))  # p_minus(k, k+1) = p_plus(k-1, k) - A^T lam
         # where constraints determine the fibre, its equations determine lam
-        kept = getattr(self, "kept", ())
-        rows = [i for i in self.bundle.v_s if i not in kept] or range(len(full.v))
+        rows = [i for i in self.bundle.v_s if i not in self.kept] or range(len(full.v))
         lam[1:] = (np.linalg.pinv(At[:, rows]) @ (p[:-1] - p_minus)[:, rows, None])[..., 0]
         parts = {"t": t, "q": q, "p": p, "v": v, "lam": lam}
         if method.variable_step:
