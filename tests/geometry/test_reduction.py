@@ -4,7 +4,6 @@
 f, l_d, Ld* and the forces come from the oracle's Ld and wd of the full system by complex steps.
 """
 
-import json
 import pickle
 from functools import cache, partial
 from itertools import product
@@ -761,17 +760,6 @@ def test_set_reaches_the_full_system():
     same(other.reconstruct(sol), integrate(S.robot(R=0.5), nh.DLA(), q0=q0, v0=v0))
     with pytest.raises(ValueError, match="unknown"):
         red.set(mu=1)
-
-
-def test_files_with_other_reductions_are_refused(tmp_path):
-    sol = integrate(reduced("particle"), nh.RDLA(), steps=3)
-    sol.save(tmp_path / "run.npz")
-    with np.load(tmp_path / "run.npz") as file:
-        about, rows = json.loads(str(file["about"])), file["rows"]
-    about["system"]["reduction"] = "System"
-    np.savez(tmp_path / "other.npz", about=json.dumps(about), rows=rows)
-    with pytest.raises(ValueError, match="not a trajectory"):
-        nh.load(tmp_path / "other.npz")
 
 
 def two(rows=(vz - y * vx,), L=0, **options):

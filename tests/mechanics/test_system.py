@@ -250,14 +250,6 @@ def test_from_mechanics_when_a_coordinate_looks_like_a_velocity():
     np.testing.assert_allclose(s.energy([1, 3], [2, 5]), 2 + 25 * 2 + 9)
 
 
-def test_from_mechanics_refuses():
-    a, b = dynamicsymbols("a b")
-    with pytest.raises(ValueError, match=r"b\(t\).*list every dynamicsymbol in q"):
-        nh.System.from_mechanics(a.diff() ** 2 - b, [a])
-    with pytest.raises(ValueError, match="no dynamicsymbol"):
-        nh.System.from_mechanics(vx**2, [x])
-
-
 def test_symbols_need_not_be_real():
     """SymPy's plain symbols do as long as no Abs or root has to know."""
     q, v, M = sp.symbols("x y z"), sp.symbols("vx vy vz"), sp.Symbol("M", positive=True)
