@@ -10,7 +10,7 @@ import sympy as sp
 from .derivatives import needed
 from .statement import dummy
 
-LEFT = 1e-8  # of a pivot, after elimination: the rest is digits lost
+LOSS = 1e6  # of a pivot by elimination, the most that is taken
 
 
 class Block:
@@ -22,7 +22,7 @@ class Block:
     def __init__(self):
         self.before, self.inside = [], []
         self.moving, self.current = set(), set()
-        self.pivots, self.expected = [], []  # all, and what must hold of some
+        self.pivots, self.expected = [], []  # those that must be finite; what must hold of others
         self._known, self._known_inside, self._still = {}, {}, {}
 
     def enter(self, unknowns):
@@ -154,8 +154,7 @@ class Block:
             i = k if k in rows else rows[0]
             for table in (J, r, strong, own, before):
                 table[k], table[i] = table[i], table[k]
-            self._expect(J[k][k], before[k], own[k])
-            inverse.append(self._inverse(J[k][k]))
+            inverse.append(self._inverse(J[k][k], before[k], own[k]))
             for i in range(k + 1, n):
                 if J[i][k] == 0:
                     continue
@@ -168,34 +167,34 @@ class Block:
         d, done = [None] * n, len(inverse)
         if done < n:
             self._expect(J[done][done], before[done], own[done])
-            both = own[-1] == own[-2]
-            d[done:] = self._cramer(
-                [row[done:] for row in J[done:]], r[done:], before[-1] if both else 0
-            )
+            last = before[-1] if own[-1] == own[-2] else 0
+            d[done:] = self._cramer([row[done:] for row in J[done:]], r[done:], last)
         for k in reversed(range(done)):
             rest = r[k] - sum(J[k][j] * d[j] for j in range(k + 1, n))
             d[k] = self.atom(rest * inverse[k], "d")
         return d
 
-    def _inverse(self, pivot):
-        self.pivots.append(pivot)
+    def _inverse(self, pivot, before, positive):
+        if not self._expect(pivot, before, positive):
+            self.pivots.append(pivot)
         return self.atom(1 / pivot, "w")
 
     def _expect(self, pivot, before, positive):
-        """That a pivot has its sign, and that elimination has left some digits of it."""
+        """A pivot has its sign and, which is what True says, elimination has left digits of it; it
+        is not larger than ``before``, so that of two infinities this is not true."""
         if positive and pivot == before:
             self.expected += [] if pivot.is_positive else [sp.Gt(pivot, 0, evaluate=False)]
-        elif before not in (0, pivot):
-            kind = sp.Gt if positive else sp.Lt
-            self.expected.append(kind(pivot, LEFT * before, evaluate=False))
+        if before in (0, pivot):
+            return False
+        kind = sp.Gt if positive else sp.Lt
+        self.expected.append(kind(LOSS * pivot, before, evaluate=False))
+        return True
 
     def _cramer(self, J, r, before):
         """The last two unknowns: one division, not two in turn."""
         (a, b), (c, e) = J
         determinant = self.atom(a * e - b * c, "j")
-        if before != 0:  # a times the last pivot
-            self._expect(determinant, a * before, True)
-        w = self._inverse(determinant)
+        w = self._inverse(determinant, a * before, before != 0)  # a times the last pivot
         return [
             self.atom((r[0] * e - r[1] * b) * w, "d"),
             self.atom((r[1] * a - r[0] * c) * w, "d"),

@@ -67,7 +67,9 @@ def plan(statement):
     lines += block.before
     conditions += changing(block.expected, lines, statement.args)
     given = {*statement.carry, *statement.args, statement.t, statement.h, statement.part}
-    pivots = changing(block.pivots, lines, statement.args)  # of an infinite one d = r/pivot is 0
+    still = (*statement.args, *(() if statement.new_h is not None else (statement.h,)))
+    pivots = changing(block.pivots, lines, still)  # of an infinite one r/pivot is 0
+    conditions += finite([e for e in block.pivots if e not in pivots], lines, {*still})
     conditions += finite([*update, new_h, *results, *pivots], lines, given)
     return Plan(lines, conditions, update, new_h)
 
@@ -76,7 +78,7 @@ def plan(statement):
 
 
 def changing(expressions, lines, args):
-    """Those that do not depend on the arguments alone; of these the start has told."""
+    """Those that do not depend on the arguments alone, and need a look in every step."""
     known = set(args)
     for x in lines:
         if isinstance(x, Newton):

@@ -142,17 +142,22 @@ class Text:
     def _inlined(self):
         """The lines that depend on the arguments alone, and the others with the end of a step."""
         p, names = self.plan, Names(scalar=True, same=self.names)
-        constant, repeat = self._constants()
-        lines, ok = self._lines(repeat, names), conjunction(p.conditions, names)
+        constant, repeat, known = self._constants()
+        fixed = [c for c in p.conditions if c.free_symbols <= known]
+        rest = [c for c in p.conditions if c not in fixed]
+        lines, ok = self._lines(repeat, names), conjunction(rest, names)
         if ok:
             lines += [f"if not ({ok}):", "    break"]
         pairs = list(zip(self.statement.carry, p.update, strict=True))
         if self.variable:
             pairs.append((self.statement.h, p.new_h))
-        return assignments(constant, names), [*lines, *at_once(list(in_turn(pairs)), names)]
+        before = assignments(constant, names)
+        if fixed:
+            before.append(f"stop = stop if {conjunction(fixed, names)} else n")
+        return before, [*lines, *at_once(list(in_turn(pairs)), names)]
 
     def _constants(self):
-        """The plan's lines that need only the arguments, and all others."""
+        """The plan's lines that need only the arguments, all others, and what is known before."""
         known = {*self.statement.args} - {*self.statement.inputs}
         known |= set() if self.variable else {self.statement.h}
         body = [x for line in self.plan.lines if isinstance(line, Newton) for x in line.body]
@@ -166,7 +171,7 @@ class Text:
                 constant.append(line)
             else:
                 others.append(line)
-        return constant, others
+        return constant, others, known
 
 
 def in_turn(pairs):

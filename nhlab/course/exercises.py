@@ -16,8 +16,6 @@ from pathlib import Path
 import ipywidgets as w
 import numpy as np
 
-from ..mechanics.checks import need
-
 SOLUTIONS = Path(__file__).parent / "solutions"
 LISTING = '<pre style="overflow-x:auto;user-select:all">{}</pre>'
 

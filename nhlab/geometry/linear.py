@@ -83,7 +83,9 @@ class Linear:
         lines = [f"Linearised {name}: z' = A z{drive}, z = ({', '.join(self.state)})"]
         if self.ignorable:
             lines.append(f"ignorable: {', '.join(self.ignorable)}")
-        lines.append(f"eigenvalues: {', '.join(_pairs(self.eigenvalues, _size(self.A)))}")
+        lines.append(
+            f"eigenvalues: {', '.join(_pairs(self.eigenvalues, np.abs(self.A).max(initial=0)))}"
+        )
         return "\n".join(lines)
 
 
@@ -261,10 +263,6 @@ def _derivatives(system, q, v, inputs):
     turn = system.values(rows, q, v).reshape(len(rows), k)
     frame = np.array([system.values(system.rate(system.q, e), q) for e in np.eye(n)]).T
     return *np.split(by, [k, k + n], 1), turn, frame
-
-
-def _size(A):
-    return np.abs(A).max(initial=0)
 
 
 def _pairs(values, size):

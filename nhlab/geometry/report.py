@@ -8,7 +8,7 @@ from html import escape
 
 import numpy as np
 
-from ..mechanics.checks import rank, read_number
+from ..mechanics.checks import need, rank, read_number
 from ..mechanics.groupsystem import GroupSystem
 from ..mechanics.system import System
 from ..methods import DLA, RK4, Projector, Reference
@@ -72,8 +72,7 @@ def report(system, q0=None, v0=None, *, T=None):
     T : how long the true motion is followed; by default about three of its fastest swings.
     A check that fails, or cannot be made, is a line of the report.
     """
-    if not isinstance(system, System):
-        raise ValueError(f"system = {system!r} is not an nh.System")
+    need(system, System, "system", "nh.System")
     if T is not None and read_number(T, "T") <= 0:
         raise ValueError(f"T = {T!r} must be positive; leave it out for a time of the motion's own")
     unset = [s.name for s in system.parameters if s not in system.numbers]

@@ -20,6 +20,14 @@ def brief(x):
     return text if len(text) <= 100 else f"{text[:100]}..."
 
 
+def symbols(names, **assumptions):
+    """Real symbols, so that derivatives of ``Abs`` and roots come out simple."""
+    try:
+        return sp.symbols(names, **{"real": True, **assumptions})
+    except (TypeError, ValueError, AttributeError) as error:
+        raise ValueError(f"names = {brief(names)} are no names such as 'x y': {error}") from None
+
+
 def need(x, kind, name, what):
     """x, or a ValueError if it is not of that kind."""
     if not isinstance(x, kind):
@@ -58,12 +66,18 @@ def check_names(symbols):
         raise ValueError(f"q, v and t name {twice} more than once; give each its own symbol")
 
 
-def read_expression(e, name):
+def read_scalar(e, name):
+    """e as an expression; an equation is the difference of its sides."""
     e = sympified(e, name)
     if isinstance(e, sp.Equality):
         e = e.lhs - e.rhs
     if not isinstance(e, sp.Expr) or e.is_Matrix:
         raise ValueError(f"{name} = {e!r} is not a scalar SymPy expression")
+    return e
+
+
+def read_expression(e, name):
+    e = read_scalar(e, name)
     unknown = e.atoms(sp.core.function.AppliedUndef) | e.atoms(sp.Derivative)
     if unknown:
         raise ValueError(
@@ -226,6 +240,16 @@ def solved(matrix, b, what):
         return np.linalg.solve(matrix, b)
     except np.linalg.LinAlgError:
         raise ValueError(f"{what} has no inverse at one of these states") from None
+
+
+def scaled_rows(A):
+    """(A with rows of size one, what they were multiplied with): A A^T does not overflow.
+
+    By powers of two, so that no digit changes.
+    """
+    size = np.abs(A).max(-1, keepdims=True, initial=0)
+    scale = np.ldexp(1.0, -np.clip(np.frexp(size)[1], -1000, 1000))
+    return A * scale, scale
 
 
 def is_singular(matrix):

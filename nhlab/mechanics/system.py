@@ -12,22 +12,13 @@ from ..codegen.evaluate import Function
 from ..codegen.program import Cache
 from . import checks, display, dynamicsymbols, frobenius, positions, velocities
 from .checks import UNSET
+from .checks import symbols as symbols  # public here, beside System
 from .discrete import DiscreteLagrangian
 from .forces import inputs_of, need_inputs, read_forces
 from .motion import Motion
 from .symbolic import Symbolic
 
 LONG = 500  # operations of L and the constraints from which on they are abbreviated; not tuned
-
-
-def symbols(names, **assumptions):
-    """Real symbols, so that derivatives of ``Abs`` and roots come out simple."""
-    try:
-        return sp.symbols(names, **{"real": True, **assumptions})
-    except (TypeError, ValueError, AttributeError) as error:
-        raise ValueError(
-            f"names = {checks.brief(names)} are no names such as 'x y': {error}"
-        ) from None
 
 
 class System:
@@ -294,8 +285,7 @@ class System:
 
     def is_definite_at(self, q, v, t=0.0):
         """The same at all of these states."""
-        forms = [self.M(q, v, t)]
-        forms += [] if self.metric is None else [self.G(q, t)]
+        forms = [self.M(q, v, t), *(() if self.metric is None else (self.G(q, t),))]
         return all(np.isfinite(x).all() and (np.linalg.eigvalsh(x) > 0).all() for x in forms)
 
     @property
@@ -336,8 +326,8 @@ class System:
         return f(t, q, v, *self.parameters.values())
 
     def states(self, x, name):
-        """x as an array of positions (name "q") or of velocities or momenta ("v", "p")."""
-        symbols = self.q if name == "q" else self.v
+        """x as an array of positions (names with a "q") or of velocities or momenta ("v", "p")."""
+        symbols = self.q if name[0] == "q" else self.v
         n = len(symbols)
         if isinstance(x, np.ndarray) and x.dtype == np.float64 and x.shape[-1:] == (n,):
             return x  # as from a run: nothing to read
@@ -418,9 +408,9 @@ class System:
 
     def _normal(self, q, t, x):
         """The shortest velocities, in the metric G, with A v = x: G^-1 A^T (A G^-1 A^T)^-1 x."""
-        A = self.A(q, t)
+        A, scale = checks.scaled_rows(self.A(q, t))
         Z = checks.solved(self.G(q, t), np.swapaxes(A, -1, -2), "the metric")
-        return Z @ checks.solved(A @ Z, x, "A G^-1 A^T (dependent constraints)")
+        return Z @ checks.solved(A @ Z, scale * x, "A G^-1 A^T (dependent constraints)")
 
     def P(self, q, t=0.0):
         """The projector on D, I - Q."""

@@ -237,7 +237,8 @@ def _check_second(start, at):
         slack = 2 * (_size(np.abs(A - A[0]).max(0), v) + np.abs(b - b[0]).max(0))
         slack += 1e-9 * (_size(A[0], v) + np.abs(b[0])) + 1e-15
     for k in _first(~(np.abs(wd) <= slack)):
-        fault = f"q1{at(k)} = {_short(start.q1[k])} violates the discrete constraints"
+        fault = f"q1{at(k)} = {_short(start.q1[k])} violates the discrete constraints of "
+        fault += f"method = {start.method!r}"
         remedy = "no motion leads there in the time h; start from v0"
         raise ValueError(f"{fault}: wd(q0, q1) = {_short(wd[k])}, not 0; {remedy}")
 

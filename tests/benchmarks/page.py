@@ -48,7 +48,8 @@ PAINTED = """() => {
 # Of the notebook's panel: another image stands in its place.
 REPLACED = """() => new MutationObserver(changes => {
     const has_image = x => x.nodeType === 1 && (x.tagName === "IMG" || x.querySelector("img"));
-    window.fresh ||= changes.some(c => c.type === "attributes" || [...c.addedNodes].some(has_image));
+    const news = c => c.type === "attributes" || [...c.addedNodes].some(has_image);
+    window.fresh ||= changes.some(news);
 }).observe(document.body,
     {subtree: true, childList: true, attributes: true, attributeFilter: ["src"]})"""
 INSIDE = """async seconds => {

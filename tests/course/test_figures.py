@@ -116,7 +116,7 @@ def test_a_panel_shows_what_its_code_computes_at_random_settings(name):
     p, rng = nh.paper_figure(name), np.random.default_rng(2001)
     s = figures.STATEMENTS[name]
     sheet = live.Sheet(s)
-    for _ in range(3):
+    for _ in range(2):
         values = somewhere(s.setting, rng)
         values |= {"view": str(rng.choice(list(s.views)))} if "view" in p.controls else {}
         p.set(**values)

@@ -7,7 +7,6 @@ these do not let round-off grow to 1e-9.
 
 import ast
 import inspect
-import re
 import shutil
 import sys
 from functools import partial
@@ -16,11 +15,11 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
+from shown import SHOWN, compare, settings
 
 import nhlab as nh
 from nhlab.course.figures import STATEMENTS
 from nhlab.course.pages import PAGES, chosen, of_lesson
-from nhlab.view import plot
 from nhlab.view.outline import plain
 from nhlab.view.page import components
 
@@ -32,8 +31,10 @@ CHROMIUM = next(
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
 
 ROOT = Path(__file__).resolve().parents[2]
-SETTINGS = 2  # of each figure, at random
-NAMES = [*STATEMENTS, "00.3", "05.2", "sleigh"]
+<<<<<<< HEAD
+# Every page once: lessons show some of the papers' figures, too; and systems to choose from.
+LESSONS = [name for name, make in PAGES.items() if "." in name and not isinstance(make, partial)]
+NAMES = [*STATEMENTS, *LESSONS, "sleigh", "sleigh_se2", "ball"]
 # What the sources of the curves hold, row by row, after some controls were set.
 SHOWN = """([k, values]) => {
     const page = nhlab_pages[k];
@@ -47,6 +48,10 @@ SHOWN = """([k, values]) => {
         texts: view.axes.map(a => a.labels ? data(page.texts[a.diagram].data_source) : []),
     };
 }"""
+=======
+SETTINGS = 2  # of each figure, at random
+NAMES = [*STATEMENTS, "00.3", "05.2", "sleigh"]
+>>>>>>> main
 
 
 @pytest.fixture(scope="module")
@@ -94,8 +99,9 @@ def site(browser, panels, tmp_path_factory):
     return watched, at
 
 
-def settings(panel, rng):
-    """Values that the controls can take."""
+<<<<<<< HEAD
+def settings(panel, rng, ends):
+    """Values that the controls can take, at random or at the ends of sliders."""
     found = {}
     for key, c in panel.controls.items():
         if hasattr(c, "options"):
@@ -103,7 +109,8 @@ def settings(panel, rng):
             found[key] = every[rng.integers(len(every))]
         else:
             steps = round((c.max - c.min) / c.step)
-            steps = rng.integers((steps // 4 if key == "T" else steps) + 1)  # long runs take time
+            steps = steps // 4 if key == "T" else steps  # long runs take time
+            steps = rng.integers(2) * steps if ends else rng.integers(steps + 1)
             found[key] = min(c.min + int(steps) * c.step, c.max)
     return found
 
@@ -146,13 +153,16 @@ def plain_words(text):
     return re.sub(r"\d(\.\d+)?e-(09|[1-9]\d)", "tiny", re.sub("<[^>]+>", "", text))
 
 
+=======
+>>>>>>> main
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_shows_what_the_library_computes(site, panels, name):
     (watched, at), panel = site, panels[name]
     rng = np.random.default_rng([*name.encode()])
-    for _ in range(SETTINGS):
-        values = settings(panel, rng)
+<<<<<<< HEAD
+    for ends in (False, True, True):
+        values = settings(panel, rng, ends)
         got = watched.shown(at[name], values)
         assert got["values"] == values
         if name in STATEMENTS:
@@ -170,6 +180,47 @@ def test_a_page_shows_what_the_library_computes(site, panels, name):
                 assert y_got == pytest.approx(y[:count], rel=1e-9, abs=1e-9, nan_ok=True), values
         if labels:
             assert np.transpose(got["texts"][0]) == pytest.approx(np.array([x[:2] for x in labels]))
+=======
+    for _ in range(SETTINGS):
+        values = settings(panel, rng)
+        compare(watched.shown(at[name], values), panel, values, name)
+>>>>>>> main
+
+
+# Each control alone, by its widget: whether that is painted at once, and the runs are those of its
+# new value or, without runs, the curves are others.
+MOVED = """async k => {
+    const page = nhlab_pages[k], {controls, book} = page;
+    const shown = () => JSON.stringify([page.words, book.views.map(x => x.axes.map(
+        ({diagram: d}) => page.sources[d].map(([{data: {x, y}}]) => [[...x], [...y]])))]);
+    let paintings = 0;
+    for (const figure of page.figures) {
+        const view = Bokeh.index.find_one(figure), paint = view.paint;
+        view.paint = function () { paintings += !this.is_paused; return paint.call(this); };
+    }
+    const found = [];
+    for (const [j, {key, values}] of book.controls.entries()) {
+        page.reset();
+        const before = shown(), c = controls[j];
+        await null;
+        paintings = 0;
+        c.value = values ? String((Number(c.value) + 1) % values.length)
+            : c.value > (c.start + c.end) / 2 ? c.start : c.end;
+        for (let k = 0; k < 10; k++) await null;  // callbacks are promises, within the same frame
+        const asked = Object.values(page.runs).map(x => x.call.values[key] === page.values[key]);
+        found.push([key, paintings > 0, asked.length ? asked.every(x => x) : shown() !== before]);
+    }
+    return found;
+}"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_control_moves_the_page_at_once(site, panels, name):
+    (watched, at), controls = site, panels[name].controls
+    found = watched.page.evaluate(MOVED, at[name])
+    assert [key for key, *_ in found] == [*controls]
+    assert all(painted for _, painted, _ in found), found
+    assert all(changed for _, _, changed in found), found
 
 
 def test_nothing_went_wrong_nor_out_of_the_machine(site):

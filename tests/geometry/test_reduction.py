@@ -788,7 +788,7 @@ def two(rows=(vz - y * vx,), L=0, **options):
         (lambda: nh.Chaplygin(two(), fibre=[]), "must name coordinates"),
         (lambda: nh.Chaplygin(two(), fibre="x y z"), "both need a coordinate"),
         (lambda: nh.Chaplygin(two()), "name the fibre"),
-        (lambda: nh.Chaplygin("particle", fibre="z"), "not an nh.System"),
+        (lambda: nh.Chaplygin("particle", fibre="z"), "is no nh.System"),
         (lambda: nh.Chaplygin(two(L=-z), fibre="z"), "L of .* depends on the fibre coordinate z"),
         (lambda: nh.Chaplygin(two(), fibre="y"), "constraint .* depends on the fibre coordinate y"),
         (lambda: nh.Chaplygin(two(), fibre="x z"), "as many constraints as fibre velocities"),
