@@ -19,7 +19,9 @@ def numeric(arguments, expressions):
     """
     table = sp.Array(expressions)
     flat = [x for a in arguments for x in (a if isinstance(a, tuple) else (a,))]
-    f = sp.lambdify(flat, list(sp.flatten(table)), "numpy", cse=True)
+    plain = {x: sp.Dummy() for x in flat}  # a coordinate may be called sqrt
+    entries = [e.xreplace(plain) for e in sp.flatten(table)]
+    f = sp.lambdify([*plain.values()], entries, "numpy", cse=True)
 
     def values(*given):
         columns = []

@@ -2,10 +2,14 @@
 ``motion_panel``: a system that runs anew when its sliders move, and is played."""
 
 import functools
+from collections.abc import Callable
 
 import numpy as np
 
+from ..mechanics.checks import need
+from ..mechanics.system import System
 from ..methods import DLA, Reference
+from ..run.arguments import positive
 from ..run.loop import integrate
 from ..run.trajectory import Trajectory
 from . import bodies
@@ -131,6 +135,9 @@ def motion_panel(system, body, start, curve=None, *, T, h, label="", method=None
     sliders : (low, high, value) by name; those named like parameters of the system set them; and
         the ``caption`` and the ``size`` of the picture
     """
+    need(system, System, "system", "nh.System")
+    need(start, Callable, "start", "function of the sliders' values that returns (q0, v0)")
+    T, h = positive(T, False, "T"), positive(h, False)
     caption, size = sliders.pop("caption", ""), sliders.pop("size", (7.2, 5.0))
     for name, given in sliders.items():
         if name == "t" or not isinstance(given, tuple) or len(given) < 3:

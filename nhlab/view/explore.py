@@ -184,10 +184,15 @@ class Explorer:
         reading = reading_of(view, self.systems[0])
         several = len(names) > 1
         curves = [
-            Curve(name, reading, plot.look(m) | {"label": plot.label(m) * several}, title)
+            Curve(
+                name,
+                reading,
+                plot.look(m) | {"label": plot.label(m) * several},
+                title,
+                discrete=r.discrete,
+            )
             for (name, m), title in zip(names.items(), self._titles, strict=True)
         ]
-        curves = [c._replace(discrete=r.discrete) for c in curves]
         what = "ends at" if r.number == "end" else f"{view} {r.number}"
         end = "T" if r.xlabel == plot.TIME else ""
         axes = Axes(r.xlabel, r.ylabel, curves, end, plot.is_path(view))

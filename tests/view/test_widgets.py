@@ -163,11 +163,12 @@ def drawn(panel):
     return np.array(panel.picture.canvas.buffer_rgba())
 
 
-def test_refitted_axes_are_drawn_as_in_a_full_redraw_and_the_legend_is_kept(monkeypatch):
+def test_refitted_axes_are_drawn_as_in_a_full_redraw_and_words_beside_them_are_kept(monkeypatch):
     p, drawings = particle_panel(), []
-    legend = p.picture.ax.get_legend()
-    monkeypatch.setattr(legend, "draw", lambda renderer, draw=legend.draw: (
-        drawings.append(legend.get_visible()), draw(renderer)))  # fmt: skip
+    ax = p.picture.ax
+    for words in (ax.get_legend(), ax.xaxis.label, ax.yaxis.label):
+        monkeypatch.setattr(words, "draw", lambda renderer, words=words, draw=words.draw: (
+            drawings.append(words.get_visible()), draw(renderer)))  # fmt: skip
     for h in (0.21, 0.22):
         p.picture.refit()
         p.controls["h"].value = h
@@ -175,7 +176,21 @@ def test_refitted_axes_are_drawn_as_in_a_full_redraw_and_the_legend_is_kept(monk
     assert not any(drawings)
     p.picture.changed()
     np.testing.assert_array_equal(drawn(p), refitted)
-    assert any(drawings)
+    assert sum(drawings) == 3
+
+
+def test_names_of_axes_stand_beside_the_widest_label():
+    """With limits of another width, of another sign and of a power of ten."""
+    picture = nh.Picture()
+    picture.ax.set(xlabel="time", ylabel="energy")
+    for low, high in ((0, 9), (2, 8), (-9, 0), (-9, 90), (10, 90), (-0.5, 0.5), (0, 5e-9), (0, 9)):
+        picture.ax.set(xlim=(low, high), ylim=(low, high))
+        picture.rescaled()
+        picture.png()
+        once = np.array(picture.canvas.buffer_rgba())
+        picture.changed()
+        picture.png()
+        np.testing.assert_array_equal(np.array(picture.canvas.buffer_rgba()), once)
 
 
 def test_a_legend_below_a_power_of_ten_is_drawn_anew():
