@@ -1,12 +1,14 @@
 """A persistent figure whose moving parts alone are drawn anew, as PNG."""
 
 import io
+import re
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.transforms import Bbox
 from PIL import Image
 
 from . import plot
@@ -21,12 +23,14 @@ class Picture:
     """
 
     def __init__(self, size=(6.4, 4.2), rows=1, columns=1, **subplots):
+        if np.shape(size) != (2,) or min(size) <= 0:
+            raise ValueError(f"size = {size!r} must be (width, height) in inches, as (6.4, 4.2)")
         with mpl.rc_context(plot.STYLE):
             self.figure = Figure(figsize=size)
             self.axes = self.figure.subplots(rows, columns, squeeze=False, **subplots).ravel()
         self.ax, self.canvas = self.axes[0], FigureCanvasAgg(self.figure)
         self.moving, self.outside = [], False
-        self._background, self._written, self._beside_axes = None, None, []
+        self._background, self._written, self._beside = None, None, None
         self._fitted, self._ghosts = set(), None
 
     def line(self, *args, ax=None, ghost=True, **options):
@@ -44,7 +48,7 @@ class Picture:
 
     def changed(self):
         """Say that something fixed changed: labels, legend, what stands where."""
-        self._background, self._beside_axes = None, []
+        self._background = self._beside = None
 
     def rescaled(self):
         """Say that limits changed, and nothing else."""
@@ -67,33 +71,44 @@ class Picture:
 
     def _draw_background(self):
         """Draw what is fixed; the layout, which takes longer than the drawing, is computed only
-        where something else is written, and legends beside the axes are kept as they were."""
+        where something else is written, and else legends and names beside the axes are kept."""
         written, engine = [_written(ax) for ax in self.figure.axes], self.figure.get_layout_engine()
         same = written == self._written
+        keep = same and self._beside is not None
         if engine is not None and same:
             self.figure.set_layout_engine("none")
-        kept = self._beside_axes if same else []
-        for legend, _ in kept:
-            legend.set_visible(False)
+        kept = self._beside if keep else []
+        for artist, _ in kept:
+            artist.set_visible(False)
+        self._hold_names(keep)
         self.canvas.draw()
-        for legend, region in kept:
-            legend.set_visible(True)
+        for artist, region in kept:
+            artist.set_visible(True)
             self.canvas.restore_region(region)
         if engine is not None:
             self.figure.set_layout_engine(engine)
         self._background, self._written = self.canvas.copy_from_bbox(self.figure.bbox), written
-        self._beside_axes = kept or [*self._legends_beside()]
+        self._beside = kept if keep else [*self._beside_axes()]
 
-    def _legends_beside(self):
-        """Legends that touch neither axes nor what is written at them, and their regions of the
-        canvas."""
-        axes, renderer = self.figure.axes, self.canvas.get_renderer()
-        written = [axis.get_tightbbox(renderer) for ax in axes for axis in (ax.xaxis, ax.yaxis)]
-        others = [*(ax.bbox for ax in axes), *filter(None, written)]
-        for legend in filter(None, (ax.get_legend() for ax in axes)):
-            box = legend.get_window_extent()
-            if legend.get_visible() and not any(box.overlaps(other) for other in others):
-                yield legend, self.canvas.copy_from_bbox(box)
+    def _hold_names(self, keep):
+        """Let the names of the axes stand where they are, or beside the labels at the ticks: to
+        measure these takes longer than to draw them."""
+        for axis in _every_axis(self.figure):
+            axis._autolabelpos = not keep  # matplotlib has no way back from set_label_coords
+            measured = not keep or bool(axis.offsetText.get_text())  # which stands below them
+            for tick in (*axis.majorTicks, *axis.minorTicks):
+                tick.label1.set_in_layout(measured)
+
+    def _beside_axes(self):
+        """Legends and names that touch neither axes nor what is written at them, and their regions
+        of the canvas."""
+        legends = [ax.get_legend() for ax in self.figure.axes]
+        names = [axis.label for axis in _every_axis(self.figure) if axis.get_label_text()]
+        taken = [box for ax in self.figure.axes for box in _taken(ax)]
+        for artist in filter(None, [*legends, *names]):
+            box = artist.get_window_extent().padded(1)  # edges are smoothed
+            if artist.get_visible() and not any(box.overlaps(other) for other in taken):
+                yield artist, self.canvas.copy_from_bbox(box)
 
     # ---- still axes
 
@@ -166,14 +181,35 @@ def _with_palette(picture):
     return found
 
 
+def _every_axis(figure):
+    return [axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)]
+
+
+def _taken(ax):
+    """The boxes of axes, of their powers of ten, and of labels wherever along them ticks may be."""
+    yield ax.bbox
+    for k, axis in enumerate((ax.xaxis, ax.yaxis)):
+        words = [*(tick.label1 for tick in axis.get_major_ticks()), axis.offsetText]
+        words = [text for text in words if text.get_visible() and text.get_text()]
+        boxes = [text.get_window_extent() for text in words]
+        yield from boxes
+        if boxes:
+            ends, room = Bbox.union(boxes).get_points(), max(box.size[k] for box in boxes) / 2
+            ends[:, k] = ax.bbox.get_points()[:, k] + [-room, room]
+            yield Bbox(ends)
+
+
 def _written(ax):
-    """What is written on and beside axes; of the labels at the ticks, the length of the longest."""
+    """What is written on and beside axes; of the labels at the ticks the widest, its digits alike,
+    since all digits are equally wide."""
     legend = ax.get_legend()
     words = [text.get_text() for text in legend.get_texts()] if legend else []
     for axis in (ax.xaxis, ax.yaxis):
         formatter = axis.get_major_formatter()
         ticks = formatter.format_ticks(axis.get_majorticklocs())
-        words += [axis.get_label_text(), max(map(len, ticks), default=0), formatter.get_offset()]
+        alike = [re.sub(r"\d", "0", text) for text in ticks]
+        widest = max(alike, key=lambda text: (len(text), "\N{MINUS SIGN}" in text), default="")
+        words += [axis.get_label_text(), widest, formatter.get_offset()]
     return [*words, ax.get_title()]
 
 

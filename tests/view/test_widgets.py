@@ -163,11 +163,12 @@ def drawn(panel):
     return np.array(panel.picture.canvas.buffer_rgba())
 
 
-def test_refitted_axes_are_drawn_as_in_a_full_redraw_and_the_legend_is_kept(monkeypatch):
+def test_refitted_axes_are_drawn_as_in_a_full_redraw_and_words_beside_them_are_kept(monkeypatch):
     p, drawings = particle_panel(), []
-    legend = p.picture.ax.get_legend()
-    monkeypatch.setattr(legend, "draw", lambda renderer, draw=legend.draw: (
-        drawings.append(legend.get_visible()), draw(renderer)))  # fmt: skip
+    ax = p.picture.ax
+    for words in (ax.get_legend(), ax.xaxis.label, ax.yaxis.label):
+        monkeypatch.setattr(words, "draw", lambda renderer, words=words, draw=words.draw: (
+            drawings.append(words.get_visible()), draw(renderer)))  # fmt: skip
     for h in (0.21, 0.22):
         p.picture.refit()
         p.controls["h"].value = h
@@ -175,7 +176,21 @@ def test_refitted_axes_are_drawn_as_in_a_full_redraw_and_the_legend_is_kept(monk
     assert not any(drawings)
     p.picture.changed()
     np.testing.assert_array_equal(drawn(p), refitted)
-    assert any(drawings)
+    assert sum(drawings) == 3
+
+
+def test_names_of_axes_stand_beside_the_widest_label():
+    """With limits of another width, of another sign and of a power of ten."""
+    picture = nh.Picture()
+    picture.ax.set(xlabel="time", ylabel="energy")
+    for low, high in ((0, 9), (2, 8), (-9, 0), (-9, 90), (10, 90), (-0.5, 0.5), (0, 5e-9), (0, 9)):
+        picture.ax.set(xlim=(low, high), ylim=(low, high))
+        picture.rescaled()
+        picture.png()
+        once = np.array(picture.canvas.buffer_rgba())
+        picture.changed()
+        picture.png()
+        np.testing.assert_array_equal(np.array(picture.canvas.buffer_rgba()), once)
 
 
 def test_a_legend_below_a_power_of_ten_is_drawn_anew():
@@ -267,6 +282,44 @@ def test_a_front_end_can_set_nothing_but_a_value_of_the_slider(value):
 def test_what_is_no_control_is_refused_with_a_remedy(given):
     with pytest.raises(ValueError, match=r"k = .* is no control; give \(low, high, value\)"):
         nh.panel(nh.Picture(), lambda *_: {}, k=given)
+
+
+REFUSED = {"h": [9.0, 0.0, np.nan, "big", None], "rule": ["midpoint", None], "view": ["nope", 0]}
+REFUSED = [(name, x) for name, values in REFUSED.items() for x in values]
+
+
+@pytest.mark.parametrize("name, x", REFUSED, ids=[f"{name} {x}" for name, x in REFUSED])
+def test_a_control_is_set_to_nothing_it_cannot_show(name, x):
+    p = nh.explore(PARTICLE, nh.DLA(), ["energy", "x y"], steps=5, rule=True)
+    before = p.values, p.shown.value
+    with pytest.raises(
+        ValueError, match=rf"^{name} = {x!r} is no (number in \[0.01, 0.5\]|choice)"
+    ):
+        p.set(**{"view": "x y"} | {name: x})
+    assert (p.values, p.shown.value) == before
+    p.set(h=0.5 + 1e-12)
+    assert p.values["h"] == 0.5
+
+
+def test_slips_of_a_panels_own_function_are_named():
+    picture = nh.Picture()
+    with pytest.raises(ValueError, match="update = None must be a function of"):
+        nh.panel(picture, None, k=(0.0, 2.0, 1.0))
+    with pytest.raises(TypeError, match="update gave 3; it must give a dict or None"):
+        nh.panel(picture, lambda *_: 3, k=(0.0, 2.0, 1.0))
+    p = nh.panel(picture, lambda *_: {}, caption=None, k=(0, 10, 4, 2), view=["a", "b"])
+    assert p.controls["k"].step == 2
+    for name in ("t", "view"):
+        with pytest.raises(ValueError, match=rf"name = '{name}' is no slider; choose from"):
+            nh.widgets.play(p, name)
+
+
+def test_a_reading_of_the_readers_own_that_fails_is_explained_and_its_place_shown():
+    slip = {"E": lambda sol: 1 / 0, "t": lambda sol: sol.t}
+    for label, words in (("E", "division by zero"), ("t", "it must give a number")):
+        p = nh.explore(PARTICLE, nh.DLA(), steps=5, extra={label: slip[label]})
+        assert words in p.message.value and "<details>" in p.shown.value
+        assert "Traceback" in p.trace.value
 
 
 def test_a_widget_of_the_readers_own_is_taken_as_it_is():
