@@ -14,6 +14,7 @@ The first start installs requirements.txt into .venv; later ones begin at once."
 # parses on Python 3.6, so that an old Python gets a message instead of a syntax error.
 
 import contextlib
+import errno
 import hashlib
 import importlib.util
 import json
@@ -113,7 +114,8 @@ def create():
     try:
         venv.create(str(VENV), symlinks=os.name != "nt", with_pip=True, prompt="nhlab")
     except subprocess.CalledProcessError as error:
-        stop(f"{sys.executable} could not make .venv: {error.output.decode()}\n{remedy}")
+        said = error.output.decode(errors="replace")  # Windows speaks in other encodings
+        stop(f"{sys.executable} could not make .venv: {said}\n{remedy}")
 
 
 def install():
@@ -126,32 +128,76 @@ def install():
     env = dict(os.environ, PIP_USER="0")
     if subprocess.call([*pip, "-r", str(REQUIREMENTS)], cwd=str(ROOT), env=env):
         stop(
-            "pip could not install everything; its message is above.\n"
+            f"pip could not install everything; its message is above.\n{in_use()}"
             "Often the network is out of reach. Check the connection, and the proxy if there is\n"
             "one, and give the same command again: it starts with a clean environment."
         )
     STAMP.write_text(fingerprint())
 
 
+def lacks(python, name):
+    """Tell whether a Python lacks what a command needs."""
+    found = "import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, sys.argv[1:])))"
+    return subprocess.call([python, "-c", found, *EXTRAS[name]]) != 0
+
+
 def add_extra(python, name):
     """Install what one command needs, if it is missing, but not into a user's environment."""
-    found = "import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, sys.argv[1:])))"
-    if not subprocess.call([python, "-c", found, *EXTRAS[name]]):
+    if not lacks(python, name):
         return
     wanted = [python, "-m", "pip", "install", "--disable-pip-version-check", "-e", f".[{name}]"]
     if python != str(PYTHON):
         stop(f"{name} needs more packages. Install them with\n{subprocess.list2cmdline(wanted)}")
     say(f"installing what `{name}` needs into .venv")
-    if subprocess.call(wanted, cwd=str(ROOT), env=dict(os.environ, PIP_USER="0")):
-        stop("pip could not install everything; its message is above.")
+    env = dict(os.environ, PIP_USER="0")
+    with turn():
+        if lacks(python, name) and subprocess.call(wanted, cwd=str(ROOT), env=env):
+            stop("pip could not install everything; its message is above.")
 
 
-def wait_for_turn():
-    """Wait while another start is installing, and lock others out until this process ends."""
-    with contextlib.suppress(ImportError, OSError):  # Windows, some network folders have no locks
+@contextlib.contextmanager
+def turn():
+    """Wait while another start is installing; others wait for as long as this lasts."""
+    handle = None
+    with contextlib.suppress(OSError):  # some network folders have no locks
+        handle = lock()
+    try:
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)  # which is the end of the lock, as is that of the process
+
+
+def lock():
+    """Lock the project's folder; Windows can lock a part of a file only."""
+    try:
         import fcntl
+    except ImportError:
+        return lock_on_windows()
+    handle = os.open(str(ROOT), os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    return handle
 
-        fcntl.flock(os.open(str(ROOT), os.O_RDONLY), fcntl.LOCK_EX)
+
+def lock_on_windows():
+    """Lock a byte of requirements.txt: far behind its end, for nobody can read a locked one."""
+    import msvcrt
+
+    handle = os.open(str(REQUIREMENTS), os.O_RDONLY)
+    os.lseek(handle, 1 << 30, os.SEEK_SET)
+    while True:
+        try:
+            msvcrt.locking(handle, msvcrt.LK_LOCK, 1)
+            return handle
+        except OSError as error:
+            if error.errno != errno.EDEADLK:  # it gives up after ten seconds
+                raise
+
+
+def in_use():
+    """What may be wrong on Windows, where nobody can change the files of a program that runs."""
+    text = "Close JupyterLab, leave .venv (deactivate) and try again, if they were open. Else:\n"
+    return text if os.name == "nt" else ""
 
 
 def environment():
@@ -160,12 +206,12 @@ def environment():
         return sys.executable
     if not ready():
         say("installing requirements.txt into .venv; the first time takes a few minutes")
-        wait_for_turn()
         try:
-            ready() or install()
+            with turn():
+                ready() or install()
         except OSError as error:
             where = error.filename or VENV
-            stop(f"cannot write {where}: {error.strerror}.\nCopy the project to another folder.")
+            stop(f"cannot write {where}: {error.strerror}.\n{in_use()}Copy the project elsewhere.")
     return str(PYTHON)
 
 
@@ -198,7 +244,8 @@ def lab(args):
 
 def test(args):
     """Run pytest on two cores, notebooks included."""
-    workers = [] if any(re.match("-n|--numprocesses|--pdb", a) for a in args) else ["-n", "2"]
+    # One process more than cores: those that wait for a browser leave theirs to others.
+    workers = [] if any(re.match("-n|--numprocesses|--pdb", a) for a in args) else ["-n", "3"]
     # The cells of a notebook share a kernel, so a file must stay with one worker.
     nbval = ["--dist=loadfile", "--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=300"]
     return ["-m", "pytest", *workers, *nbval, *args]

@@ -1,17 +1,32 @@
-"""Generated code of the tests goes to a folder of its own, not to the reader's cache."""
+"""Generated code of the tests goes to a folder of its own, not to the reader's cache; long tests
+come first; notebooks get one more cell, which looks at their panels."""
 
 import os
 import shutil
 import tempfile
+from collections import defaultdict
+from pathlib import Path
 
+import nbformat
 import pytest
 
-# Files of few, long tests: they come first, or one of two processes is idle at the end.
-LONG = "test_browser", "test_notebooks", "test_pages", "test_site", "test_fuzz", "test_machines"
+# Files of few, long tests: they come first, or the other processes are idle at the end.
+LONG = "test_browser", "test_pages", "test_site", "test_fuzz", "test_machines"
+AFTER_RUN_ALL = Path(__file__).parent / "course/after_run_all.py"
 
 
 def pytest_collection_modifyitems(items):
-    items.sort(key=lambda item: item.path.stem not in LONG)
+    items.sort(key=lambda item: (item.path.stem not in LONG, item.path.suffix != ".ipynb"))
+    ends = {item.path: item for item in items if item.path.suffix == ".ipynb"}.values()
+    items[:] = [x for item in items for x in ((item, panels(item)) if item in ends else (item,))]
+
+
+def panels(last):
+    """One more cell of a notebook that nbval runs: what has become of its panels."""
+    call = f"import runpy; runpy.run_path({str(AFTER_RUN_ALL)!r})"
+    cell = nbformat.v4.new_code_cell(f"{call}['check']({last.path.stem!r})")
+    how = {"cell_num": last.cell_num + 1, "cell": cell, "options": defaultdict(bool)}
+    return last.from_parent(last.parent, name="Panels", **how)
 
 
 def pytest_configure(config):

@@ -19,7 +19,9 @@ def numeric(arguments, expressions):
     """
     table = sp.Array(expressions)
     flat = [x for a in arguments for x in (a if isinstance(a, tuple) else (a,))]
-    f = sp.lambdify(flat, list(sp.flatten(table)), "numpy", cse=True)
+    plain = {x: sp.Dummy() for x in flat}  # a coordinate may be called sqrt
+    entries = [e.xreplace(plain) for e in sp.flatten(table)]
+    f = sp.lambdify([*plain.values()], entries, "numpy", cse=True)
 
     def values(*given):
         columns = []
@@ -104,13 +106,17 @@ def discrete(system, method):
 
 class Geometry:
     """M, b = dL/dv at v = 0, V_q, A (holonomic rows last), g, dM/dq, dA/dq as functions of (t, q);
-    ``p`` is dL/dv as a function of (t, q, v)."""
+    p = dL/dv, L_q, the energy [E], E_q and the curl dp_j/dq_i - dp_i/dq_j of (t, q, v)."""
+
+    MOVING = "p", "L_q", "E", "E_q", "curl"
 
     def __init__(self, system):
         q, v, zeros = system.q, system.v, [sp.S.Zero] * len(system.q)
         rest = dict.fromkeys(v, 0)
         A = [gradient(c, v) for c in system.constraints]
         A += [gradient(g, q) for g in system.holonomic]
+        p = gradient(system.L, v)
+        E = sum(a * u for a, u in zip(p, v, strict=True)) - system.L
         self.t, self.q, self.v, self.values = system.t or sp.Symbol("t"), q, v, numbers(system)
         self.expressions = {
             "M": lambda: sp.hessian(system.L, v).subs(rest).tolist(),
@@ -121,11 +127,16 @@ class Geometry:
             "dM": lambda: [[gradient(e, q) for e in row] for row in self.expressions["M"]()],
             "dA": lambda: [[gradient(e, q) for e in row] for row in A],
             "A_t": lambda: [[sp.diff(e, self.t) for e in row] for row in A],
-            "p": lambda: gradient(system.L, v),
-        }
+            "p": lambda: p,
+            "L_q": lambda: gradient(system.L, q),
+            "E": lambda: [E],
+            "E_q": lambda: gradient(E, q),
+            "curl": lambda: [[sp.diff(b, x) - sp.diff(a, y) for b, y in zip(p, q, strict=True)]
+                             for a, x in zip(p, q, strict=True)],
+        }  # fmt: skip
 
     def __getattr__(self, name):
-        arguments = (self.t, self.q, self.v) if name == "p" else (self.t, self.q)
+        arguments = (self.t, self.q, self.v) if name in self.MOVING else (self.t, self.q)
         f = numeric(arguments, sp.Array(self.expressions[name]()).subs(self.values))
         setattr(self, name, f)
         return f

@@ -64,16 +64,34 @@ def composed(step):
 def substeps(sol, rows):
     """All substeps of some steps, as arrays, with the last node from the rows."""
     system, method = sol.system, sol.method
-    statement = method.program(system).statement
     start = Start(system, method, sol.q[0], sol.rows.v[0], h=sol.h0, steps=1, t0=sol.t0)
     args, found = method.arguments(system, start.shares[0].tolist()), []
     for k in rows:
-        again = careful_step(statement, sol.t[k], sol.h0, sol.rows.array[k].tolist(), args)
-        if again.ok:
-            states = [[one[s] for s in statement.carry] for one in again.substeps]
-            states.append(sol.rows.array[k + 1].tolist())
-            found += _pairs(sol, k, states)
+        states = _taken_again(sol, int(k), args)
+        if states:
+            found += _pairs(sol, k, [*states[:-1], sol.rows.array[k + 1].tolist()])
     return {name: np.array([one[name] for one in found]) for name in (found or [{}])[0]}
+
+
+def _taken_again(sol, k, args):
+    """The states of a step at its nodes by the generated substeps, to the last digit, or with
+    pivoting where the run went that way: large steps make any other digit a large change."""
+    program, factors = sol.method.program(sol.system), sol.method.factors
+    space, t, states = {}, float(sol.t[k]), [sol.rows.array[k].tolist()]
+    exec(program.text, space)
+    try:
+        for part in factors:
+            _, *new = space["substep"](t, part * sol.h0, part, *states[-1], *args)
+            states.append(new)
+            t = t + part * sol.h0
+    except (ZeroDivisionError, OverflowError, ValueError):
+        pass
+    if states[-1] == sol.rows.array[k + 1].tolist():
+        return states
+    statement = program.statement
+    again = careful_step(statement, float(sol.t[k]), sol.h0, states[0], args)
+    nodes = [[one[s] for s in statement.carry] for one in again.substeps]
+    return [*nodes, again.carry.tolist()] if again.ok else []
 
 
 def _pairs(sol, k, states):

@@ -4,6 +4,7 @@ The test files are read, not collected, so that ``-k`` and parallel runs change 
 """
 
 import ast
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -72,6 +73,12 @@ def mentions(text, x):
     return re.search(rf"(?<![\w.-]){re.escape(x)}(?![\w-]|\.\d)", text) is not None
 
 
+def sources(notebook):
+    """Its text without the outputs, most of which are pictures."""
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    return "\n".join("".join(cell["source"]) for cell in cells)
+
+
 def load():
     ledger = tomllib.loads((HERE / "ledger.toml").read_text())
     finished = ledger.pop("finished")
@@ -84,7 +91,7 @@ def test_ledger():
     for file in sorted(HERE.rglob("test_*.py")):
         for x, names in established(file.read_text(), file.name).items():
             tests.setdefault(x, []).extend(names)
-    lessons = {file.stem: file.read_text() for file in NOTEBOOKS.glob("*.ipynb")}
+    lessons = {file.stem: sources(file) for file in NOTEBOOKS.glob("*.ipynb")}
 
     for x, about in statements.items():
         told = "" if mentions(lessons.get(about["lesson"], ""), x) else ", not yet told there"

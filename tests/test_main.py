@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
+import time
 import tomllib
 import types
 import zipfile
@@ -164,17 +164,81 @@ def test_a_half_deleted_environment_is_made_again(installed, monkeypatch):
     assert launcher.VENV.exists() and not launcher.PYTHON.exists()
 
 
-def test_a_second_start_waits_for_the_first(project):
-    fcntl = pytest.importorskip("fcntl")
-    first = os.open(project, os.O_RDONLY)
-    fcntl.flock(first, fcntl.LOCK_EX)
-    second = threading.Thread(target=launcher.wait_for_turn, daemon=True)
-    second.start()
-    second.join(0.2)
-    assert second.is_alive()
-    os.close(first)
-    second.join(5)
-    assert not second.is_alive()
+# A process that has its turn until it is told to end.
+HOLD = """
+import importlib, pathlib, sys
+launcher = importlib.import_module("nhlab.__main__")
+launcher.ROOT = pathlib.Path(sys.argv[1])
+launcher.REQUIREMENTS = launcher.ROOT / "requirements.txt"
+print("asks", flush=True)
+with launcher.turn():
+    (launcher.ROOT / sys.argv[2]).touch()
+    print("has", launcher.REQUIREMENTS.read_text(), flush=True)
+    sys.stdin.read()
+"""
+# Windows's way to lock, which gives up after a while, by that of the system at hand.
+WINDOWS = """
+import errno, fcntl, os, subprocess, sys, time, types
+def locking(handle, mode, count):
+    assert os.lseek(handle, 0, os.SEEK_CUR) > os.fstat(handle).st_size  # or nobody could read it
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        time.sleep(0.01)
+        raise OSError(errno.EDEADLK, "Resource deadlock avoided")
+sys.modules["msvcrt"] = types.SimpleNamespace(locking=locking, LK_LOCK=1)
+sys.modules["fcntl"] = None
+"""
+
+
+@pytest.mark.parametrize("system", ["this one", "windows"])
+def test_a_second_start_waits_for_the_first(tmp_path, system):
+    if system == "windows":
+        pytest.importorskip("fcntl", reason="it is tested as this system")
+    (tmp_path / "requirements.txt").write_text("probe")
+    code = (WINDOWS if system == "windows" else "") + HOLD
+
+    def start(name):
+        run = [sys.executable, "-c", code, str(tmp_path), name]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        process = subprocess.Popen(run, cwd=PROJECT, **pipes)
+        assert process.stdout.readline() == "asks\n"
+        return process
+
+    first = start("first")
+    assert first.stdout.readline() == "has probe\n"
+    second = start("second")
+    time.sleep(0.3)
+    assert not (tmp_path / "second").exists()
+    first.communicate("")
+    assert second.communicate("")[0] == "has probe\n"
+    assert first.returncode == second.returncode == 0
+
+
+def test_where_there_are_no_locks_a_start_goes_on(project, monkeypatch):
+    def refuse():
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(launcher, "lock", refuse)
+    with launcher.turn():
+        pass
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script in place of Python")
+def test_two_starts_at_once_install_once(tmp_path):
+    (tmp_path / "nhlab").mkdir()
+    (tmp_path / "nhlab/__init__.py").touch()
+    shutil.copy(launcher.__file__, tmp_path / "nhlab")
+    (tmp_path / "requirements.txt").write_text("probe~=1.2\n")
+    (tmp_path / "pyproject.toml").touch()
+    python = tmp_path / ".venv/bin/python"  # whose pip takes its time
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\ncase "$*" in *install*) echo pip >> log; sleep 0.5;; esac\n')
+    python.chmod(0o755)
+    run = [sys.executable, "-m", "nhlab", "run", "-c", "1"]
+    starts = [subprocess.Popen(run, cwd=tmp_path, stdout=subprocess.DEVNULL) for _ in range(2)]
+    assert [x.wait(60) for x in starts] == [0, 0]
+    assert (tmp_path / "log").read_text() == "pip\n"
 
 
 # Messages
@@ -237,6 +301,12 @@ def test_folder_that_cannot_be_written(project, monkeypatch):
     monkeypatch.setattr(Path, "mkdir", refuse)
     text = message(launcher.environment)
     assert f"cannot write {launcher.VENV}: Permission denied" in text
+
+
+def test_on_windows_files_may_be_in_use(monkeypatch):
+    assert launcher.in_use() == ""
+    monkeypatch.setattr(os, "name", "nt")
+    assert "Close JupyterLab" in launcher.in_use()
 
 
 def test_interrupt(project, monkeypatch):
@@ -410,15 +480,16 @@ def test_app_shows_a_lesson_by_its_number(project):
 def lacks(project, monkeypatch):
     """A Python that lacks what a command needs; the calls it gets are kept."""
     calls = []
-    monkeypatch.setattr(subprocess, "call", lambda c, **options: calls.append(c) or len(calls) == 1)
+    monkeypatch.setattr(subprocess, "call", lambda c, **options: calls.append(c) or "-c" in c)
     return calls
 
 
 def test_what_a_command_needs_is_added_to_the_environment_of_the_project(lacks, capsys):
     launcher.add_extra(str(launcher.PYTHON), "site")
     assert lacks[0][3:] == launcher.EXTRAS["site"]
-    assert lacks[1][:4] == [str(launcher.PYTHON), "-m", "pip", "install"]
-    assert lacks[1][-2:] == ["-e", ".[site]"]
+    assert lacks[1] == lacks[0]  # another start may have installed it in the meantime
+    assert lacks[2][:4] == [str(launcher.PYTHON), "-m", "pip", "install"]
+    assert lacks[2][-2:] == ["-e", ".[site]"]
     assert "installing what `site` needs" in capsys.readouterr().out
 
 
@@ -446,9 +517,9 @@ def test_ctrl_c_is_left_to_the_child():
     assert launcher.wait_for(types.SimpleNamespace(wait=wait)) == 7
 
 
-def test_test_uses_two_workers_unless_told_otherwise():
+def test_test_uses_three_workers_unless_told_otherwise():
     args = launcher.test(["-k", "dla"])
-    assert args[:4] == ["-m", "pytest", "-n", "2"] and args[-2:] == ["-k", "dla"]
+    assert args[:4] == ["-m", "pytest", "-n", "3"] and args[-2:] == ["-k", "dla"]
     # A notebook stays with one worker.
     assert {"--dist=loadfile", "--nbval-lax", "--nbval-current-env"} <= set(args)
     for given in ["-n4"], ["-n", "0"], ["--numprocesses=1"], ["--pdb"]:

@@ -28,13 +28,14 @@ def step_of_arrays(text, file):
 def _held(lines):
     """The lines with ``hold_`` in the loops that end with ``ok = ...; if all_(ok): break``."""
     found, known = [], set()
-    for line in lines:
+    for k, line in enumerate(lines):
         if not (isinstance(line, ast.For) and "all_(" in ast.unparse(line.body[-1])):
             found.append(line)
             known |= _assigned([line])
             continue
-        unknowns = ", ".join(sorted(known & _assigned(line.body)))
         ok, tests = line.body[-2].targets[0].id, ast.unparse(line.body[-2].value)
+        kept = (known | _used(lines[k + 1 :])) & _assigned(line.body) - {ok}
+        unknowns = ", ".join(sorted(kept))
         line.body[-2:-1] = _parsed(f"{ok}, kept_ = hold_({ok}, {tests}, kept_, ({unknowns},))")
         found += [*_parsed(f"{ok} = kept_ = None"), line, *_parsed(f"({unknowns},) = kept_")]
     return found
@@ -45,6 +46,16 @@ def hold(ok, now, kept, values):
     if ok is None:
         return now, values
     return ok | now, tuple(np.where(ok, a, b) for a, b in zip(kept, values, strict=True))
+
+
+def _used(lines):
+    """The names whose values the lines need."""
+    found, assigned = set(), set()
+    for line in lines:
+        names = (x for x in ast.walk(line) if isinstance(x, ast.Name))
+        found |= {x.id for x in names if isinstance(x.ctx, ast.Load)} - assigned
+        assigned |= _assigned([line])
+    return found
 
 
 def _assigned(lines):

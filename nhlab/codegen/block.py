@@ -10,6 +10,8 @@ import sympy as sp
 from .derivatives import needed
 from .statement import dummy
 
+LOSS = 1e6  # of a pivot by elimination, the most that is taken
+
 
 class Block:
     """Pairs (symbol, expression): ``before`` a loop or, if they move with its unknowns, ``inside``.
@@ -20,7 +22,7 @@ class Block:
     def __init__(self):
         self.before, self.inside = [], []
         self.moving, self.current = set(), set()
-        self.positive = []  # pivots that must be: a positive definite matrix has no others
+        self.pivots, self.expected = [], []  # those that must be finite; what must hold of others
         self._known, self._known_inside, self._still = {}, {}, {}
 
     def enter(self, unknowns):
@@ -134,22 +136,25 @@ class Block:
         The pivots are chosen here, once: the diagonal where it survives h -> 0 (``strong``), as
         it does for a positive definite M, otherwise another row.  Should such a pivot vanish on
         the way, the step does not converge and is taken again with pivoting (careful.py).  What
-        is solved ``once``, without iteration, would not notice: it asks for ``positive`` pivots.
+        is solved ``once``, without iteration, would not notice: what must hold of its pivots, which
+        are those of a positive definite M and of A M^-1 A^T, is ``expected``.
         """
         n, inverse = len(r), []
         J, r, strong = [list(row) for row in J], list(r), [list(row) for row in strong]
         own = [once and n > 2 and strong[k][k] for k in range(n)]  # two rows need no order
+        before = [J[k][k] if own[k] else 0 for k in range(n)]
         for k in range(n):
+            if k == sum(own) > 0 and not any(own[k:]):  # the rows of M are done; next -A M^-1 A^T
+                before[k:] = [J[i][i] for i in range(k, n)]
             if k == n - 2 and all(J[i][j] != 0 for i in (k, k + 1) for j in (k, k + 1)):
                 break
             rows = [i for i in range(k, n) if strong[i][k]] or [i for i in range(k, n) if J[i][k]]
             if not rows:
                 return [sp.nan] * n  # singular everywhere: no step converges, careful.py says why
             i = k if k in rows else rows[0]
-            for table in (J, r, strong, own):
+            for table in (J, r, strong, own, before):
                 table[k], table[i] = table[i], table[k]
-            self._expect(J[k][k], own[k])
-            inverse.append(self.atom(1 / J[k][k], "w"))
+            inverse.append(self._inverse(J[k][k], before[k], own[k]))
             for i in range(k + 1, n):
                 if J[i][k] == 0:
                     continue
@@ -161,23 +166,35 @@ class Block:
                 r[i] = self.atom(r[i] - factor * r[k], "r")
         d, done = [None] * n, len(inverse)
         if done < n:
-            self._expect(J[done][done], own[done])
-            d[done:] = self._cramer([row[done:] for row in J[done:]], r[done:], all(own[done:]))
+            self._expect(J[done][done], before[done], own[done])
+            last = before[-1] if own[-1] == own[-2] else 0
+            d[done:] = self._cramer([row[done:] for row in J[done:]], r[done:], last)
         for k in reversed(range(done)):
             rest = r[k] - sum(J[k][j] * d[j] for j in range(k + 1, n))
             d[k] = self.atom(rest * inverse[k], "d")
         return d
 
-    def _expect(self, pivot, positive):
-        if positive and not pivot.is_positive:
-            self.positive.append(pivot)
+    def _inverse(self, pivot, before, positive):
+        if not self._expect(pivot, before, positive):
+            self.pivots.append(pivot)
+        return self.atom(1 / pivot, "w")
 
-    def _cramer(self, J, r, positive):
+    def _expect(self, pivot, before, positive):
+        """A pivot has its sign and, which is what True says, elimination has left digits of it; it
+        is not larger than ``before``, so that of two infinities this is not true."""
+        if positive and pivot == before:
+            self.expected += [] if pivot.is_positive else [sp.Gt(pivot, 0, evaluate=False)]
+        if before in (0, pivot):
+            return False
+        kind = sp.Gt if positive else sp.Lt
+        self.expected.append(kind(LOSS * pivot, before, evaluate=False))
+        return True
+
+    def _cramer(self, J, r, before):
         """The last two unknowns: one division, not two in turn."""
         (a, b), (c, e) = J
         determinant = self.atom(a * e - b * c, "j")
-        self._expect(determinant, positive)
-        w = self.atom(1 / determinant, "w")
+        w = self._inverse(determinant, a * before, before != 0)  # a times the last pivot
         return [
             self.atom((r[0] * e - r[1] * b) * w, "d"),
             self.atom((r[1] * a - r[0] * c) * w, "d"),

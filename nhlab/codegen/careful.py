@@ -15,7 +15,7 @@ import sympy as sp
 
 from .derivatives import jacobian
 from .evaluate import Function
-from .statement import MAXITER, TOLERANCE
+from .statement import LATE_TOLERANCE, MAXITER, TOLERANCE, TRUSTED
 
 EPS = np.finfo(float).eps
 
@@ -108,7 +108,7 @@ def _solve(stage, let, known, result):
     guess, system, sizes = _prepared(stage, let, tuple(known))
     tolerance = 0.3 if stage.predictor else TOLERANCE  # a guess need not be better
     x = guess(*known.values())
-    for _ in range(MAXITER):
+    for turn in range(MAXITER):
         values = system(*known.values(), *x)
         r, J = values[:n], values[n:].reshape(n, n)
         result.residual = float(np.abs(r).sum())
@@ -124,7 +124,8 @@ def _solve(stage, let, known, result):
         x = x - d
         size, weight = np.split(sizes(*known.values(), *x), 2)
         speed = size[weight != 0].sum()
-        near = tolerance * (size + weight * speed)
+        late = turn >= TRUSTED and not stage.predictor
+        near = (LATE_TOLERANCE if late else tolerance) * (size + weight * speed)
         if not np.all(np.abs(d) <= near):
             lost = _round_off(system, J, r, [*known.values(), *(x + d)])
             most = tolerance * np.where(weight == 0, size, speed)

@@ -15,15 +15,18 @@ import sympy as sp
 
 from .block import Block
 from .derivatives import dot, jacobian, needed, total
-from .statement import TOLERANCE, dummy
+from .statement import dummy
 
 
 @dataclass
 class Newton:
-    """Repeat ``body`` until all ``tests`` hold, at most MAXITER times; ``ok`` says if they did."""
+    """Repeat ``body`` until all ``tests`` hold, at most MAXITER times; ``ok`` says if they did.
+
+    ``tolerance`` stands for TOLERANCE, or for that of late iterations."""
 
     body: list
     tests: list
+    tolerance: sp.Symbol
     ok: sp.Symbol = field(default_factory=lambda: dummy("ok"))
 
 
@@ -45,7 +48,10 @@ def plan(statement):
     if statement.definite:
         stages = [part for stage in stages for part in split(stage, statement.let)]
     for stage in stages:
+        count = len(block.pivots)
         solved, tests, found = _solved(block, stage, statement)
+        if stage.predictor:  # only a guess
+            del block.pivots[count:]
         lines += solved
         conditions += tests
         results += found
@@ -59,25 +65,27 @@ def plan(statement):
         later = statement.t + new_h  # a step may be lost beside t
         conditions.append(sp.Gt(later, statement.t, evaluate=False))
     lines += block.before
-    conditions += positive(block.positive, lines, statement.args)
+    conditions += changing(block.expected, lines, statement.args)
     given = {*statement.carry, *statement.args, statement.t, statement.h, statement.part}
-    conditions += finite([*update, new_h, *results], lines, given)
+    still = (*statement.args, *(() if statement.new_h is not None else (statement.h,)))
+    pivots = changing(block.pivots, lines, still)  # of an infinite one r/pivot is 0
+    conditions += finite([e for e in block.pivots if e not in pivots], lines, {*still})
+    conditions += finite([*update, new_h, *results, *pivots], lines, given)
     return Plan(lines, conditions, update, new_h)
 
 
 # ---------------------------------------------------------------------------- what must hold
 
 
-def positive(pivots, lines, args):
-    """The conditions that pivots are positive; those of the arguments alone are known to be."""
+def changing(expressions, lines, args):
+    """Those that do not depend on the arguments alone, and need a look in every step."""
     known = set(args)
     for x in lines:
         if isinstance(x, Newton):
             known -= {s for s, _ in x.body}
         elif x[1].free_symbols <= known:
             known.add(x[0])
-    moving = (e for e in dict.fromkeys(pivots) if not e.free_symbols <= known)
-    return [sp.Gt(e, 0, evaluate=False) for e in moving]
+    return [e for e in dict.fromkeys(expressions) if not e.free_symbols <= known]
 
 
 def finite(values, lines, given):
@@ -223,16 +231,17 @@ def _solved(block, stage, statement):
     correct = [(u, u - d[k]) for k, u in enumerate(stage.unknowns)]
     if stage.predictor:
         return [*block.before, *start, *block.inside, *correct], [], []
-    sizes, limits = _limits(stage)
+    tolerance = dummy("small")
+    sizes, limits = _limits(stage, tolerance)
     tests = [sp.Le(sp.Abs(d[k]), limit, evaluate=False) for k, limit in limits.items() if curved[k]]
-    loop = Newton([*block.inside, *correct, *sizes], tests)
+    loop = Newton([*block.inside, *correct, *sizes], tests, tolerance)
     return [*block.before, *start, loop], [loop.ok], [*stage.unknowns]
 
 
-def _limits(stage):
+def _limits(stage, tolerance):
     """Lines for the sizes of the unknowns, and by index what their corrections must not exceed."""
     sizes = {k: e for k, e in enumerate(stage.sizes) if e is not None}
-    lines = {k: (dummy("near"), TOLERANCE * sp.Abs(e)) for k, e in sizes.items()}
+    lines = {k: (dummy("near"), tolerance * sp.Abs(e)) for k, e in sizes.items()}
     limits, speed = {k: near for k, (near, _) in lines.items()}, dummy("near_all")
     kind = [k for k in lines if stage.weights[k] != 0]
     if len(kind) < 2:  # they would be the one once more

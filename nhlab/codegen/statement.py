@@ -7,8 +7,11 @@ from functools import partial
 
 import sympy as sp
 
-MAXITER = 8  # more would only help Newton to find a far, wrong root
+MAXITER = 9  # more would only help Newton to find a far, wrong root
 TOLERANCE = 1e-8  # on the last correction: the error left after it is its square, round-off
+# In the iterations after TRUSTED: Newton has gone a long way, and a small correction that follows
+# a large one may be chance; the one after it is round-off.
+TRUSTED, LATE_TOLERANCE = 6, 1e-12
 dummy = partial(sp.Dummy, real=True)  # a symbol that clashes with none of the reader's
 
 
@@ -16,7 +19,8 @@ dummy = partial(sp.Dummy, real=True)  # a symbol that clashes with none of the r
 class Stage:
     """Solve ``equations = 0`` for ``unknowns`` by Newton's method, starting from ``guess``.
 
-    Newton stops when each correction d has |d| <= TOLERANCE (|size| + weight * speed).  The
+    Newton stops when each correction d has |d| <= TOLERANCE (|size| + weight * speed), and late
+    with a smaller one.  The
     ``sizes`` are the unknowns themselves, if not given; None leaves out an unknown that enters
     linearly and is right as soon as the others are.  The speed is the sum of all |size|, except
     those of weight 0, which are of another kind.  So a correction is small beside what was found,

@@ -12,7 +12,7 @@ from collections import Counter
 
 from .generate import Newton, plan
 from .printing import HALF_ANGLE, MATH, PRELUDE, Names, assignments, at_once, conjunction, listing
-from .statement import MAXITER, dummy
+from .statement import LATE_TOLERANCE, MAXITER, TOLERANCE, TRUSTED, dummy
 
 
 def generate(statement):
@@ -85,11 +85,15 @@ class Text:
         return [*lines, *assignments(pairs, names)]
 
     def _newton(self, item, names):
-        turns = tuple(range(MAXITER)) if names.scalar else f"range({MAXITER})"
-        body, ok = assignments(item.body, names), names[item.ok]
+        body, ok, small = assignments(item.body, names), names[item.ok], names[item.tolerance]
+        late, turn = MAXITER - TRUSTED, names[dummy("turn")]
+        head = f"for {small} in {(TOLERANCE,) * TRUSTED + (LATE_TOLERANCE,) * late}:"
+        if not names.scalar:
+            head = f"for {turn} in range({MAXITER}):"
+            body.insert(0, f"{small} = where({turn} < {TRUSTED}, {TOLERANCE}, {LATE_TOLERANCE})")
         body.append(f"{ok} = {conjunction(item.tests, names)}")
         body += [f"if {ok}:" if names.scalar else f"if all_({ok}):", "    break"]
-        return [f"for _ in {turns}:", *(f"    {line}" for line in body)]
+        return [head, *(f"    {line}" for line in body)]
 
     def _called(self):
         new = f"{', '.join(['_', 'h', *self.carry])} = new"
@@ -138,17 +142,22 @@ class Text:
     def _inlined(self):
         """The lines that depend on the arguments alone, and the others with the end of a step."""
         p, names = self.plan, Names(scalar=True, same=self.names)
-        constant, repeat = self._constants()
-        lines, ok = self._lines(repeat, names), conjunction(p.conditions, names)
+        constant, repeat, known = self._constants()
+        fixed = [c for c in p.conditions if c.free_symbols <= known]
+        rest = [c for c in p.conditions if c not in fixed]
+        lines, ok = self._lines(repeat, names), conjunction(rest, names)
         if ok:
             lines += [f"if not ({ok}):", "    break"]
         pairs = list(zip(self.statement.carry, p.update, strict=True))
         if self.variable:
             pairs.append((self.statement.h, p.new_h))
-        return assignments(constant, names), [*lines, *at_once(list(in_turn(pairs)), names)]
+        before = assignments(constant, names)
+        if fixed:
+            before.append(f"stop = stop if {conjunction(fixed, names)} else n")
+        return before, [*lines, *at_once(list(in_turn(pairs)), names)]
 
     def _constants(self):
-        """The plan's lines that need only the arguments, and all others."""
+        """The plan's lines that need only the arguments, all others, and what is known before."""
         known = {*self.statement.args} - {*self.statement.inputs}
         known |= set() if self.variable else {self.statement.h}
         body = [x for line in self.plan.lines if isinstance(line, Newton) for x in line.body]
@@ -162,7 +171,7 @@ class Text:
                 constant.append(line)
             else:
                 others.append(line)
-        return constant, others
+        return constant, others, known
 
 
 def in_turn(pairs):

@@ -1,15 +1,15 @@
 """Exercises of the lessons: ``nh.check("02.1", answer)`` says whether an answer is right.
 
 Each ``lessons/lesson_NN.py`` has a function for each exercise, ``exercise_1``, ``exercise_2``, ...
-It returns a hint for a wrong answer; its docstring is said to a right one. ``takes`` and
-``some_of`` say what form the answer has. The truth is computed, not stored.  Hints to ask for and
-the solution are in ``solutions/NN.md``; ``nh.hint`` and ``nh.solution`` show them.
+It returns a hint for a wrong answer.  ``takes`` and ``some_of`` say what form the answer has.  The
+truth is computed, not stored.  Hints to ask for, the solution and what is said to a right answer
+are in ``solutions/NN.md``; ``nh.hint`` and ``nh.solution`` show them.
 """
 
 import html
 import re
 from collections import Counter
-from functools import cache, wraps
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -65,14 +65,24 @@ class Verdict(Said):
         return data if self.right else buttons(self)._repr_mimebundle_(**kwargs) | data
 
 
-def exercise(name):
-    """The function of exercise "02.1"."""
+def function(kind, name):
+    """The function of exercise or prediction "02.1" in its lesson."""
     lesson, _, number = str(name).partition(".")
     try:
         module = import_module(f".lessons.lesson_{lesson}", __package__)
-        return getattr(module, f"exercise_{number}")
+        return getattr(module, f"{kind}_{number}")
     except (ModuleNotFoundError, AttributeError):
-        raise ValueError(f"there is no exercise {name!r}; write it as '02.1'") from None
+        raise ValueError(f"there is no {kind} {name!r}; write it as '02.1'") from None
+
+
+exercise = partial(function, "exercise")
+
+
+def section(folder, name):
+    """The text about "02.1": below the heading 1 of the file 02.md."""
+    lesson, _, number = name.partition(".")
+    text = (folder / f"{lesson}.md").read_text(encoding="utf-8")
+    return re.search(rf"^## {number}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)[1].strip()
 
 
 def unfinished(answer):
@@ -92,7 +102,7 @@ def check(name, answer=...):
     except Exception as error:  # an answer may be any object, also a function that fails
         return Verdict(name, "wrong", f"Your answer raised {type(error).__name__}: {error}")
     if hint is None:
-        return Verdict(name, "right", " ".join((test.__doc__ or "").split()))
+        return Verdict(name, "right", why(name))
     return Verdict(name, "wrong", re.sub(r"\n {4,}", " ", hint))  # the source's line breaks
 
 
@@ -101,15 +111,21 @@ def check(name, answer=...):
 tries, seen = Counter(), Counter()  # answers given, and hints shown, for each exercise
 
 
-@cache
+def parts(name):
+    """The texts before, in and after the code of a solution, as ``solutions/NN.md`` has them."""
+    exercise(name)  # which says so if there is none
+    return re.split(r"\n*^```(?:python)?\n", section(SOLUTIONS, name), flags=re.MULTILINE)
+
+
 def written(name):
-    """The hints and the code of the solution, as ``solutions/NN.md`` has them."""
-    exercise(name)
-    lesson, _, number = name.partition(".")
-    text = (SOLUTIONS / f"{lesson}.md").read_text(encoding="utf-8")
-    part = re.search(rf"^## {number}$(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)[1]
-    code = re.search(r"^```python\n(.*?)^```", part, re.MULTILINE | re.DOTALL)[1]
-    return re.findall(r"^- (.*)$", part, re.MULTILINE), code.strip()
+    """The hints and the code of the solution."""
+    hints, code, _ = parts(name)
+    return re.findall(r"^- (.*)$", hints, re.MULTILINE), code
+
+
+def why(name):
+    """What is said to a right answer."""
+    return " ".join(parts(name)[2].split())
 
 
 def hint(name):
@@ -129,8 +145,8 @@ def solution(name, anyway=False):
             f'Try it first: give an answer to nh.check("{name}", ...), or ask nh.hint("{name}"). '
             f'In a hurry? nh.solution("{name}", anyway=True)'
         )
-    why = " ".join((exercise(name).__doc__ or "").split())
-    return Said(f"A solution of {name}. {why}", f'{code}\nnh.check("{name}", answer)')
+
+    return Said(f"A solution of {name}. {why(name)}", f'{code}\nnh.check("{name}", answer)')
 
 
 def buttons(verdict):
@@ -160,9 +176,16 @@ def near(answer, truth, rtol=1e-2):
     return answer.shape == truth.shape and bool(np.allclose(answer, truth, rtol=rtol, atol=1e-12))
 
 
+def told(answer, truth, mistakes, otherwise, rtol=1e-2):
+    """None for the truth, else the sentence for the mistake, of pairs (wrong, sentence), made."""
+    if near(answer, truth, rtol):
+        return None
+    return next((said for wrong, said in mistakes if near(answer, wrong, rtol)), otherwise)
+
+
 def takes(form, otherwise):
     """The exercise takes an answer for which ``form`` is true; any other is told ``otherwise``."""
-    return lambda e: wraps(e)(lambda answer: e(answer) if form(answer) else otherwise)
+    return lambda e: lambda answer: e(answer) if form(answer) else otherwise
 
 
 def sized(*size):
@@ -184,4 +207,4 @@ def some_of(names, example, missing, unknown="{} is not in the list; choose from
             return hints[name]
         return missing.format(len(truth - set(answer))) if truth != set(answer) else None
 
-    return lambda e: wraps(e)(lambda answer: whole(e, answer))
+    return lambda e: partial(whole, e)

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ..mechanics import catalogue as systems
+from ..mechanics.checks import one_of
 from ..methods import DLA, RK4, Projector, Reference
 from ..run.loop import integrate
 from ..view import plot
@@ -367,9 +368,7 @@ def paper_figure(name):
 
     The keys of ``panel.controls`` are h, alpha, rule, T, q0.<name>, v0.<name>, par.<name>.
     """
-    if name not in [*STATEMENTS]:  # which may be compared with anything
-        raise ValueError(f"name = {name!r} is no figure; choose one of {list(STATEMENTS)}")
-    return live.panel(STATEMENTS[name])
+    return live.panel(STATEMENTS[one_of(name, STATEMENTS, "name")])
 
 
 def main():

@@ -1,5 +1,7 @@
 """What the lessons share: a board on which a function of the controls draws."""
 
+from functools import wraps
+
 import numpy as np
 from matplotlib.patches import FancyArrowPatch
 
@@ -112,6 +114,24 @@ def new_board(*args, **options):
     """A Board and its axes."""
     board = Board(*args, **options)
     return board, *board.axes
+
+
+def drawn(width, height, columns=1):
+    """A picture that stands still: the function draws on the axes it is given first.
+
+    The alternative text is what it returns, or else its docstring.
+    """
+
+    def made(draw):
+        @wraps(draw)
+        def picture(*args, **options):
+            fig, axes = plot.new(1, columns, size=(width, height))
+            said = draw(*np.atleast_1d(axes), *args, **options)
+            return plot.show(fig, said or " ".join(draw.__doc__.split()))
+
+        return picture
+
+    return made
 
 
 def frame(ax, xlabel, ylabel, xlim=None, ylim=None, **more):

@@ -1,14 +1,15 @@
 """Predictions: a question, the reader's answer, and only then the picture that decides.
 
-Each ``lessons/lesson_NN.py`` has a function for each prediction, ``prediction_1``, ..., under
-``asks``: it measures the answer, and its docstring is what there is to notice.
+``predictions/NN.md`` has the question, the choices (or the unit of a number, or the axes of a
+sketch) and what there is to notice.  ``lessons/lesson_NN.py`` has a function for each prediction,
+``prediction_1``, ..., which measures: it returns the truth (the first words of a choice, a number,
+or the curve's x and y) and the numbers for the text, where ``<name:.2f>`` stands for one of them.
 """
 
 import base64
 import html
 import re
-from functools import partial
-from importlib import import_module
+from pathlib import Path
 
 import ipywidgets as w
 import numpy as np
@@ -16,7 +17,9 @@ from IPython.display import Markdown
 
 from ..view.panel import RUN, Panel
 from ..view.picture import Picture
+from .exercises import function, section
 
+PREDICTIONS = Path(__file__).parent / "predictions"
 WIDE = {"width": "max-content", "max_width": "100%"}
 PLATE = {"width": "640px", "max_width": "100%"}
 FRAME = '<div style="border-left:4px solid {};padding:.3em .8em;max-width:60em">{}</div>'
@@ -31,25 +34,33 @@ def covers(on):
     covered = bool(on)
 
 
-def asks(question, *choices, number=None, sketch=None):
-    """What a prediction asks, and how it is answered: by one of the choices, a ``number`` (its
-    unit), or a curve, ``sketch`` = (xlabel, ylabel, xlim, ylim).
-
-    The function returns the truth (a choice, a number, or the curve's x and y) and the numbers for
-    its docstring, in which ``<name:.2f>`` stands for one of them.
-    """
-
-    def stated(measure):
-        form = Sketch(*sketch) if sketch else Number(number) if number is not None else None
-        return partial(Prediction, question, form or Choice(choices), measure)
-
-    return stated
+def form_of(text):
+    """How a prediction is answered, as the text below its question says."""
+    kind, _, rest = text.partition(": ")
+    if kind == "number":
+        return Number(rest)
+    if kind == "sketch":
+        xlabel, ylabel, *limits = rest.split(" | ")
+        return Sketch(xlabel, ylabel, *(tuple(map(float, x.split())) for x in limits))
+    return Choice(text.removeprefix("- ").split("\n- "))
 
 
 # ---------------------------------------------------------------------------- ways to answer
 
 
-class Choice:
+class Form:
+    """A way to answer."""
+
+    def options(self):
+        """The choices, as Markdown."""
+        return ""
+
+    def meant(self, truth):
+        """The truth as the form has it."""
+        return truth
+
+
+class Choice(Form):
     """One of several sentences."""
 
     def __init__(self, choices):
@@ -63,16 +74,23 @@ class Choice:
     def options(self):
         return "".join(f"\n- {x}" for x in self.choices)
 
+    def meant(self, truth):
+        """The one choice that begins with these words."""
+        if truth in self.choices:
+            return truth
+        found = [x for x in self.choices if x.startswith(truth)]
+        if len(found) != 1:
+            raise ValueError(f"the truth {truth!r} is not one of the choices {self.choices}")
+        return found[0]
+
     def right(self, said, truth):
-        if truth not in self.choices:
-            raise ValueError(f"the truth {truth!r} is none of the choices {self.choices}")
         return said == truth
 
     def text(self, value):
         return value
 
 
-class Number:
+class Number(Form):
     """A number, right within a quarter."""
 
     def __init__(self, unit):
@@ -83,9 +101,6 @@ class Number:
         box.observe(lambda _: ready(), "value")
         return box, lambda: box.value
 
-    def options(self):
-        return ""
-
     def right(self, said, truth):
         return bool(abs(said - truth) <= 0.25 * abs(truth))
 
@@ -93,7 +108,7 @@ class Number:
         return f"{value:.3g} {self.unit}".strip()
 
 
-class Sketch:
+class Sketch(Form):
     """A curve through seven points that sliders move; right if it follows the true one."""
 
     def __init__(self, xlabel, ylabel, xlim, ylim):
@@ -136,9 +151,6 @@ class Sketch:
         below = {"justify_content": "space-between", "padding": "0 0 0 20px", **PLATE}
         return w.VBox([image, w.HBox(sliders, layout=below)]), lambda: [s.value for s in sliders]
 
-    def options(self):
-        return ""
-
     def right(self, said, truth):
         return bool(np.abs(np.interp(self.x, *truth) - said).max() <= self.near)
 
@@ -152,17 +164,18 @@ class Sketch:
 class Prediction(w.VBox):
     """The question; after an answer, or on demand, also the truth, the picture and the notice."""
 
-    def __init__(self, question, form, measure, name, what):
-        self.question, self.form, self.name, self.what = question, form, name, what
+    def __init__(self, text, measure, name, what):
+        self.question, form, notice = text.split("\n\n", 2)
+        self.form, self.name, self.what = form_of(form), name, what
         self.right, self.made = None, False
         truth, numbers = measure()
-        self.truth, self.notice = truth, noticed(measure.__doc__, numbers)
-        box, self.said = form.widget(lambda: setattr(self.commit, "disabled", False))
+        self.truth, self.notice = self.form.meant(truth), noticed(notice, numbers)
+        box, self.said = self.form.widget(lambda: setattr(self.commit, "disabled", False))
         self.commit = w.Button(description="Commit", disabled=True, button_style="primary")
         self.commit.on_click(lambda _: self.answer(self.said()))
         show = w.Button(description="Just show me")
         show.on_click(lambda _: self.answer(None))
-        asked = w.HTMLMath(FRAME.format(COLOURS[None], f"<b>{question}</b>"))
+        asked = w.HTMLMath(FRAME.format(COLOURS[None], f"<b>{self.question}</b>"))
         super().__init__([asked, box, w.HBox([self.commit, show])])
         made[name] = self
         if not covered:
@@ -216,7 +229,7 @@ def _held(what):
 
 
 def noticed(text, numbers):
-    """A docstring with the numbers in their places, and without the source's line breaks."""
+    """A text with the numbers in their places, and without its line breaks."""
 
     def put(found):
         name, form = found.groups()
@@ -229,13 +242,13 @@ def noticed(text, numbers):
 def predict(name, what):
     """Ask prediction "02.1" of a lesson; ``what`` is the panel or picture it is about, which is
     shown when the reader has answered."""
-    lesson, _, number = str(name).partition(".")
-    try:
-        module = import_module(f".lessons.lesson_{lesson}", __package__)
-        ask = getattr(module, f"prediction_{number}")
-    except (ModuleNotFoundError, AttributeError):
-        raise ValueError(f"there is no prediction {name!r}; write it as '02.1'") from None
-    return ask(name, what)
+    measure = function("prediction", name)
+    return Prediction(section(PREDICTIONS, name), measure, name, what)
+
+
+def either(first, second, *words):
+    """Of the words for both, the first alone, the second alone, and neither: the true ones."""
+    return words[2 * (not first) + (not second)]
 
 
 class Predictions(w.HTML):

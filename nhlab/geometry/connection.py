@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..codegen.derivatives import dot
+from ..mechanics.checks import read_array
 from ..methods import RDLA
 
 
@@ -22,13 +23,9 @@ class Translations:
 
     def element(self, g, name="g"):
         """g as an array, shape (..., m)."""
-        g = np.asarray(g, float)
-        if g.ndim == 0 or g.shape[-1] != len(self.coordinates):
-            raise ValueError(
-                f"{name} has shape {g.shape}; its last axis must have length "
-                f"{len(self.coordinates)}, one entry for each of {self.coordinates}"
-            )
-        return g
+        m = len(self.coordinates)
+        expected = f"its last axis must have length {m}, one entry for each of {self.coordinates}"
+        return read_array(g, name, (m,), expected)
 
     def bracket(self, x, y):
         return [0] * len(x)
@@ -163,14 +160,19 @@ class DiscreteConnection:
         return self.bundle.group.element(s0, "s0")
 
 
+def names_of(given):
+    """Names from "x y", from symbols or from a list."""
+    given = given.replace(",", " ").split() if isinstance(given, str) else given
+    return [getattr(x, "name", x) for x in np.atleast_1d(np.array(given, object))]
+
+
 def _split(system, base, fibre):
     """The places of base and fibre coordinates in system.q."""
     names, parts = [s.name for s in system.q], {}
     for what, given in (("base", base), ("fibre", fibre)):
         if given is None:
             continue
-        given = given.replace(",", " ").split() if isinstance(given, str) else given
-        given = [getattr(x, "name", x) for x in np.atleast_1d(np.array(given, object))]
+        given = names_of(given)
         if not given or any(x not in names for x in given):
             raise ValueError(f"{what} = {given} must name coordinates of {system!r}: {names}")
         if len(set(given)) < len(given):

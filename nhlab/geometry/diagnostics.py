@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,11 +11,15 @@ import numpy as np
 from ..codegen.careful import careful_step
 from ..codegen.derivatives import jacobian
 from ..codegen.evaluate import Function
+from ..mechanics.checks import need, one_of, read_array, sequence
+from ..mechanics.system import System
 from ..mechanics.velocities import start_of
 from ..methods import Reference
 from ..methods.dla import dla_equations
 from ..methods.layout import Layout, Rows
+from ..run.arguments import check_pair, finite, positive, whole
 from ..run.loop import integrate
+from ..run.trajectory import Trajectory
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,10 @@ def order(system, method, q0=None, v0=None, *, T, hs, start="v0", reference=None
     ``reference`` gives the exact q(t), shape (len(t), n); by default nh.Reference.  Errors below
     ``floor`` are taken for round-off and left out.
     """
-    (q0, v0), hs = start_of(system, q0, v0), np.asarray(hs, float)
+    check_pair(system, method)
+    T, floor = positive(T, False, "T"), finite(floor, "floor")
+    (q0, v0), hs = start_of(system, q0, v0), _numbers(hs, "hs", 1)
+    need(reference, (Callable, type(None)), "reference", "function of times that gives positions")
 
     def exact(t):
         if reference is not None:
@@ -42,16 +50,16 @@ def order(system, method, q0=None, v0=None, *, T, hs, start="v0", reference=None
 
     errors = np.empty(len(hs))
     for k, h in enumerate(hs):
-        steps = round(T / h)
+        steps = round(T / positive(float(h), False, "h"))
         if abs(steps * h - T) > 1e-9 * T:
-            raise ValueError(f"T = {T} is not a multiple of h = {h}")
+            raise ValueError(f"T = {T:g} is not a multiple of h = {h}")
         given = {"q1": exact(h)} if start == "q1" else {"v0": v0}
         sol = integrate(system, method, q0, h=h, steps=steps, **given)
         errors[k] = np.abs(sol.q[-1] - exact(sol.t[-1])).max()
     use = errors > floor
     if use.sum() < 3:
         raise ValueError(
-            f"fewer than three errors {errors} lie above floor = {floor}; use larger hs"
+            f"fewer than three errors {errors} lie above floor = {floor:g}; use larger hs"
         )
     slope = np.polyfit(np.log(hs[use]), np.log(errors[use]), 1)[0]
     return Order(hs, errors, float(slope))
@@ -59,9 +67,18 @@ def order(system, method, q0=None, v0=None, *, T, hs, start="v0", reference=None
 
 def drift(t, x):
     """Slope of the straight line through x(t), and its standard error for independent residuals."""
-    t, x = np.asarray(t, float), np.asarray(x, float)
+    t, x = _numbers(t, "t"), _numbers(x, "x")
+    if len(t) != len(x):
+        raise ValueError(f"t has {len(t)} numbers and x {len(x)}; expected as many")
     fit, cov = np.polyfit(t - t.mean(), x, 1, cov=True)
     return float(fit[0]), float(np.sqrt(cov[0, 0]))
+
+
+def _numbers(x, name, least=2):
+    x = read_array(x, name)
+    if x.ndim != 1 or len(x) < least:
+        raise ValueError(f"{name} has shape {x.shape}; expected (N,), at least {least} numbers")
+    return x
 
 
 def regularity(sol):
@@ -69,6 +86,7 @@ def regularity(sol):
 
     [[D1D2Ld(q_k, q_k+1), A(q_k)^T], [D2wd(q_k, q_k+1), 0]]; the step is solvable iff it is not 0.
     """
+    need(sol, Trajectory, "sol", "Trajectory")
     s, m, v, h = sol.method.frame(sol.system), sol.method, sol.v_step, sol.h
     equations, _, let = dla_equations(s, m.symmetric, getattr(m, "constraint_alpha", None))
     q = sol.system.move(sol.q[1:], v, -h)
@@ -87,16 +105,18 @@ def tangent(system, method, *, t=0.0, h, row, inputs=("q", "p")):
     by ``inputs`` (any of t, q, p, v, e), its rows those of (t, h, *carry) after the step.  The
     implicit function theorem is applied to the equations the method states, not to its solver.
     """
+    check_pair(system, method)
     statement, layout = method.program(system).statement, method.layout(system)
-    row, args = np.asarray(row, float), method.arguments(system, np.ones(len(system.v)))
-    if layout.chooses_step:
-        t, h = row[:2]
+    row = read_array(row, "row", (layout.width,), f"a row has {layout.width} numbers")
+    args = method.arguments(system, np.ones(len(system.v)))
+    t, h = row[:2] if layout.chooses_step else (finite(t, "t"), positive(h, False))
     carry, let = Rows(layout, row).carry, statement.let
     attempt = careful_step(statement, t, h, carry.tolist(), args)
     if not attempt.ok:
         raise ValueError(f"the step cannot be taken: {attempt.reason}")
     symbols = (statement.t, statement.h, *statement.carry)
-    wanted = np.hstack([getattr(_after(method, system, np.array(symbols)), x) for x in inputs])
+    names = _after(method, system, np.array(symbols))
+    wanted = np.hstack([getattr(names, one_of(x, vars(names), "inputs")) for x in sequence(inputs)])
     slopes = np.array([[float(s is w) for w in wanted] for s in symbols])
     for known in attempt.substeps:
         slopes[1] *= known.get(statement.part, 1.0)
@@ -131,12 +151,16 @@ def _after(method, system, values):
 
 def symplectic_defect(DPhi):
     """max |DPhi^T J DPhi - J| for a map of (q, p), zero iff it is symplectic."""
+    DPhi = np.atleast_1d(read_array(DPhi, "DPhi"))
     J = symplectic_form(len(DPhi) // 2)
+    if DPhi.shape != J.shape:
+        raise ValueError(f"DPhi has shape {DPhi.shape}; expected (2n, 2n), a derivative by (q, p)")
     return float(np.abs(DPhi.T @ J @ DPhi - J).max())
 
 
 def symplectic_form(n):
     """The matrix J of dq ^ dp on (q, p)."""
+    n = whole(n, "n", 0)
     return np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
 
 
@@ -146,10 +170,11 @@ def symplectic_change(sol, k):
     Returns (DPhi^T J DPhi - J, d beta_d) on (q, p), shape (2n, 2n) each; they are equal.
     beta_d = lam_a A^a(q).dq is the work of the step's constraint impulse.
     """
-    s, m = sol.system, sol.method
+    s, m = need(sol, Trajectory, "sol", "Trajectory").system, sol.method
+    k = whole(k, "k", 0)
     if s.is_forced:
         raise ValueError(f"CM01 (22) is a law without forces, and {s!r} has some")
-    if m.variable_step or not m.discrete or sol.every != 1 or not 0 <= k < len(sol) - 1:
+    if m.variable_step or not m.discrete or sol.every != 1 or k >= len(sol) - 1:
         raise ValueError(
             f"symplectic_change needs a step 0 <= k < {len(sol) - 1} of a discrete "
             f"method with fixed h and every=1, not k = {k} of {m!r}"
@@ -168,7 +193,11 @@ def symplectic_change(sol, k):
 
 def action(system, method, t, q):
     """The action sum of a discrete path t : (N+1,), q : (N+1, n), CM01 (1)."""
-    t, q = np.asarray(t, float), np.asarray(q, float)
+    check_pair(system, method)
+    t, q = _numbers(t, "t"), read_array(q, "q")
+    if not method.discrete or q.shape != (len(t), len(system.q)):
+        expected = f"({len(t)}, {len(system.q)}), and a method with a discrete Lagrangian"
+        raise ValueError(f"q has shape {q.shape}, method = {method!r}; expected {expected}")
     h = np.diff(t)
     v = system.velocity_between(q[:-1], q[1:], h)
     return float(method.on_step(system, "Ld", t[:-1], q[:-1], v, h).sum())
@@ -176,7 +205,7 @@ def action(system, method, t, q):
 
 def lagrangian(system, q, v, t=0.0):
     """Values of L, shape (...)."""
-    return system.values(system.L, q, v, t)
+    return need(system, System, "system", "nh.System").values(system.L, q, v, t)
 
 
 KINDS = {0.0: "bounded", 0.5: "random walk", 1.0: "drift"}
@@ -242,13 +271,13 @@ def growth(t, x, blocks=BLOCKS, floor=1e-11, resamples=200, seed=0):
 
 def _block_means(t, x, blocks):
     """Where the blocks begin, shape (blocks,), and the means of each run over them, (K, blocks)."""
-    t, x = np.asarray(t, float), np.atleast_2d(np.asarray(x, float))
+    t, x = _numbers(t, "t"), np.atleast_2d(read_array(x, "x"))
     if x.shape[-1] != len(t) or not np.isfinite(x).all():
         raise ValueError(
             f"x has shape {x.shape}, with {int(np.isnan(x).sum())} NaN; expected one "
             f"finite number for each of {len(t)} times"
         )
-    count = min(blocks, len(t))
+    count = min(whole(blocks, "blocks", 1), len(t))
     if len(x) < 8 or count < 16:
         raise ValueError(
             f"{len(x)} runs in {count} blocks are too few; give at least 8 runs from "

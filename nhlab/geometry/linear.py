@@ -10,9 +10,11 @@ import numpy as np
 from ..codegen.derivatives import dot, jacobian
 from ..codegen.evaluate import Function
 from ..codegen.statement import dummy
+from ..mechanics.checks import need, sequence
 from ..mechanics.groupsystem import GroupSystem
 from ..mechanics.motion import motion_stage
-from ..mechanics.velocities import complete_velocity, free_velocities, start_of
+from ..mechanics.system import System
+from ..mechanics.velocities import complete_velocity, free_velocities, independent, start_of
 from ..methods import Reference
 from ..run.loop import integrate
 
@@ -81,7 +83,9 @@ class Linear:
         lines = [f"Linearised {name}: z' = A z{drive}, z = ({', '.join(self.state)})"]
         if self.ignorable:
             lines.append(f"ignorable: {', '.join(self.ignorable)}")
-        lines.append(f"eigenvalues: {', '.join(_pairs(self.eigenvalues, _size(self.A)))}")
+        lines.append(
+            f"eigenvalues: {', '.join(_pairs(self.eigenvalues, np.abs(self.A).max(initial=0)))}"
+        )
         return "\n".join(lines)
 
 
@@ -95,9 +99,10 @@ def linearise(system, q0=None, v0=None, *, inputs=()):
     ValueError says how far (q0, v0) is from a steady motion.  A steady turn is seen as one if the
     velocities that turn with it, as (vx, vy) of a rolling wheel, can be the dependent ones.
     """
+    need(system, System, "system", "nh.System")
     if system.t is not None:
         raise ValueError(f"{system!r} depends on time; only autonomous systems have steady motions")
-    inputs = tuple(getattr(u, "name", u) for u in inputs)
+    inputs = tuple(getattr(u, "name", u) for u in sequence(inputs))
     _check_inputs(system, inputs)
     numbers = {s.name for s in system.numbers}
     if unset := {name: 0.0 for name in inputs if name not in numbers}:
@@ -131,11 +136,12 @@ class _Neighbourhood:
         self.system, self.q, self.v = system, q, v
         self.free = free_velocities(system, q)
         rows, l = system.A(q), len(system.holonomic)
-        self.places, N = _solved_for(rows[len(rows) - l :], range(len(system.v)))
+        self.places = independent(rows[len(rows) - l :])
+        N = _lift(rows[len(rows) - l :], self.places)
         self.names = [_place_names(system)[k] for k in self.places]
         self.names += [system.v[k].name for k in self.free]
         a_q, a_v, a_u, turn, frame = _derivatives(system, q, v, inputs)
-        _, lift = _solved_for(rows, self.free)  # of a free velocity to all
+        lift = _lift(rows, self.free)  # of a free velocity to all
         bound = [k for k in range(len(v)) if k not in self.free]
         by_place = np.zeros((len(v), len(v)))
         by_place[bound] = -np.linalg.solve(rows[:, bound], turn @ frame)
@@ -223,19 +229,13 @@ def _check_inputs(system, names):
             raise ValueError(f"inputs: {name!r} is no parameter here; there are {known}")
 
 
-def _solved_for(rows, free):
-    """Columns that are free, as many as ``free`` or all that can be, and the matrix that gives
-    all components of a vector with rows . x = 0 from these."""
-    n, m = rows.shape[-1], len(rows)
-    if len(free) != n - m:
-        from scipy.linalg import qr
-
-        free = sorted(qr(rows, mode="r", pivoting=True)[1][m:].tolist())
-    bound = [k for k in range(n) if k not in free]
-    lift = np.zeros((n, n - m))
-    lift[free, range(n - m)] = 1
+def _lift(rows, free):
+    """The matrix that gives all components of a vector with rows . x = 0 from the free ones."""
+    bound = [k for k in range(rows.shape[-1]) if k not in free]
+    lift = np.zeros((rows.shape[-1], len(free)))
+    lift[free] = np.eye(len(free))
     lift[bound] = -np.linalg.solve(rows[:, bound], rows[:, free])
-    return list(free), lift
+    return lift
 
 
 def _derivatives(system, q, v, inputs):
@@ -263,10 +263,6 @@ def _derivatives(system, q, v, inputs):
     turn = system.values(rows, q, v).reshape(len(rows), k)
     frame = np.array([system.values(system.rate(system.q, e), q) for e in np.eye(n)]).T
     return *np.split(by, [k, k + n], 1), turn, frame
-
-
-def _size(A):
-    return np.abs(A).max(initial=0)
 
 
 def _pairs(values, size):

@@ -21,12 +21,13 @@ import sympy as sp
 
 from ..codegen.derivatives import dot, gradient, needed
 from ..codegen.statement import dummy
-from ..mechanics.checks import rank
+from ..mechanics import display
+from ..mechanics.checks import need, rank
 from ..mechanics.symbolic import Symbolic
-from ..mechanics.system import System, rebuild
+from ..mechanics.system import System
 from ..methods import DLA
 from ..run.trajectory import Trajectory
-from .connection import Bundle, DiscreteConnection
+from .connection import Bundle, DiscreteConnection, names_of
 
 
 class Reduction(DiscreteConnection, System):
@@ -34,13 +35,15 @@ class Reduction(DiscreteConnection, System):
 
     full : the system that was reduced;  base, fibre : symbols of r and s
     bundle : where r and s are in the full system, and the group of the fibre
-    connection : m x k SymPy matrix A(r) of the continuous connection s' + A r' = 0 at the nodes
+    kept : the places of the fibre velocities that a momentum mu determines, not the constraints
     """
 
+    kept = mu_symbols = ()
+
     def __init__(self, system, base=None, fibre=None, name=""):
-        if not isinstance(system, System):
-            raise ValueError(f"system = {system!r} is not an nh.System")
-        if system.short.let:  # v_s is eliminated from the expressions themselves
+        if need(
+            system, System, "system", "nh.System"
+        ).short.let:  # v_s is eliminated from the expressions themselves
             system = system.written_out()
         self.full, self.bundle = full, bundle = system, Bundle(system, base, fibre)
         self.base, self.fibre = ([full.q[i] for i in x] for x in (bundle.r, bundle.s))
@@ -78,13 +81,42 @@ class Reduction(DiscreteConnection, System):
                     f"of {s} are no symmetry of {space}; choose another fibre"
                 )
 
-    def _determines_fibre(self, rows):
-        """True if linear equations with these rows for v determine v_s at a generic point."""
+    @property
+    def constrained(self):
+        """True if the constraints determine fibre velocities; else they are left over."""
+        return len(self.kept) < len(self.fibre_v)
+
+    def _determines_fibre(self):
+        """True if constraints and momenta determine v_s at a generic point."""
+        S = self.full.symbolic
+        rows = [*(S.A if self.constrained else ()), *(S.M[i] for i in self.kept)]
         block = [[row[j] for j in self.bundle.v_s] for row in rows]
         with np.errstate(all="ignore"):
             values = self.full.values(block, *self.full.samples())
         values = values[np.isfinite(values).all((1, 2))]
         return (rank(values) == len(block)).any()
+
+    def conditions(self, wd, J):
+        """What vanishes and so determines v_s, given wd and the fibre's momentum J."""
+        momenta = [j for i, j in zip(self.bundle.v_s, J, strict=True) if i in self.kept]
+        gaps = [j - mu for j, mu in zip(momenta, self.mu_symbols, strict=True)]
+        return [*wd, *gaps] if self.constrained else gaps
+
+    @cached_property
+    def connection(self):
+        """A(r) of the continuous connection s' + A r' = 0 at the nodes, m x k; 0 where a momentum
+        determines s', for there the lift does not matter."""
+        rows = [
+            [sp.S.Zero if i in self.kept else -_tidy(e.diff(u)) for u in self.v]
+            for i, e in zip(self.bundle.v_s, self.fibre_velocity, strict=True)
+        ]
+        return sp.ImmutableMatrix(rows)
+
+    def _left(self):
+        """L and the constraints of the reduced system; for a momentum mu the Routhian."""
+        places = dict(zip(self.bundle.v_s, self.fibre_velocity, strict=True))
+        L = self.on_D(self.full.L) - dot(self.mu_symbols, [places[i] for i in self.kept])
+        return _tidy(L), () if self.constrained else self.full.constraints
 
     def _bind(self, given):
         return dict(sorted({**self.full.parameters, **self._own}.items(), key=lambda x: x[0].name))
@@ -99,23 +131,19 @@ class Reduction(DiscreteConnection, System):
     def _where(self):
         return f": r = ({', '.join(map(str, self.base))})"
 
-    def _rows(self, k=None):
+    def _rows(self):
         """With the motion in the fibre and the forces, the gyroscopic one among them."""
         straight = self.full if self.bundle.is_abelian else self
-        dots = {u: rf"\dot{{{sp.latex(s)}}}" for s, u in zip(straight.q, straight.v, strict=True)}
+        dots = display.dotted(straight.q, straight.v)
         rows = list(zip(self.fibre_v, self.fibre_velocity, strict=True))
         forces = zip(self.q, self.gyroscopic, self.symbolic.F, strict=True)
         rows += [(sp.Symbol(f"F_{s}"), _tidy(e + f)) for s, e, f in forces if e + f != 0]
         more = [" &= ".join(sp.latex(x, symbol_names=dots) for x in row) for row in rows]
-        return super()._rows(k) + more
+        return super()._rows() + more
 
-    def __reduce__(self):
-        return rebuild, (type(self), (self.full,), self._options())
-
-    def _options(self):
-        """Keywords of the constructor, as names and numbers."""
+    def given(self):
         base, fibre = ([s.name for s in part] for part in (self.base, self.fibre))
-        return {"base": base, "fibre": fibre, "name": self.name}
+        return {"system": self.full, "base": base, "fibre": fibre, "name": self.name}
 
     @cached_property
     def key(self):
@@ -177,10 +205,6 @@ class Reduction(DiscreteConnection, System):
         """Values of ``gyroscopic``, shape (..., k)."""
         return self.values(list(self.gyroscopic), r, v, t)
 
-    def connection_at(self, r, t=0.0):
-        """Values of ``connection``, shape (..., m, k)."""
-        return self.values(self.connection.tolist(), r, None, t)
-
     def curvature_at(self, r, t=0.0):
         """Values of ``curvature``, shape (..., m, k, k)."""
         return self.values(self.curvature.tolist(), r, None, t)
@@ -234,7 +258,10 @@ class Reduction(DiscreteConnection, System):
         v, p = np.concatenate([v0, v]), np.concatenate([p0, p])
         At = np.swapaxes(full.A(q[:-1], t[:-1]), -1, -2)
         lam = np.zeros((len(q), At.shape[-1]))  # p_minus(k, k+1) = p_plus(k-1, k) - A^T lam
-        lam[1:] = (np.linalg.pinv(At) @ (p[:-1] - p_minus)[..., None])[..., 0]
+        # where constraints determine the fibre, its equations determine lam
+        kept = getattr(self, "kept", ())
+        rows = [i for i in self.bundle.v_s if i not in kept] or range(len(full.v))
+        lam[1:] = (np.linalg.pinv(At[:, rows]) @ (p[:-1] - p_minus)[:, rows, None])[..., 0]
         parts = {"t": t, "q": q, "p": p, "v": v, "lam": lam}
         if method.variable_step:
             parts |= {x: getattr(sol.rows, x) for x in ("h", "h_before", "e")}
@@ -284,23 +311,12 @@ class Chaplygin(Reduction):
                 f"TQ = D + V needs as many constraints as fibre velocities: {full!r} "
                 f"has {len(full.constraints)} for {self.fibre_v}"
             )
-        if not self._determines_fibre(full.symbolic.A):
+        if not self._determines_fibre():
             raise ValueError(
                 f"a direction of the fibre {tuple(self.fibre)} lies in D: the "
                 "constraints do not determine its velocity. Choose another fibre, or "
                 "nh.Horizontal if it is a symmetry of D"
             )
-
-    def conditions(self, wd, J):
-        """What vanishes and so determines v_s, given wd and the fibre's momentum J."""
-        return wd
-
-    @cached_property
-    def connection(self):
-        return -sp.ImmutableMatrix(self.fibre_velocity).jacobian(self.v).applyfunc(_tidy)
-
-    def _left(self):
-        return _tidy(self.on_D(self.full.L)), ()
 
 
 class Horizontal(Reduction):
@@ -333,10 +349,6 @@ class Horizontal(Reduction):
         """The places of the velocities whose momentum is mu."""
         return self.bundle.v_s
 
-    def _constraining(self):
-        """Rows of constraints that determine a part of the fibre velocities."""
-        return ()
-
     def _check_fibre(self):
         full, places = self.full, self.kept
         if isinstance(full, Chaplygin):  # its gyroscopic force is not in its L
@@ -367,7 +379,7 @@ class Horizontal(Reduction):
             raise ValueError(
                 f"J_d = mu cannot be solved for {symmetry}: L = {full.L} is not quadratic in them"
             )
-        if not self._determines_fibre([*self._constraining(), *M]):
+        if not self._determines_fibre():
             raise ValueError(
                 f"J_d = mu does not determine {symmetry}: their block of the mass "
                 "matrix is singular (transversality fails)"
@@ -418,21 +430,8 @@ class Horizontal(Reduction):
         p = DLA(alpha, symmetric).on_step(self.full, "p_plus", t, q0, v, h)
         return p[..., self.kept]
 
-    def _options(self):
-        return {**super()._options(), "mu": self.mu.tolist()}
-
-    def conditions(self, wd, J):
-        return [j - mu for j, mu in zip(J, self.mu_symbols, strict=True)]
-
-    @property
-    def connection(self):
-        return sp.ImmutableMatrix.zeros(len(self.fibre_v), len(self.v))
-
-    def _left(self):
-        return self._routhian(self.fibre_velocity), self.full.constraints
-
-    def _routhian(self, velocities):
-        return _tidy(self.on_D(self.full.L) - dot(self.mu_symbols, velocities))
+    def given(self):
+        return {**super().given(), "mu": self.mu.tolist()}
 
 
 class Mixed(Horizontal):
@@ -453,17 +452,13 @@ class Mixed(Horizontal):
     """
 
     def __init__(self, system, fibre=None, momentum=(), mu=None, base=None, name=""):
-        names = momentum.replace(",", " ").split() if isinstance(momentum, str) else momentum
-        self.symmetry = [getattr(s, "name", s) for s in names]
+        self.symmetry = names_of(momentum)
         super().__init__(system, fibre, mu, base, name)
 
     @property
     def kept(self):
         names = [s.name for s in self.full.q]
         return [i for i in self.bundle.v_s if names[i] in self.symmetry]
-
-    def _constraining(self):
-        return self.full.symbolic.A
 
     def _check_fibre(self):
         names, full = [s.name for s in self.fibre], self.full
@@ -480,25 +475,8 @@ class Mixed(Horizontal):
             )
         super()._check_fibre()
 
-    def conditions(self, wd, J):
-        momenta = [j for i, j in zip(self.bundle.v_s, J, strict=True) if i in self.kept]
-        return [*wd, *super().conditions(wd, momenta)]
-
-    @cached_property
-    def connection(self):
-        """Of the constraints; the rows of S are 0, for there the lift does not matter."""
-        A = -sp.Matrix(self.fibre_velocity).jacobian(self.v).applyfunc(_tidy)
-        for row, i in enumerate(self.bundle.v_s):
-            if i in self.kept:
-                A[row, :] = sp.zeros(1, A.cols)
-        return sp.ImmutableMatrix(A)
-
-    def _options(self):
-        return {**super()._options(), "momentum": self.symmetry}
-
-    def _left(self):
-        pairs = zip(self.bundle.v_s, self.fibre_velocity, strict=True)
-        return self._routhian([e for i, e in pairs if i in self.kept]), ()
+    def given(self):
+        return {**super().given(), "momentum": self.symmetry}
 
 
 class ReducedSymbolic(Symbolic):
@@ -511,7 +489,7 @@ class ReducedSymbolic(Symbolic):
     def f(self):
         s, F = self.system, self.system.full.symbolic
         f, L_s = [s.on_D(e) for e in F.f], [s.on_D(F.L_v[j]) for j in s.bundle.v_s]
-        rates = s.connection.applyfunc(self.rate)
+        rates = sp.Matrix(*s.connection.shape, self.rates(list(s.connection)))
         lifted = s.bundle.lifted(f, s.connection)
         return tuple(e - dot(L_s, rates.col(b)) for b, e in enumerate(lifted))
 

@@ -8,14 +8,14 @@ from html import escape
 
 import numpy as np
 
-from ..mechanics.checks import rank, read_number
+from ..mechanics.checks import need, rank, read_number
 from ..mechanics.groupsystem import GroupSystem
 from ..mechanics.system import System
 from ..methods import DLA, RK4, Projector, Reference
 from ..run.errors import IntegrationError
 from ..run.loop import integrate
 from .diagnostics import order
-from .search import fields_at, find_symmetries
+from .search import find_symmetries
 
 MARKS = {True: "ok", False: "NO", None: "-"}
 EXACT = 1e-9  # of what must vanish along a reference run, relative to what it is made of
@@ -72,8 +72,7 @@ def report(system, q0=None, v0=None, *, T=None):
     T : how long the true motion is followed; by default about three of its fastest swings.
     A check that fails, or cannot be made, is a line of the report.
     """
-    if not isinstance(system, System):
-        raise ValueError(f"system = {system!r} is not an nh.System")
+    need(system, System, "system", "nh.System")
     if T is not None and read_number(T, "T") <= 0:
         raise ValueError(f"T = {T!r} must be positive; leave it out for a time of the motion's own")
     unset = [s.name for s in system.parameters if s not in system.numbers]
@@ -240,27 +239,22 @@ def momentum(trial):
         moves = s.short.depends(s.short.A, s.pose)
         also = "but D is not" if moves else "and so is D"
         return None, f"L is left-invariant on {s.group.name}, {also}"
-    found = find_symmetries(s)
-    k = len(found.symmetries)
-    text = f"symmetries of L and D: {', '.join(found.words(found.symmetries)) or 'none found'}"
-    text += f"; {found.in_D} momentum equation{'s' * (found.in_D != 1)}" if k else ""
-    if not len(found.conserved):
+    found, kept = find_symmetries(s)
+    text = f"symmetries of L and D: {', '.join(found.names) if found else 'none found'}"
+    text += f"; {found.rank} momentum equation{'s' * (found.rank != 1)}" if found else ""
+    if not kept:
         return None, text
-    p, fields = sol.p, fields_at(found.conserved, sol.q)
+    p, fields = sol.p, s.values(kept.fields, sol.q)[..., :-1]
     J = np.einsum("ti,tki->tk", p, fields)
     size = (np.abs(p)[:, None] * np.abs(fields)).sum(-1).max(0)
     if s.is_forced:
         push = np.einsum("ti,tki->tk", s.force(sol.q, sol.v, sol.t), fields)
-        gap, allowed, word = (
-            np.abs(J[-1] - J[0] - _integral(push, sol)),
-            SUMMED,
-            "changed by F alone",
-        )
+        gap = np.abs(J[-1] - J[0] - _integral(push, sol))
+        allowed, word = SUMMED, "changed by F alone"
     else:
         gap, allowed, word = np.ptp(J, axis=0), EXACT, "kept"
     gap = float((gap / np.maximum(size, 1e-300)).max())
-    fields = ", ".join(found.words(found.conserved))
-    return gap <= allowed, f"{text}; momenta {word}, to {gap:.0e}: {fields}"
+    return gap <= allowed, f"{text}; momenta {word}, to {gap:.0e}: {', '.join(kept.names)}"
 
 
 def orders(trial):

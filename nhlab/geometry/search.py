@@ -8,43 +8,29 @@ generic states.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-SMALL = 1e-9  # what counts as zero, relative to the largest
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """Affine fields, (k, n, n + 1) each: rows of (B, c).
-
-    symmetries : of L and D;  in_D : how many of their directions lie in D at a generic point, each
-    with a momentum equation
-    conserved : symmetries of L that lie in D everywhere, each with a momentum that is kept
-    """
-
-    names: tuple
-    symmetries: np.ndarray
-    in_D: int
-    conserved: np.ndarray
-
-    def words(self, fields):
-        """The fields as the reader would write them."""
-        return [_in_words(field, self.names) for field in fields]
+from ..codegen.derivatives import dot
+from .symmetry import Symmetry, echelon, null_space, plain_number
 
 
 def find_symmetries(system):
-    """The affine symmetries of a System in coordinates, as a Found."""
+    """Two Symmetries of a System in coordinates, None where there are none: of the affine fields
+    that leave L and D alone, and of those that leave L alone and lie in D everywhere, whose momenta
+    are kept."""
     n, (q, v, t, A) = len(system.q), _generic(system)
     of_L, of_D = _leaves_L(system, q, v, t), _leaves_D(system, A, q, v, t)
-    fields = _null_space(np.concatenate([of_L, of_D]))
-    slips = np.einsum("pmi,pki->pmk", A, fields_at(fields.reshape(-1, n, n + 1), q))
-    in_D = min(len(_null_space(x, np.abs(a).max(initial=0))) for x, a in zip(slips, A, strict=True))
     inside = _units(_row(A.reshape(-1, n), 0 * A.reshape(-1, n), np.repeat(q, system.m, 0)))
-    conserved = _null_space(np.concatenate([of_L, inside]))
-    found = (_plain_basis(x).reshape(-1, n, n + 1) for x in (fields, conserved))
-    return Found(tuple(s.name for s in system.q), next(found), in_D, next(found))
+    spaces = (null_space(np.concatenate([of_L, x]), np.ones(of_L.shape[1])) for x in (of_D, inside))
+    found = ([_field(system, row) for row in echelon(space)] for space in spaces)
+    return tuple(Symmetry(system, fields) if fields else None for fields in found)
+
+
+def _field(system, row):
+    """(B, c) as expressions; of a turn the angle grows."""
+    row = row * np.sign(row[np.abs(row) > 1e-7][-1])
+    table = np.reshape([*map(plain_number, row)], (len(system.q), -1)).tolist()
+    return [dot(line, (*system.q, 1)) for line in table]
 
 
 def _generic(system):
@@ -60,16 +46,6 @@ def _generic(system):
     if len(finite) < needed:
         raise ValueError("L or the constraints are not finite at most generic places")
     return q[finite], v[finite], t[finite], A[finite]
-
-
-def fields_at(fields, q):
-    """Values of affine fields, shape (..., k, n)."""
-    return np.einsum("kij,...j->...ki", fields, _extended(q))
-
-
-def _extended(q):
-    """(q, 1), so that (B, c) applies to it."""
-    return np.concatenate([q, np.ones_like(q[..., :1])], -1)
 
 
 def _leaves_L(system, q, v, t):
@@ -96,45 +72,6 @@ def _units(rows):
 
 def _row(by_q, by_v, q, v=0.0):
     """The coefficients of (B, c) in by_q.(B q + c) + by_v.(B v), shape (points, n (n + 1))."""
-    table = by_q[:, :, None] * _extended(q)[:, None, :]
+    table = by_q[:, :, None] * np.concatenate([q, np.ones_like(q[:, :1])], 1)[:, None, :]
     table[:, :, :-1] += by_v[:, :, None] * (v + 0 * q)[:, None, :]
     return table.reshape(len(q), table.shape[1] * table.shape[2])
-
-
-def _null_space(matrix, size=1.0):
-    """Orthonormal rows x with matrix . x = 0, for a matrix with entries of this size."""
-    tall = len(matrix) > matrix.shape[1]
-    _, s, vh = np.linalg.svd(np.linalg.qr(matrix, mode="r") if tall else matrix)
-    return vh[int((s > SMALL * size).sum()) :]
-
-
-def _plain_basis(rows):
-    """The same space, each row with a 1 where the others have 0: rotations, then translations."""
-    rows, k = rows.copy(), 0
-    for j in range(rows.shape[1]):
-        if k == len(rows):
-            break
-        i = k + np.abs(rows[k:, j]).argmax()
-        if abs(rows[i, j]) < 1e-7:
-            continue
-        rows[[k, i]] = rows[[i, k]]
-        rows[k] /= rows[k, j]
-        others = np.arange(len(rows)) != k
-        rows[others] -= rows[others, j, None] * rows[k]
-        k += 1
-    rows[np.abs(rows) < 1e-7] = 0.0
-    last = [row[np.flatnonzero(row)[-1]] for row in rows]  # of a turn: that of the angle
-    return rows * np.sign(last)[:, None] if last else rows
-
-
-def _in_words(field, names):
-    """Such as -y d/dx + x d/dy + d/dtheta."""
-    terms = []
-    for name, row in zip(names, field, strict=True):
-        for a, factor in zip(row, [*names, ""], strict=True):
-            if a:
-                size = "" if abs(abs(a) - 1) < 1e-6 else f"{abs(a):.4g} "
-                sign = "-" if a < 0 else "+"
-                terms.append(f"{sign} {size}{factor}{' ' * bool(factor)}d/d{name}")
-    text = " ".join(terms)
-    return text[2:] if text.startswith("+") else text.replace("- ", "-", 1)

@@ -18,7 +18,10 @@ from sympy.polys.polyerrors import BasePolynomialError
 from sympy.utilities.iterables import is_sequence
 
 from ..codegen.derivatives import dot
+from ..mechanics.checks import need
+from ..mechanics.display import aligned
 from ..mechanics.formula import read_formula, sympified
+from ..mechanics.system import System
 from ..methods import DLA, Projector
 
 TOLERANCE = 1e-10  # of what vanishes identically, measured against the terms it is made of
@@ -48,6 +51,7 @@ class Symmetry:
     """
 
     def __init__(self, system, generators, section=None):
+        need(system, System, "system", "nh.System")
         self.system, self._given = system, (generators, section)
         self._symbols = {s.name: s for s in (*system.q, system.t, *system.parameters) if s}
         self.directions = [*system.degrees, "t" if system.t is None else system.t.name]
@@ -137,9 +141,9 @@ class Symmetry:
         v, t = v[:, : len(s.v)], 0.7 + 0.1 * np.arange(len(q))
         with np.errstate(all="ignore"):
             for _ in range(20 if s.holonomic else 0):
-                slopes = s.values(s.symbolic.Dg, q, None, t)
+                slopes = s.values(s.short.Dg, q, None, t)
                 q = q - np.einsum("pij,pj->pi", np.linalg.pinv(slopes), s.g(q, t))
-            table = [s.symbolic.E, *chain(*s.symbolic.A, *self.fields)]
+            table = [s.short.E, *chain(*s.short.A, *self.fields)]
             good = np.isfinite(s.values(table, q, v, t)).all(-1)
         if good.sum() < 8:
             raise ValueError(
@@ -205,11 +209,9 @@ class Symmetry:
         Tuples of one number per generator; CM01 section 5.2.
         """
         B, size = self._B_values
-        basis = _null_space(B.reshape(-1, len(size)), size)
-        # The reduced echelon form, from the last column: so a generator in D by itself stays alone.
-        form = sp.Matrix(basis[:, ::-1]).rref(iszerofunc=lambda x: abs(x) < 1e-8, pivots=False)
-        rows = np.array(form, float).reshape(basis.shape)[::-1, ::-1]
-        return tuple(tuple(map(_number, row)) for row in rows)
+        basis = null_space(B.reshape(-1, len(size)), size)
+        rows = echelon(basis[:, ::-1])[::-1, ::-1]  # so a generator in D by itself stays alone
+        return tuple(tuple(map(plain_number, row)) for row in rows)
 
     @cached_property
     def sections(self):
@@ -318,7 +320,7 @@ class Symmetry:
             system, q, v, t = q.driven(slice(None)), q.q, q.v, q.t
         a = system.acceleration(q, v, t) if a is None else np.asarray(a, float)
         by_v = system.values([[e.diff(u) for u in system.v] for e in self._J], q, v, t)
-        dJ = system.values([system.symbolic.rate(e) for e in self._J], q, v, t)
+        dJ = system.values(system.symbolic.rates(self._J), q, v, t)
         dJ = dJ + np.einsum("...ai,...i->...a", by_v, a)
         if system.is_forced:
             F = np.concatenate([system.force(q, v, t), -system.power(q, v, t)[..., None]], -1)
@@ -397,7 +399,7 @@ class Symmetry:
         size = np.abs(s.values([s.L, S.E], *self._generic)).sum(-1)
         for x in self.fields:
             terms = [a * b for a, b in zip((*f, S.L_t), x, strict=True)]
-            terms += [a * S.rate(b) for a, b in zip((*S.L_v, -S.E), x, strict=True)]
+            terms += [a * b for a, b in zip((*S.L_v, -S.E), S.rates(x), strict=True)]
             yield _in_words(s.values(terms, *self._generic), size, sum(terms))
 
     def _changes_of_D(self):
@@ -413,17 +415,15 @@ class Symmetry:
             yield next(filter(None, changes), None)
 
     def _variation(self, x):
-        """How q, v, t change: q by X = R xi, v by R dv = d/dt X - (dR/dX) v, where q' = R v.
+        """How q, v, t change: v by d/dt xi + [v, xi].
 
         The term -tau' v of a change of time, along v itself, does not leave D, unless D moves.
         """
-        s = self.system
-        X, qdot = s.rate(s.q, x[:-1]), sp.Matrix(s.rate(s.q, s.v))
-        change = sp.Matrix([s.symbolic.rate(e) for e in X]) - qdot.jacobian(s.q) * sp.Matrix(X)
-        R = qdot.jacobian(s.v)
-        dv = (R.T * R).applyfunc(sp.simplify).inv() * R.T * change
+        s, S = self.system, self.system.symbolic
+        X, (*rates, slowed) = s.rate(s.q, x[:-1]), S.rates(x)
+        dv = [a + b for a, b in zip(rates, s.bracket(s.v, x[:-1]), strict=True)]
         if s.is_affine:
-            dv -= s.symbolic.rate(x[-1]) * sp.Matrix(s.v)
+            dv = [a - slowed * u for a, u in zip(dv, s.v, strict=True)]
         changes = dict(zip((*s.q, *s.v), (*X, *dv), strict=True))
         return changes if s.t is None else {**changes, s.t: x[-1]}
 
@@ -479,7 +479,7 @@ class Symmetry:
             field = [sp.simplify(dot(c, x)) for x in zip(*self.fields, strict=True)]
             rows.append((rf"\tilde\xi_{{{k}}}", field))
         rows = [f"({name})_Q &= {_sum(x, partial, sp.latex)}" for name, x in rows]
-        return r"$\displaystyle \begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}$"
+        return aligned(rows)
 
 
 PARTS = ("L", "D", "Ld", "wd")
@@ -530,7 +530,7 @@ def _discrete(method):
     return method
 
 
-def _null_space(B, size=None):
+def null_space(B, size=None):
     """A basis of the null space, in rows; each column is measured against its size."""
     size = np.abs(B).max(0, initial=0) if size is None else size
     size = np.where(size > 0, size, 1.0)
@@ -538,11 +538,17 @@ def _null_space(B, size=None):
     return basis[np.sum(values > TOLERANCE) :] / size
 
 
+def echelon(rows):
+    """The same space, each row with a 1 where the others have 0."""
+    form = sp.Matrix(rows).rref(iszerofunc=lambda x: abs(x) < 1e-8, pivots=False)
+    return np.array(form, float).reshape(rows.shape)
+
+
 def _rank(B, size=None):
-    return B.shape[1] - len(_null_space(B, size))
+    return B.shape[1] - len(null_space(B, size))
 
 
-def _number(x):
+def plain_number(x):
     """A number that is nearly a simple fraction as that fraction."""
     near = Fraction(float(x)).limit_denominator(100)
     return sp.Rational(near) if abs(near - x) < 1e-9 else sp.Float(float(x))

@@ -14,6 +14,34 @@ from .formula import sympified
 UNSET = math.nan  # the value of an input, until a run or ``set`` gives it one
 
 
+def brief(x):
+    """What was given, as far as a sentence can hold it."""
+    text = repr(x)
+    return text if len(text) <= 100 else f"{text[:100]}..."
+
+
+def symbols(names, **assumptions):
+    """Real symbols, so that derivatives of ``Abs`` and roots come out simple."""
+    try:
+        return sp.symbols(names, **{"real": True, **assumptions})
+    except (TypeError, ValueError, AttributeError) as error:
+        raise ValueError(f"names = {brief(names)} are no names such as 'x y': {error}") from None
+
+
+def need(x, kind, name, what):
+    """x, or a ValueError if it is not of that kind."""
+    if not isinstance(x, kind):
+        raise ValueError(f"{name} = {brief(x)} is no {what}")
+    return x
+
+
+def one_of(x, choice, name):
+    """x, or a ValueError if it is not among the choice."""
+    if not isinstance(x, str) or x not in choice:
+        raise ValueError(f"{name} = {brief(x)} is unknown; choose one of {tuple(choice)}")
+    return x
+
+
 def sequence(x):
     x = x.ravel() if isinstance(x, np.ndarray) else x
     return list(x) if isinstance(x, (list, tuple, np.ndarray, sp.MatrixBase)) else [x]
@@ -32,12 +60,24 @@ def read_symbols(given, name):
     return found
 
 
-def read_expression(e, name):
+def check_names(symbols):
+    twice = sorted({str(s) for s in symbols if symbols.count(s) > 1})
+    if twice:
+        raise ValueError(f"q, v and t name {twice} more than once; give each its own symbol")
+
+
+def read_scalar(e, name):
+    """e as an expression; an equation is the difference of its sides."""
     e = sympified(e, name)
     if isinstance(e, sp.Equality):
         e = e.lhs - e.rhs
     if not isinstance(e, sp.Expr) or e.is_Matrix:
         raise ValueError(f"{name} = {e!r} is not a scalar SymPy expression")
+    return e
+
+
+def read_expression(e, name):
+    e = read_scalar(e, name)
     unknown = e.atoms(sp.core.function.AppliedUndef) | e.atoms(sp.Derivative)
     if unknown:
         raise ValueError(
@@ -47,6 +87,10 @@ def read_expression(e, name):
     if e.has(sp.I):
         raise ValueError(f"{name} = {e} is not real: it contains the imaginary unit")
     return e
+
+
+def read_expressions(given, name):
+    return tuple(read_expression(e, name) for e in sequence(given))
 
 
 def read_matrix(rows, name):
@@ -79,6 +123,11 @@ def read_array(x, name, shape=(), expected="", finite=False):
     if x.shape[x.ndim - len(shape) :] != shape:
         raise ValueError(f"{name} has shape {x.shape}; {expected}")
     return x
+
+
+def check_inputs(values, known):
+    if not isinstance(values, dict) or not values.keys() <= known.keys():
+        raise ValueError(f"values = {brief(values)} must map inputs of the forces to numbers")
 
 
 def read_parameters(given, expressions, own, forces=()):
@@ -125,6 +174,12 @@ def read_parameters(given, expressions, own, forces=()):
             f"parameters; {remedy}"
         )
     return dict(sorted(bound.items(), key=lambda item: item[0].name))
+
+
+def check(system):
+    """Refuse what the methods cannot treat, naming it."""
+    check_forms(system)
+    check_values(system)
 
 
 def check_forms(system):
@@ -185,6 +240,16 @@ def solved(matrix, b, what):
         return np.linalg.solve(matrix, b)
     except np.linalg.LinAlgError:
         raise ValueError(f"{what} has no inverse at one of these states") from None
+
+
+def scaled_rows(A):
+    """(A with rows of size one, what they were multiplied with): A A^T does not overflow.
+
+    By powers of two, so that no digit changes.
+    """
+    size = np.abs(A).max(-1, keepdims=True, initial=0)
+    scale = np.ldexp(1.0, -np.clip(np.frexp(size)[1], -1000, 1000))
+    return A * scale, scale
 
 
 def is_singular(matrix):

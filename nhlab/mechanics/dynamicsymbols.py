@@ -8,8 +8,7 @@ from itertools import chain
 import sympy as sp
 
 from . import vectors
-from .checks import read_matrix, read_symbols, sequence
-from .formula import sympified
+from .checks import read_matrix, read_scalar, read_symbols, sequence
 
 
 def plain(L, q=None, constraints=(), *, holonomic=(), forces=None, metric=None, t=None, **others):
@@ -87,7 +86,7 @@ def _time():
     """SymPy's symbol of time in dynamicsymbols."""
     from sympy.physics.mechanics import dynamicsymbols
 
-    return dynamicsymbols._t
+    return dynamicsymbols("x").args[0]
 
 
 def _coordinates(q):
@@ -105,15 +104,9 @@ def _rates(qs):
 
 
 def _scalar(e, name):
-    """e as an expression; a matrix with one entry is that entry, an equation its difference."""
-    if isinstance(e, sp.MatrixBase) and e.shape == (1, 1):
-        e = e[0]
-    e = sympified(e, name)
-    if isinstance(e, sp.Equality):
-        e = e.lhs - e.rhs
-    if not isinstance(e, sp.Expr) or e.is_Matrix:
-        raise ValueError(f"{name} = {e!r} is not a scalar SymPy expression")
-    return e
+    """e as an expression; a matrix with one entry is that entry."""
+    single = isinstance(e, sp.MatrixBase) and e.shape == (1, 1)
+    return read_scalar(e[0] if single else e, name)
 
 
 def _by_coordinate(forces, qs):

@@ -50,6 +50,13 @@ def force_names(system):
     return names | {s.name: k for k, s in enumerate(straight)}
 
 
+def inputs_of(system):
+    """The symbols that occur in the forces alone."""
+    found = set().union(*(e.free_symbols for e in system.forces)) & system.parameters.keys()
+    found = found.difference(*(e.free_symbols for e in system.fixed))
+    return tuple(sorted(found, key=lambda s: s.name))
+
+
 def need_inputs(system, what, besides=()):
     """Refuse to compute with forces whose inputs, besides some, have no values."""
     missing = [s.name for s, x in system.parameters.items() if x is UNSET and s.name not in besides]
@@ -72,8 +79,7 @@ def closed(system, feedback):
 
 def _closed(system, feedback):
     if system.full is not None:
-        kind, (full,), options = system.__reduce__()[1]
-        return kind(_closed(full, feedback), **options)
+        return type(system)(**system.given() | {"system": _closed(system.full, feedback)})
     known = {s.name: s for s in (*system.q, *system.v, *system.parameters, system.t) if s}
     changes = {}
     for u, e in feedback.items():

@@ -12,7 +12,7 @@ What gives a linear map gives its matrix, shape (..., 3, 3), or applies it: ``SO
           \tfrac{d}{d\epsilon}\tau(\xi + \epsilon\eta) = (d\tau_\xi\eta)\,\tau(\xi), \qquad
           \tau^{-1}\tfrac{d}{d\epsilon}\tau(\xi + \epsilon\eta) = d\tau_{-\xi}\eta
 
-for tau = exp or cay: ``dexp``, ``dcay`` are the right-trivialised tangents, at -xi the left ones.
+for tau = exp or cay: d tau is the right-trivialised tangent, at -xi the left one.
 
 In both algebras hat(xi)^3 = -theta^2 hat(xi) with theta^2 = -tr(hat(xi)^2)/2, so that each formula
 below is the same for the two groups.  Formulas on components serve arrays and SymPy alike.
@@ -54,9 +54,9 @@ class Group:
     """What SO3 and SE2 share.  ``coordinates`` names the entries of an element.
 
     A group states, on components: _product, _inverse, entries (of its matrix), _Ad, rate (g' = g
-    hat(xi)), bracket, _hat, _flat (the row with theta^2 = flat(xi) xi) and _element, tau(xi) from
-    cos(theta/2) and sin(theta/2)/theta; and _at, the entries of hat(xi) that are xi.  Each of its
-    many short methods is an operation of the textbooks.
+    hat(xi)), bracket, _hat, _flat (the row with theta^2 = flat(xi) xi), _element, tau(xi) from
+    cos(theta/2) and sin(theta/2)/theta, and back, _half: cos(theta/2), sin(theta/2) and
+    sin(theta/2)/theta xi.  Each of its many short methods is an operation of the textbooks.
     """
 
     dim = 3
@@ -86,17 +86,6 @@ class Group:
         """The matrix of xi, shape (..., 3, 3)."""
         return _table(self._hat(_columns(xi, "xi")))
 
-    def vee(self, X):
-        """xi with hat(xi) = X."""
-        X = read_array(X, "X", (3, 3), MATRICES, finite=True)
-        xi = _stack([X[..., i, j] for i, j in self._at])
-        gap = np.abs(self.hat(xi) - X).max(initial=0)
-        if not gap <= 1e-9 * (1 + np.abs(X).max(initial=0)):
-            raise ValueError(
-                f"X is not in the algebra of {self.name}: hat(vee(X)) differs from it by {gap:.3g}"
-            )
-        return xi
-
     def exp(self, xi):
         """The exponential map."""
         x = _columns(xi, "xi")
@@ -117,45 +106,22 @@ class Group:
         """The dual of Ad_g, the transposed matrix."""
         return _apply(self.Ad(g).mT, mu)
 
-    def ad(self, xi, eta=None):
-        """ad_xi eta = [xi, eta]."""
-        return _apply(_table(self.ad_rows(_columns(xi, "xi"))), eta)
+    def log(self, g):
+        """xi with exp(xi) = g and theta <= pi; of the two rotations by pi, that along (x, y, z)."""
+        C, S, part = self._half(self._parts(g))
+        factor = np.where(S > 0, 2 * np.arctan2(S, C) / np.where(S > 0, S, 1), 2)
+        return _stack([factor * x for x in part])
 
-    def ad_star(self, xi, mu=None):
-        """The dual of ad_xi, the transposed matrix."""
-        return _apply(self.ad(xi).mT, mu)
-
-    def dexp(self, xi, eta=None):
-        """1 + (1-cos)/theta^2 ad + (theta-sin)/theta^3 ad^2."""
-        z, ad = self._angle2(_columns(xi, "xi"))[..., None, None], self.ad(xi)
-        theta, small = np.sqrt(z), z < 1e-6
-        b = _sinc(theta / 2) ** 2 / 2
-        c = (1 - _sinc(theta)) / np.where(small, 1, z)
-        return _apply(np.eye(3) + b * ad + np.where(small, 1 / 6 - z / 120, c) * ad @ ad, eta)
-
-    def dexp_inv(self, xi, eta=None):
-        """1 - ad/2 + (1 - (theta/2) cot(theta/2))/theta^2 ad^2, for theta < 2 pi."""
-        z, ad = self._angle2(_columns(xi, "xi"))[..., None, None], self.ad(xi)
-        half, small = np.sqrt(z) / 2, z < 1e-6
-        c = (1 - np.cos(half) / _sinc(half)) / np.where(small, 1, z)
-        return _apply(np.eye(3) - ad / 2 + np.where(small, 1 / 12 + z / 720, c) * ad @ ad, eta)
-
-    def dcay_inv(self, xi, eta=None):
-        """(1 - hat(xi)/2) hat(eta) (1 + hat(xi)/2), that is 1 - ad/2 + xi flat(xi)^T/4."""
-        x = _columns(xi, "xi")
-        outer = _table([[a * b for b in self._flat(x)] for a in x])
-        return _apply(np.eye(3) - self.ad(xi) / 2 + outer / 4, eta)
-
-    def dcay(self, xi, eta=None):
-        return _apply(np.linalg.inv(self.dcay_inv(xi)), eta)
+    def cay_inv(self, g):
+        """xi with cay(xi) = g; a turn by pi has none."""
+        C, _, part = self._half(self._parts(g))
+        if np.any(C < 1e-15):
+            raise ValueError("g turns by pi, where the Cayley map has no inverse; use log")
+        return _stack([2 * x / C for x in part])
 
     def _angle2(self, x):
         """theta^2, the square of the angle."""
         return sum(a * b for a, b in zip(x, self._flat(x), strict=True))
-
-    def ad_rows(self, x):
-        """The rows of ad_x."""
-        return list(zip(*(self.bracket(x, e) for e in BASIS), strict=True))
 
     # ------------------------------------------------------------------ expressions for step code
 
@@ -219,7 +185,6 @@ class _SO3(Group):
     name = "SO3"
     coordinates = ("w", "x", "y", "z")
     identity = (1.0, 0.0, 0.0, 0.0)
-    _at = (2, 1), (0, 2), (1, 0)
 
     def _parts(self, g, name="g"):
         q = super()._parts(g, name)
@@ -264,25 +229,15 @@ class _SO3(Group):
     def _flat(self, x):
         return tuple(x)
 
-    _hat = Group.ad_rows
+    def _hat(self, x):
+        return (0, -x[2], x[1]), (x[2], 0, -x[0]), (-x[1], x[0], 0)
 
     def _element(self, x, C, f, angle):
         return C, f * x[0], f * x[1], f * x[2]
 
-    def log(self, g):
-        """The shortest rotation vector of g; of the two at angle pi, the one along (x, y, z)."""
-        w, *xyz = self._parts(g)
-        side, size = np.where(w < 0, -1.0, 1.0), np.sqrt(sum(x * x for x in xyz))
-        angle = 2 * np.arctan2(size, np.abs(w))
-        factor = side * np.where(size > 0, angle / np.where(size > 0, size, 1), 2)
-        return _stack([factor * x for x in xyz])
-
-    def cay_inv(self, g):
-        """xi with cay(xi) = g; a rotation by pi has none."""
-        w, *xyz = self._parts(g)
-        if np.any(w == 0):
-            raise ValueError("g turns by pi, where the Cayley map has no inverse; use log")
-        return _stack([2 * x / w for x in xyz])
+    def _half(self, g):
+        w, *part = np.where(g[0] < 0, -1.0, 1.0) * g
+        return w, np.sqrt(sum(x * x for x in part)), part
 
     def from_matrix(self, R, name="R"):
         """The quaternion, w >= 0, of a rotation matrix; shape (..., 3, 3) to (..., 4)."""
@@ -330,7 +285,6 @@ class _SE2(Group):
     name = "SE2"
     coordinates = ("x", "y", "theta")
     identity = (0.0, 0.0, 0.0)
-    _at = (0, 2), (1, 2), (1, 0)
 
     def _turn(self, angle, x, y):
         c, s = _cos_sin(angle)
@@ -370,25 +324,11 @@ class _SE2(Group):
         a, b = 2 * f * C, 2 * f * f * x[2]  # sin(theta)/theta, (1 - cos(theta))/theta
         return a * x[0] - b * x[1], b * x[0] + a * x[1], angle
 
-    def _halves(self, g):
-        """Half the angle, from (-pi, pi], and (x, y) turned back by it."""
-        x, y, theta = self._parts(g)
-        half = theta / 2 - np.pi * np.ceil((theta / np.pi - 1) / 2)
-        return half, *self._turn(-half, x, y)
-
-    def log(self, g):
-        """xi with exp(xi) = g and |theta| <= pi."""
-        half, x, y = self._halves(g)
-        f = _sinc(half)
-        return _stack([x / f, y / f, 2 * half])
-
-    def cay_inv(self, g):
-        """xi with cay(xi) = g; a turn by pi has none."""
-        half, x, y = self._halves(g)
-        C = np.cos(half)
-        if np.any(np.abs(C) < 1e-15):
-            raise ValueError("g turns by pi, where the Cayley map has no inverse; use log")
-        return _stack([x / C, y / C, 2 * np.tan(half)])
+    def _half(self, g):
+        x, y, theta = g
+        half = theta / 2 - np.pi * np.ceil((theta / np.pi - 1) / 2)  # in (-pi/2, pi/2]
+        x, y = self._turn(-half, x / 2, y / 2)
+        return np.cos(half), np.abs(np.sin(half)), (x, y, np.sin(half))
 
     def from_matrix(self, R, name="R"):
         """(x, y, theta), |theta| <= pi, of a matrix [[c, -s, x], [s, c, y], [0, 0, 1]]."""

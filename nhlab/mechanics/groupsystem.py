@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cached_property
 
 import numpy as np
@@ -10,11 +9,12 @@ import sympy as sp
 
 from ..codegen.derivatives import dot
 from ..codegen.statement import dummy
-from .checks import read_symbols, sequence
+from . import display
+from .checks import one_of, read_symbols, sequence
 from .discrete import DiscreteLagrangian
 from .groups import Group
 from .symbolic import Symbolic
-from .system import System, rebuild, symbols
+from .system import System, symbols
 
 TAU = {"cayley": "cay", "log": "exp", "trace": "cay"}
 
@@ -48,8 +48,7 @@ class GroupSystem(System):
     def __init__(self, group, v, L, constraints=(), *, g=None, r=(), rule="cayley", **others):
         if not isinstance(group, Group):
             raise ValueError(f"group = {group!r} is unknown; use nh.groups.SO3 or nh.groups.SE2")
-        if rule not in TAU:
-            raise ValueError(f"rule = {rule!r} is unknown; choose one of {tuple(TAU)}")
+        one_of(rule, TAU, "rule")
         if others.keys() & {"holonomic", "t"}:
             raise ValueError("a system on a group has neither holonomic constraints nor t")
         self.group, self.rule = group, rule
@@ -57,6 +56,7 @@ class GroupSystem(System):
         g = symbols([f"g{s}" for s in group.coordinates]) if g is None else read_symbols(g, "g")
         self.k = len(r)
         super().__init__((*r, *g), v, L, constraints, **others)
+        self._check()
         if self.q0 is not None:
             self.q0 = tuple(self.configuration(self.q0, "q0").tolist())
 
@@ -98,7 +98,6 @@ class GroupSystem(System):
                 f"rule='trace' is for SO3 and L = omega.I.omega/2, not for L = "
                 f"{self.L} on {self.group.name}; use rule='cayley'"
             )
-        super()._check()
         if self.group.name == "SO3" and self.constraints and not self._is_single_valued():
             raise ValueError(
                 f"the constraints {list(map(str, self.constraints))} differ at q and -q, which "
@@ -121,13 +120,6 @@ class GroupSystem(System):
         gap = np.minimum(np.abs(A - B).max(-1), np.abs(A + B).max(-1))
         return not (gap > 1e-9 * (1 + np.abs(A).max())).any()
 
-    def samples(self, count=5):
-        rng = np.random.default_rng(2008)
-        q = rng.uniform(0.3, 1.2, (count, len(self.q)))
-        if self.group.name == "SO3":
-            q[:, self.k :] /= np.linalg.norm(q[:, self.k :], axis=1, keepdims=True)
-        return q, rng.uniform(0.3, 1.2, (count, len(self.v))), 0.7
-
     # ------------------------------------------------------------------ identity and display
 
     def _where(self):
@@ -137,19 +129,13 @@ class GroupSystem(System):
     def _rows(self):
         body, name = ", ".join(sp.latex(u) for u in self.v[self.k :]), self.group.name
         algebra = rf"\mathfrak{{{name[:2].lower()}}}({name[2:]})"
-        return [rf"g^{{-1}}\dot g &= ({body})^\wedge \in {algebra}", *super()._rows(self.k)]
+        straight = display.dotted(self.q[: self.k], self.v[: self.k])
+        rows = display.formulas(self, straight)
+        return [rf"g^{{-1}}\dot g &= ({body})^\wedge \in {algebra}", *rows]
 
-    def __reduce__(self):
-        names = "group v L constraints metric rule name source q0 v0 forces"
-        given = {k: getattr(self, k) for k in names.split()}
-        given |= {"g": self.pose, "r": self.q[: self.k], "exact": self._exact}
-        given["parameters"] = self.numbers
-        return rebuild, (type(self), (), given)
-
-    @cached_property
-    def key(self):
-        parts = f"{self.group.name} {self.rule} {self.k} {System.key.func(self)}"
-        return hashlib.sha256(parts.encode()).hexdigest()
+    def given(self):
+        own = {"group": self.group, "rule": self.rule, "g": self.pose, "r": self.q[: self.k]}
+        return {k: x for k, x in super().given().items() if k not in ("q", "t", "holonomic")} | own
 
     # ------------------------------------------------------------------ motion
 
@@ -161,16 +147,9 @@ class GroupSystem(System):
         return [*v[: self.k], *self.group.rate(q[self.k :], v[self.k :])]
 
     def place(self, q, v, h):
-        """Abbreviations, and in them (r + h r', g tau(h omega))."""
         straight = [x + h * u for x, u in zip(q[: self.k], v[: self.k], strict=True)]
         let, g = self.group.step(q[self.k :], [h * u for u in v[self.k :]], self.tau)
         return let, [*straight, *g]
-
-    def moved(self, q, v, h):
-        let, place = self.place(q, v, h)
-        for s, e in reversed(let):
-            place = [x.xreplace({s: e}) for x in place]
-        return place
 
     def settled(self, q, named=list):
         return [*q[: self.k], *self.group.settled(q[self.k :], named)]
@@ -194,37 +173,14 @@ class GroupSystem(System):
     def configuration(self, q, name="q", near=None, axes=0):
         """q in coordinates, from coordinates or, without r, from matrices or a Rotation; refused
         off the group; of the names of one element, the one next to ``near``."""
-        r, g = np.split(self.states(q, "q"), [self.k], -1) if self.k else ((), q)
+        r, g = np.split(self.states(q, name), [self.k], -1) if self.k else ((), q)
         g = self.group.element(g, name, axes)
         if near is not None:
             g = self.group.near(g, np.asarray(near, float)[..., self.k :])
         return np.concatenate([r, g], -1) if self.k else g
 
-    def _curl(self):
-        """dA(e_i, e_j) = e_i(A_j) - e_j(A_i) - A([e_i, e_j]) on the body frame e.
-
-        Where constraints move, d/dt comes first: dA(e_i, d/dt) = e_i(b).
-        """
-        v, rows = self.v, self.symbolic.A
-
-        def curl(row):
-            slopes = [self.symbolic.rate(a) for a in row]  # v(A_j), and A([v, e_j])
-            brackets = [0] * self.k + self.group.ad_star_of(v[self.k :], row[self.k :])
-            turned = [a - b for a, b in zip(slopes, brackets, strict=True)]
-            return [
-                [y.diff(u) - x.diff(w) for w, y in zip(v, turned, strict=True)]
-                for u, x in zip(v, slopes, strict=True)
-            ]
-
-        curls = [curl(row) for row in rows]
-        if not self.is_affine:
-            return rows, curls
-        slopes = [[self.symbolic.rate(b).diff(u) for u in v] for b in self.symbolic.b]
-        curls = [
-            [[0, *(-e for e in by_v)], *([e, *line] for e, line in zip(by_v, curl, strict=True))]
-            for by_v, curl in zip(slopes, curls, strict=True)
-        ]
-        return [(b, *row) for b, row in zip(self.symbolic.b, rows, strict=True)], curls
+    def bracket(self, v, w):
+        return [0] * self.k + list(self.group.bracket(v[self.k :], w[self.k :]))
 
 
 class BodySymbolic(Symbolic):
@@ -250,15 +206,12 @@ class GroupLagrangian(DiscreteLagrangian):
     def __init__(self, system, t, q, v, h, alpha, symmetric=False):
         super().__init__(system, t, q, v, h, alpha, symmetric)
         self.mu = [dummy(f"mu_{u.name}") for u in v[system.k :]]
-        L_omega = system.symbolic.L_v[system.k :]
-        mean = [self.mean(lambda ah, bh, at, e=e: at(e)) for e in L_omega]
+        mean = self.means(lambda ah, bh, L_omega: L_omega, system.symbolic.L_v[system.k :])
         self.turn = [h * u for u in v[system.k :]]
         let, self.half = system.group.half(self.turn, system.tau)
-        self.shrink = 1 + let[0][0] / 4 if system.rule == "trace" else sp.S.One
+        if system.rule == "trace":
+            self.shrink = 1 + let[0][0] / 4
         self.let += [*zip(self.mu, mean, strict=True), *let]
-
-    def place(self, q, v, ah):
-        return self.system.place(q, v, ah)
 
     def _body(self, sign):
         s, turn = self.system, [sign * x for x in self.turn]
@@ -278,20 +231,3 @@ class GroupLagrangian(DiscreteLagrangian):
         k = self.system.k
         body = [p + f for p, f in zip(self._body(-1), self.impulse_plus[k:-1], strict=True)]
         return [*super().p_plus[:k], *body]
-
-    @cached_property
-    def Ld(self):
-        return super().Ld / self.shrink
-
-    @cached_property
-    def energy(self):
-        """Of the step, without the work of forces."""
-        return self.mean(lambda ah, bh, at: at(self.system.short.E)) / self.shrink
-
-    @cached_property
-    def E_minus(self):
-        return self.energy + self.impulse_minus[-1]
-
-    @cached_property
-    def E_plus(self):
-        return self.energy - self.impulse_plus[-1]

@@ -8,6 +8,7 @@ from inspect import signature
 from sympy import lambdify
 
 from . import exact
+from .checks import read_number
 from .groupsystem import GroupSystem
 from .system import System, symbols
 
@@ -35,6 +36,8 @@ def listed(source, name=None, among=None):
                 return state(*args, **keywords)  # which says so in Python's own words
             call.apply_defaults()
             numbers = call.arguments
+            for name in numbers.keys() - {"rule"}:
+                numbers[name] = read_number(numbers[name], name)
             letters = {k: symbols(k) for k in numbers}
             parts = about | state(**letters)
             formulas = [parts["L"], *parts.get("constraints", ()), *parts.get("holonomic", ())]
@@ -43,7 +46,11 @@ def listed(source, name=None, among=None):
             parts["parameters"] = {k: n for k, n in numbers.items() if letters[k] in used}
             origin = parts["group"].identity if "group" in parts else (0,) * len(parts["q"])
             start = parts.get("q0", origin), parts["v0"]
-            parts["q0"], parts["v0"] = lambdify([*letters.values()], start, "math")(**numbers)
+            try:
+                start = lambdify([*letters.values()], start, "math")(**numbers)
+            except ZeroDivisionError:
+                raise ValueError(f"{title} has no start with {dict(numbers)}") from None
+            parts["q0"], parts["v0"] = start
             if "group" in parts:
                 return GroupSystem(**parts, rule=numbers["rule"])
             return System(v=symbols([f"v{s}" for s in parts["q"]]), **parts)

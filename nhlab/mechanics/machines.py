@@ -11,6 +11,8 @@ steer of a bicycle: a benchmark and review", Proc. R. Soc. A 463 (2007); KL82 is
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from sympy import cos, pi, sin, sqrt, tan
 
 from ..codegen.derivatives import dot
@@ -43,8 +45,29 @@ def turned(u, *turns):
     return tuple(u)
 
 
-def kinetic(m, u, w, I1, I2, I3, I13=0, I12=0):
-    """The kinetic energy of a body: velocity u of its centre, angular velocity w, in its frame."""
+class Frame(NamedTuple):
+    """A moving frame: the velocity u of its origin, its angular velocity w and the direction of
+    the z of space, in its own axes; and how far its origin is along z."""
+
+    u: tuple
+    w: tuple
+    down: tuple = (0, 0, 1)
+    z: object = 0
+
+    def turned(self, axis, angle, rate):
+        """The frame after a turn about one of its axes, at a rate."""
+        u, w, down = (turned(x, (axis, -angle)) for x in (self.u, self.w, self.down))
+        return Frame(u, plus(w, [rate if k == axis else 0 for k in range(3)]), down, self.z)
+
+    def moved(self, place):
+        """The frame with its origin at a place in it."""
+        z = self.z + dot(self.down, place)
+        return Frame(plus(self.u, cross(self.w, place)), self.w, self.down, z)
+
+
+def kinetic(m, body, I1, I2, I3, I13=0, I12=0):
+    """The kinetic energy of a body whose centre is the origin of its frame."""
+    u, w = body.u, body.w
     spin = I1 * w[0] ** 2 + I2 * w[1] ** 2 + I3 * w[2] ** 2 + 2 * w[0] * (I12 * w[1] + I13 * w[2])
     return (m * dot(u, u) + spin) / 2
 
@@ -192,10 +215,8 @@ def tilted_disk(m=1.0, R=1.0, A=0.25, C=0.5, g=9.81, lean=0.5, turn=-1.5):
     leaning steadily: lean and turn, the rate of phi, shape only (q0, v0), and v0 depends on all
     parameters.
     """
-    w = (vtheta, vphi * sin(theta), vphi * cos(theta))  # of the frame that does not roll
-    u = plus(turned((along(phi), across(phi), 0), (0, -theta)), cross(w, (0, 0, R)))
-    spin = (w[0], w[1] + vpsi, w[2])
-    L = kinetic(m, u, spin, A, C, A) - m * g * R * cos(theta)
+    disk = Frame((along(phi), across(phi), 0), (0, 0, vphi)).turned(0, theta, vtheta)
+    L = kinetic(m, disk.moved((0, 0, R)).turned(1, 0, vpsi), A, C, A) - m * g * R * cos(theta)
     rolling = [vx - R * cos(phi) * vpsi, vy - R * sin(phi) * vpsi]
     torque = A * turn**2 * sin(lean) * cos(lean) - m * g * R * sin(lean)
     roll = torque / ((C + m * R**2) * turn * cos(lean)) - turn * sin(lean)
@@ -242,15 +263,14 @@ def rattleback(
     q = symbols("x y yaw roll pitch")
     _, _, yaw, roll, pitch = q
     vyaw, vroll, vpitch = symbols("vyaw vroll vpitch")
-    n = turned((0, 0, 1), (0, -roll), (1, -pitch))  # up, in the body
+    body = Frame((0, 0, 0), (0, 0, vyaw)).turned(0, roll, vroll).turned(1, pitch, vpitch)
+    n = body.down  # here z is up
     size = sqrt((a * n[0]) ** 2 + (b * n[1]) ** 2 + (c * n[2]) ** 2)
     rho = (-(a**2) * n[0] / size, -(b**2) * n[1] / size, h - c**2 * n[2] / size)
-    w = turned((vroll, vyaw * sin(roll), vyaw * cos(roll)), (1, -pitch))
-    w = plus(w, (0, vpitch, 0))
-    u = cross(rho, w)  # the velocity of the centre, in the body
+    u = cross(rho, body.w)  # the velocity of the centre, in the body
     slip = turned(u, (1, pitch), (0, roll))
     place = m * (vx**2 + vy**2 + slip[2] ** 2) / 2
-    L = place + kinetic(0, u, w, A, B, C, I12=D) - m * g * (size - h * n[2])
+    L = place + kinetic(0, body, A, B, C, I12=D) - m * g * (size - h * n[2])
     rolling = [v - e for v, e in zip((vx, vy), turned(slip, (2, yaw))[:2], strict=True)]
     lean = pi / 360  # half a degree
     start = {roll: lean, pitch: lean, yaw: 0, vyaw: spin, vroll: 0, vpitch: 0}
@@ -280,65 +300,36 @@ def bicycle(
     lean rate ``push``; these shape only (q0, v0), and v0 depends on rR and rF.
     """
     q = symbols("x y yaw roll pitch steer rear front")
-    (yaw, vyaw), spins = (q[2], symbols("vyaw")), symbols("vrear vfront")
-    at = {"R": (0, 0, 0), "B": (xB, 0, zB + rR), "head": (w + c, 0, rR)}
-    at |= {"H": (xH - w - c, 0, zH), "F": (-c, 0, -rF)}  # from where the steering axis ends
-    parts = BicycleParts(at, tilt, rR, *q[3:6], vyaw, *symbols("vroll vpitch vsteer"), *spins)
-    u, omega, z = parts.velocities(along(yaw), across(yaw)), parts.omega, parts.heights()
-    T = kinetic(mR, u["R"], omega["R"], IRxx, IRyy, IRxx)
-    T += kinetic(mB, u["B"], omega["B"], IBxx, IByy, IBzz, IBxz)
-    T += kinetic(mH, u["H"], omega["H"], IHxx, IHyy, IHzz, IHxz)
-    T += kinetic(mF, u["F"], omega["F"], IFxx, IFyy, IFxx)
-    L = T + g * dot((mR, mB, mH, mF), [z[k] for k in "RBHF"])
-    ahead, steep, slip = parts.rolling(rF)
+    _, _, yaw, roll, pitch, steer, _, _ = q
+    vyaw, vroll, vpitch, vsteer, vrear, vfront = symbols("vyaw vroll vpitch vsteer vrear vfront")
+
+    def parts(ahead, side):
+        """The frame at the rear axle, the fork at its upper end, if the rear contact moves so."""
+        rear = Frame((ahead, side, 0), (0, 0, vyaw)).turned(0, roll, vroll).moved((0, 0, -rR))
+        frame = rear.turned(1, pitch, vpitch)
+        fork = frame.moved((w + c, 0, rR)).turned(1, tilt, 0).turned(2, steer, vsteer)
+        return frame, fork.turned(1, -tilt, 0)
+
+    frame, fork = parts(along(yaw), across(yaw))
+    B, H = frame.moved((xB, 0, zB + rR)), fork.moved((xH - w - c, 0, zH))
+    F = fork.moved((-c, 0, -rF))
+    T = kinetic(mR, frame.turned(1, 0, vrear), IRxx, IRyy, IRxx)
+    T += kinetic(mB, B, IBxx, IByy, IBzz, IBxz) + kinetic(mH, H, IHxx, IHyy, IHzz, IHxz)
+    T += kinetic(mF, F.turned(1, 0, vfront), IFxx, IFyy, IFxx)
+    L = T + g * dot((mR, mB, mH, mF), (frame.z, B.z, H.z, F.z))
+    ahead = -rR * (vpitch + vrear)  # the speed at which the rear wheel rolls
+    steep, slip = contact(parts(ahead, 0)[1].moved((-c, 0, -rF)).turned(1, 0, vfront), rF)
     rows = [vx - ahead * cos(yaw), vy - ahead * sin(yaw), *slip]
     v0 = (speed, 0, 0, push, 0, 0, -speed / rR, -speed / rF)
-    return dict(q=q, L=L, constraints=rows, holonomic=[z["F"] + rF * steep], v0=v0)
+    return dict(q=q, L=L, constraints=rows, holonomic=[F.z + rF * steep], v0=v0)
 
 
-class BicycleParts:
-    """Velocities and heights of the parts of a bicycle, by name; R and B in the frame's axes, H and
-    F in the fork's.
+def contact(wheel, radius):
+    """How steep a wheel stands, and its slip along its plane and along its axle.
 
-    at : the places of the parts, in the frame from the rear axle, in the fork from the head
+    It touches where its plane goes down most steeply; down it does not slip, by its height.
     """
-
-    def __init__(
-        self, at, tilt, rR, roll, pitch, steer, vyaw, vroll, vpitch, vsteer, vrear, vfront
-    ):
-        self.at, self.rR, self.roll, self.pitch = at, rR, roll, pitch
-        self.fork = (1, -tilt), (2, -steer), (1, tilt)  # from the frame to the fork
-        self.lean = (vroll, vyaw * sin(roll), vyaw * cos(roll))
-        wB = plus(turned(self.lean, (1, -pitch)), (0, vpitch, 0))
-        wH = plus(turned(wB, *self.fork), (vsteer * sin(tilt), 0, vsteer * cos(tilt)))
-        self.omega = {"B": wB, "H": wH, "R": plus(wB, (0, vrear, 0)), "F": plus(wH, (0, vfront, 0))}
-        self.down = turned((0, sin(roll), cos(roll)), (1, -pitch))
-        self.below = turned(self.down, *self.fork)
-        self.ahead = -rR * (vpitch + vrear)  # the speed at which the rear wheel rolls
-
-    def velocities(self, ahead, side):
-        """Of the centres of mass, if those of the rear contact are these."""
-        at, w = self.at, self.omega
-        rear = turned((ahead, side, 0), (0, -self.roll))
-        rear = turned(plus(rear, cross(self.lean, (0, 0, -self.rR))), (1, -self.pitch))
-        found = {k: plus(rear, cross(w["B"], at[k])) for k in ("R", "B", "head")}
-        head = turned(found["head"], *self.fork)
-        return found | {k: plus(head, cross(w["H"], at[k])) for k in "HF"}
-
-    def heights(self):
-        """The z of the centres of mass, negative above the ground."""
-        rear = -self.rR * cos(self.roll)
-        z = {k: rear + dot(self.down, self.at[k]) for k in ("R", "B", "head")}
-        return z | {k: z["head"] + dot(self.below, self.at[k]) for k in "HF"}
-
-    def rolling(self, rF):
-        """The speed of the rear wheel, how steep the front wheel stands, and its two slips.
-
-        Its contact is where its plane goes down most steeply.  With the rear wheel rolling, it
-        must neither slip along the plane nor along the axle; down it does not, by the height.
-        """
-        x, _, z = self.below
-        steep = sqrt(x**2 + z**2)
-        contact = (rF * x / steep, 0, rF * z / steep)
-        u = plus(self.velocities(self.ahead, 0)["F"], cross(self.omega["F"], contact))
-        return self.ahead, steep, (u[0] * z - u[2] * x, u[1])
+    x, _, z = wheel.down
+    steep = sqrt(x**2 + z**2)
+    u = wheel.moved((radius * x / steep, 0, radius * z / steep)).u
+    return steep, (u[0] * z - u[2] * x, u[1])

@@ -10,6 +10,7 @@ from ..codegen.derivatives import dot
 from ..codegen.evaluate import joined
 from ..codegen.program import Program
 from ..codegen.statement import Stage, Statement, dummy
+from .checks import read_array
 from .forces import need_inputs
 from .symbolic import Place
 
@@ -76,7 +77,7 @@ class Motion:
     def values(self, q, v, t):
         """(a, lambda) over arrays of states, shape (..., n + m)."""
         s = self.system
-        q, v, t = s.states(q, "q"), s.states(v, "v"), np.asarray(t, float)
+        q, v, t = s.states(q, "q"), s.states(v, "v"), read_array(t, "t")
         batch = np.broadcast(q[..., 0], v[..., 0], t).shape
         if not batch:
             return np.array(self(float(t), [*q.tolist(), *v.tolist()])[len(s.q) :], float)

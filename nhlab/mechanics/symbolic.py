@@ -47,9 +47,6 @@ class Symbolic:
         rates |= {} if s.t is None else {s.t: [sp.S.One]}
         return [e for (e,) in self._kept(*pushed(expressions, rates, self.let))]
 
-    def rate(self, e):
-        return self.rates([e])[0]
-
     def depends(self, table, symbols):
         """True if one of the entries contains one of the symbols, maybe in an abbreviation."""
         entries = [e for row in table for e in row]

@@ -3,38 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import sympy as sp
 
 from ..codegen.evaluate import Function
 from ..codegen.program import Cache
-from . import admissible, dynamicsymbols
-from .checks import (
-    UNSET,
-    check_forms,
-    check_values,
-    read_array,
-    read_expression,
-    read_matrix,
-    read_number,
-    read_parameters,
-    read_symbols,
-    sequence,
-    solved,
-)
+from . import checks, display, dynamicsymbols, frobenius, positions, velocities
+from .checks import UNSET
+from .checks import symbols as symbols  # public here, beside System
 from .discrete import DiscreteLagrangian
-from .forces import need_inputs, read_forces
+from .forces import inputs_of, need_inputs, read_forces
 from .motion import Motion
 from .symbolic import Symbolic
 
 LONG = 500  # operations of L and the constraints from which on they are abbreviated; not tuned
-
-
-def symbols(names, **assumptions):
-    """Real symbols, so that derivatives of ``Abs`` and roots come out simple."""
-    return sp.symbols(names, **{"real": True, **assumptions})
 
 
 class System:
@@ -85,24 +69,21 @@ class System:
         exact=None,
         forces=None,
     ):
-        self.q, self.v = read_symbols(q, "q"), read_symbols(v, "v")
+        self.q, self.v = checks.read_symbols(q, "q"), checks.read_symbols(v, "v")
+        self.t = t if t is None else checks.read_symbols([t], "t")[0]
         self._check_lengths()
-        self.t = t if t is None else read_symbols([t], "t")[0]
-        names = [*self.q, *self.v, self.t]
-        twice = sorted({str(s) for s in names if names.count(s) > 1})
-        if twice:
-            raise ValueError(f"q, v and t name {twice} more than once; give each its own symbol")
-        self.L = read_expression(L, "L")
-        self.constraints = tuple(read_expression(c, "constraints") for c in sequence(constraints))
-        self.holonomic = tuple(read_expression(g, "holonomic") for g in sequence(holonomic))
+        checks.check_names([*self.q, *self.v, self.t])
+        self.L = checks.read_expression(L, "L")
+        self.constraints = checks.read_expressions(constraints, "constraints")
+        self.holonomic = checks.read_expressions(holonomic, "holonomic")
         self.m = len(self.constraints) + len(self.holonomic)  # the number of constraints
-        self.metric = None if metric is None else read_matrix(metric, "metric")
+        self.metric = None if metric is None else checks.read_matrix(metric, "metric")
         self.forces = read_forces(self, forces)
         self.name, self.source = name, source
         self.parameters = self._bind(parameters)
         self.q0, self.v0, self._exact = q0, v0, exact
         self.generated = Cache()  # shared by all settings of the parameters
-        self._check()
+        checks.check(self)
 
     # ------------------------------------------------------------------ construction
 
@@ -127,43 +108,51 @@ class System:
             if k not in by_name:
                 known = ", ".join(by_name) or "none"
                 raise ValueError(f"parameter {k!r} is unknown here; this system has: {known}")
-        return self._with({k: read_number(x, f"parameter {k}") for k, x in values.items()})
+        return self._with({k: checks.read_number(x, f"parameter {k}") for k, x in values.items()})
 
     def varied(self, values, definite):
         """The same with arrays in the place of numbers, for arrays of states.
 
         ``definite`` : what ``is_definite`` is to say of them all.
         """
-        new = self._with(values)
-        new.__dict__["is_definite"] = definite
-        return new
+        return self._with(values, is_definite=definite)
 
-    def _with(self, values):
+    def _with(self, values, **own):
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)  # derived expressions and generated code hold for both
         new.__dict__.pop("is_definite", None)
+        new.__dict__.update(own)
         new.parameters = {s: values.get(s.name, x) for s, x in self.parameters.items()}
         return new
 
     def drive(self, values):
         """The same with values, input -> number or array, that change from step to step."""
-        new = self.varied({u.name: x for u, x in values.items()}, self.is_definite)
-        new.driven = tuple(values)
-        return new
+        checks.check_inputs(values, self.parameters)
+        named = {u.name: x for u, x in values.items()}
+        return self._with(named, is_definite=self.is_definite, driven=tuple(values))
 
     def released(self):
         """The same with the inputs that drive it unset again."""
         return self.drive(dict.fromkeys(self.driven, UNSET)).drive({}) if self.driven else self
 
+    def given(self):
+        """The keywords of the constructor that make it anew."""
+        names = "q v L constraints holonomic t metric name source q0 v0 forces"
+        own = {"parameters": self.numbers, "exact": self._exact}
+        return {k: getattr(self, k) for k in names.split()} | own
+
     def remade(self, **changes):
         """The same with other arguments of its constructor; its exact solution is then another."""
-        kind, values, given = self.__reduce__()[1]
-        return kind(*values, **given | {"exact": None} | changes)
+        return type(self)(**self.given() | {"exact": None} | changes)
 
     def _bind(self, given):
-        expressions = (self.L, *self.constraints, *self.holonomic, *(self.metric or ()))
         own = (*self.q, *self.v, *(() if self.t is None else (self.t,)))
-        return read_parameters(given, expressions, own, self.forces)
+        return checks.read_parameters(given, self.fixed, own, self.forces)
+
+    @property
+    def fixed(self):
+        """All formulas but the forces: what no input changes."""
+        return (self.L, *self.constraints, *self.holonomic, *(self.metric or ()))
 
     @property
     def numbers(self):
@@ -173,10 +162,7 @@ class System:
     @cached_property
     def inputs(self):
         """The symbols that occur in the forces alone: these may change during a run."""
-        others = (self.L, *self.constraints, *self.holonomic, *(self.metric or ()))
-        found = set().union(*(e.free_symbols for e in self.forces)) & self.parameters.keys()
-        found = found.difference(*(e.free_symbols for e in others))
-        return tuple(sorted(found, key=lambda s: s.name))
+        return inputs_of(self)
 
     def _check_lengths(self):
         if len(self.q) != len(self.v):
@@ -185,16 +171,11 @@ class System:
                 "coordinate one velocity"
             )
 
-    def _check(self):
-        """Refuse what the methods cannot treat, naming it."""
-        check_forms(self)
-        check_values(self)
-
     def samples(self, count=5):
         """Fixed generic points (q, v, t), away from the origin and from multiples of pi/2."""
         rng = np.random.default_rng(2001)
-        shape = (count, len(self.q))
-        return rng.uniform(0.3, 1.2, shape), rng.uniform(0.3, 1.2, shape), 0.7
+        q, v = (rng.uniform(0.3, 1.2, (count, len(x))) for x in (self.q, self.v))
+        return np.stack(self.settled(list(q.T)), -1), v, 0.7
 
     # ------------------------------------------------------------------ identity and display
 
@@ -208,27 +189,15 @@ class System:
         """What stands after the name: the coordinates, or what else a kind of system lives on."""
         return f": q = ({', '.join(map(str, self.q))})"
 
-    def _rows(self, k=None):
-        """The lines in LaTeX, with dots for the first k velocities; None: all."""
-        dots = {u: rf"\dot{{{sp.latex(s)}}}" for s, u in zip(self.q[:k], self.v[:k], strict=True)}
-        rows = [f"L &= {sp.latex(self.L, symbol_names=dots)}"]
-        rows += [f"{sp.latex(c, symbol_names=dots)} &= 0" for c in self.constraints]
-        rows += [f"{sp.latex(g)} &= 0" for g in self.holonomic]
-        names = (sp.latex(sp.Symbol(name)) for name in self.degrees)
-        forces = ((name, e) for name, e in zip(names, self.forces, strict=False) if e != 0)
-        return rows + [f"F_{{{x}}} &= {sp.latex(e, symbol_names=dots)}" for x, e in forces]
+    def _rows(self):
+        """The lines in LaTeX, with dots for the velocities."""
+        return display.formulas(self, display.dotted(self.q, self.v))
 
     def _repr_latex_(self):
-        if self.short.let:
-            return None  # no board is that long; the repr is shown instead
-        rows = r" \\ ".join(self._rows())
-        return rf"$\displaystyle \begin{{aligned}}{rows}\end{{aligned}}$"
+        return None if self.short.let else display.aligned(self._rows())  # no board is that long
 
     def __reduce__(self):
-        names = "q v L constraints holonomic t metric name source q0 v0 forces"
-        given = {k: getattr(self, k) for k in names.split()}
-        given |= {"parameters": self.numbers, "exact": self._exact}
-        return rebuild, (type(self), (), given)
+        return partial(type(self), **self.given()), ()
 
     def __eq__(self, other):
         if not isinstance(other, System):
@@ -241,18 +210,9 @@ class System:
     @cached_property
     def key(self):
         """A digest of the formulas, not of the numbers; it names the generated code."""
-        parts = (
-            self.q,
-            self.v,
-            self.t,
-            self.L,
-            self.constraints,
-            self.holonomic,
-            self.metric,
-            tuple(self.parameters),
-            self.forces,
-        )
-        return hashlib.sha256(sp.srepr(parts).encode()).hexdigest()
+        names = "q v t L constraints holonomic metric forces"
+        parts = (*(getattr(self, k) for k in names.split()), tuple(self.parameters))
+        return hashlib.sha256(f"{sp.srepr(parts)}{self._where()}".encode()).hexdigest()
 
     # ------------------------------------------------------------------ symbolic parts
 
@@ -271,9 +231,7 @@ class System:
 
     def written_out(self):
         """This system with plain expressions for generated code too, however long."""
-        new = self._with({})
-        new.__dict__["short"] = self.symbolic
-        return new
+        return self._with({}, short=self.symbolic)
 
     @property
     def degrees(self):
@@ -284,13 +242,24 @@ class System:
         """Expressions for dq/dt; with body velocities these are not v."""
         return list(v)
 
+    def bracket(self, v, w):
+        """[v, w] of two constant velocities; body velocities do not commute."""
+        return [0] * len(v)
+
     def configuration(self, q, name="q", near=None, axes=0):
         """q as the caller gave it, in coordinates; kinds of systems with others translate here."""
         return q
 
+    def place(self, q, v, h):
+        """Abbreviations, and in them the place where a step h with velocity v arrives."""
+        return [], [x + h * u for x, u in zip(q, v, strict=True)]
+
     def moved(self, q, v, h):
-        """Expressions for the place where a step h with velocity v arrives."""
-        return [x + h * u for x, u in zip(q, v, strict=True)]
+        """The same without abbreviations."""
+        let, place = self.place(q, v, h)
+        for s, e in reversed(let):
+            place = [x.xreplace({s: e}) for x in place]
+        return place
 
     def settled(self, q, named=list):
         """q, a sequence of expressions or arrays, put back where configurations lie."""
@@ -316,8 +285,7 @@ class System:
 
     def is_definite_at(self, q, v, t=0.0):
         """The same at all of these states."""
-        forms = [self.M(q, v, t)]
-        forms += [] if self.metric is None else [self.G(q, t)]
+        forms = [self.M(q, v, t), *(() if self.metric is None else (self.G(q, t),))]
         return all(np.isfinite(x).all() and (np.linalg.eigvalsh(x) > 0).all() for x in forms)
 
     @property
@@ -343,26 +311,8 @@ class System:
         """Frobenius: True if the constraints are integrable, tested at generic points.
 
         D is integrable iff the two-forms of the rows vanish on it: dA_a(X, Y) = 0 for X, Y in D.
-        Where time or b occur, the rows are the one-forms A dq + b dt on R x Q.
         """
-        if not self.constraints:
-            return True
-        forms, curls = (self.values(table, *self.samples()) for table in self._curl())
-        for A, dA in zip(forms, curls, strict=True):
-            basis = np.linalg.svd(A)[2][np.linalg.matrix_rank(A) :]
-            twist = np.einsum("xi,aij,yj->axy", basis, dA, basis)
-            if np.abs(twist).max(initial=0) > 1e-9 * (1 + np.abs(dA).max()):
-                return False
-        return True
-
-    def _curl(self):
-        """The rows of the constraints, and their exterior derivatives."""
-        x, rows = self.q, self.symbolic.A
-        if self.is_affine or self.t is not None:
-            x = (self.t or sp.Dummy("t"), *self.q)
-            rows = [(b, *row) for b, row in zip(self.symbolic.b, rows, strict=True)]
-        k = range(len(x))
-        return rows, [[[r[j].diff(x[i]) - r[i].diff(x[j]) for j in k] for i in k] for r in rows]
+        return not self.constraints or frobenius.is_integrable(self)
 
     # ------------------------------------------------------------------ numbers
 
@@ -370,21 +320,19 @@ class System:
         """Values of expressions in (t, q, v) over arrays of states: the shape of the states, then
         that of the nested table."""
         q, v = self.states(q, "q"), np.zeros(len(self.v)) if v is None else self.states(v, "v")
-        f = self.generated(("values", _frozen(table)), lambda: self._function(table))
+        key, arguments = _frozen(table), (self.t or sp.Dummy("t"), self.q, self.v, *self.parameters)
+        f = self.generated(("values", key), lambda: Function(arguments, table, self.short.let))
+        t = t if type(t) is float else checks.read_array(t, "t")
         return f(t, q, v, *self.parameters.values())
 
-    def _function(self, table):
-        arguments = (self.t or sp.Dummy("t"), self.q, self.v, *self.parameters)
-        return Function(arguments, table, self.short.let)
-
     def states(self, x, name):
-        """x as an array of positions (name "q") or of velocities or momenta ("v", "p")."""
-        symbols = self.q if name == "q" else self.v
+        """x as an array of positions (names with a "q") or of velocities or momenta ("v", "p")."""
+        symbols = self.q if name[0] == "q" else self.v
         n = len(symbols)
         if isinstance(x, np.ndarray) and x.dtype == np.float64 and x.shape[-1:] == (n,):
             return x  # as from a run: nothing to read
         expected = f"its last axis must have length {n}, one entry for each of {symbols}"
-        return read_array(x, name, (n,), expected)
+        return checks.read_array(x, name, (n,), expected)
 
     def move(self, q, v, h):
         """Where a step h with velocity v arrives, shape (..., len(q)); h negative: its start."""
@@ -442,23 +390,7 @@ class System:
 
     def velocity(self, q, p, t=0.0):
         """The inverse Legendre map: v with dL/dv(q, v) = p."""
-        p = self.states(p, "p")
-        if self.is_mechanical:
-            shift = self.momentum(q, np.zeros_like(p), t)
-            return solved(self.M(q, None, t), (p - shift)[..., None], "M")[..., 0]
-        v, part = np.zeros_like(p), np.ones((*p.shape[:-1], 1))
-        with np.errstate(all="ignore"):
-            gap = self.momentum(q, v, t) - p
-            for _ in range(100):  # Newton, each step halved until it brings the momentum nearer
-                d = solved(self.M(q, v, t), gap[..., None], "M")[..., 0]
-                new = self.momentum(q, v - part * d, t) - p
-                better = np.linalg.norm(new, axis=-1) <= np.linalg.norm(gap, axis=-1)
-                better = better[..., None]
-                v, gap = np.where(better, v - part * d, v), np.where(better, new, gap)
-                part = np.where(better, np.minimum(1, 2 * part), part / 2)
-                if np.all(np.abs(d) <= 1e-12 * (1 + np.abs(v))):
-                    return v
-        raise ValueError("the Legendre map of this L could not be inverted at these momenta")
+        return velocities.velocity(self, q, self.states(p, "p"), t)
 
     def G(self, q, t=0.0):
         """The metric of the projectors: ``metric`` if one was given, else M."""
@@ -472,9 +404,13 @@ class System:
 
     def Q(self, q, t=0.0):
         """The projector on the complement of D: G^-1 A^T (A G^-1 A^T)^-1 A, FIM08 section 2."""
-        A = self.A(q, t)
-        Z = solved(self.G(q, t), np.swapaxes(A, -1, -2), "the metric")
-        return Z @ solved(A @ Z, A, "A G^-1 A^T (dependent constraints)")
+        return self._normal(q, t, self.A(q, t))
+
+    def _normal(self, q, t, x):
+        """The shortest velocities, in the metric G, with A v = x: G^-1 A^T (A G^-1 A^T)^-1 x."""
+        A, scale = checks.scaled_rows(self.A(q, t))
+        Z = checks.solved(self.G(q, t), np.swapaxes(A, -1, -2), "the metric")
+        return Z @ checks.solved(A @ Z, scale * x, "A G^-1 A^T (dependent constraints)")
 
     def P(self, q, t=0.0):
         """The projector on D, I - Q."""
@@ -487,18 +423,18 @@ class System:
 
     def shortest(self, q, t=0.0):
         """The shortest velocity w, in the metric of the projectors, with A w + b = 0."""
-        return admissible.shortest(self, q, t)
+        return -self._normal(q, t, self.b(q, t)[..., None])[..., 0]
 
-    def complete(self, q, /, *, t=0.0, **velocities):
+    def complete(self, q, /, *, t=0.0, **given):
         """The admissible velocity at q with these components, as in ``complete(q0, vx=1)``.
 
         As many as the constraints leave free, by the names of v; the others follow.
         """
-        return admissible.complete(self, q, velocities, t)
+        return velocities.complete(self, q, given, t)
 
     def settle(self, q, t=0.0):
         """q put on the holonomic constraints, moved as little as possible in the metric M(q)."""
-        return admissible.settle(self, q, t)
+        return positions.settle(self, q, t)
 
     @property
     def motion(self):
@@ -527,7 +463,3 @@ class System:
 
 def _frozen(table):
     return tuple(map(_frozen, table)) if isinstance(table, (tuple, list)) else table
-
-
-def rebuild(cls, values, extra):
-    return cls(*values, **extra)

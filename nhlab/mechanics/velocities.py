@@ -1,8 +1,31 @@
-"""Where a motion starts: q0 and v0, and which velocities the constraints leave free to choose."""
+"""Velocities: of given momenta, where a motion starts, and those that the constraints allow."""
 
 from __future__ import annotations
 
 import numpy as np
+
+from .checks import rank, read_array, read_number, solved
+from .positions import position
+
+
+def velocity(system, q, p, t):
+    """The inverse Legendre map: v with dL/dv(q, v) = p, over leading axes."""
+    if system.is_mechanical:
+        shift = system.momentum(q, np.zeros_like(p), t)
+        return solved(system.M(q, None, t), (p - shift)[..., None], "M")[..., 0]
+    v, part = np.zeros_like(p), np.ones((*p.shape[:-1], 1))
+    with np.errstate(all="ignore"):
+        gap = system.momentum(q, v, t) - p
+        for _ in range(100):  # Newton, each step halved until it brings the momentum nearer
+            d = solved(system.M(q, v, t), gap[..., None], "M")[..., 0]
+            new = system.momentum(q, v - part * d, t) - p
+            better = np.linalg.norm(new, axis=-1) <= np.linalg.norm(gap, axis=-1)
+            better = better[..., None]
+            v, gap = np.where(better, v - part * d, v), np.where(better, new, gap)
+            part = np.where(better, np.minimum(1, 2 * part), part / 2)
+            if np.all(np.abs(d) <= 1e-12 * (1 + np.abs(v))):
+                return v
+    raise ValueError("the Legendre map of this L could not be inverted at these momenta")
 
 
 def start_of(system, q0=None, v0=None):
@@ -13,7 +36,7 @@ def start_of(system, q0=None, v0=None):
             raise ValueError(
                 f"{name} is missing and {system!r} has no initial condition of its own"
             )
-    return tuple(np.array(x, float) for x in given.values())
+    return tuple(read_array(x, name) for name, x in given.items())
 
 
 def free_velocities(system, q0, asked=()):
@@ -22,35 +45,71 @@ def free_velocities(system, q0, asked=()):
 
     Columns of A that are constant make the best dependent velocities: they serve at every q.
     """
-    A = system.A(q0)
+    columns = list(zip(*system.symbolic.A, strict=True))
+    weight = np.ones(len(system.v))
+    weight[[k for k, column in enumerate(columns) if all(e.is_number for e in column)]] = 1e3
+    weight[list(asked)] = 1e-6
+    free = independent(system.A(q0) * weight)
+    for k in {*asked}.difference(free):
+        raise ValueError(f"velocity {system.v[k]} cannot be chosen freely at q0 = {q0}")
+    return free
+
+
+def independent(A):
+    """The places of components that determine the others where A v is given."""
     if not len(A):
-        return list(range(len(system.v)))
+        return list(range(A.shape[1]))
     from scipy.linalg import qr
 
-    columns = zip(*system.symbolic.A, strict=True)
-    weight = np.array([1e3 if all(e.is_number for e in column) else 1.0 for column in columns])
-    weight[list(asked)] = 1e-6
-    pivots = qr(A * weight, mode="r", pivoting=True)[1].tolist()
-    for k in set(asked) & set(pivots[: len(A)]):
-        raise ValueError(f"velocity {system.v[k]} cannot be chosen freely at q0 = {q0}")
-    return sorted(pivots[len(A) :])
+    return sorted(qr(A, mode="r", pivoting=True)[1][len(A) :].tolist())
 
 
 def complete_velocity(system, q0, v0, free):
     """The velocity with the free components of v0 that satisfies the constraints at q0; if q0 has
     moved so far that these no longer determine the others, with components that do."""
     A, b = system.A(q0), system.b(q0)
-    v = _completed(A, b, np.array(v0, float), free)
-    if v is None:
-        v = _completed(A, b, np.array(v0, float), free_velocities(system, q0))
-    if v is None:
-        raise ValueError(f"the constraints are dependent at q0 = {q0}")
-    return v
+    for places in (free, independent(A)):
+        v = _completed(A, b, np.array(v0, float), places)
+        if v is not None:
+            return v
+    raise ValueError(f"the constraints are dependent at q0 = {q0}")
 
 
 def _completed(A, b, v, free):
+    """v with A v + b = 0 and its free components; None where these do not determine the others."""
     bound = [k for k in range(len(v)) if k not in free]
-    if bound and np.linalg.cond(A[:, bound]) > 1e8:
+    rows = A[:, bound] / np.maximum(np.linalg.norm(A, axis=1, keepdims=True), 1e-300)
+    if bound and np.linalg.svd(rows, compute_uv=False)[-1] < 1e-8:
         return None
     v[bound] = -np.linalg.solve(A[:, bound], A[:, free] @ v[free] + b) + 0.0
+    return v
+
+
+def complete(system, q, given, t):
+    """The velocity at (q, t) with the given components, name -> number, and A v + b = 0."""
+    names, q = [u.name for u in system.v], position(system, q)
+    unknown = sorted(given.keys() - {*names})
+    if unknown:
+        raise ValueError(f"{unknown[0]} is no velocity of {system!r}; there are {names}")
+    t = read_number(t, "t")
+    with np.errstate(all="ignore"):
+        A = system.A(q, t)
+    if not np.isfinite(A).all():
+        raise ValueError(f"the constraints are not finite at q = {q}")
+    if rank(A) < len(A):
+        raise ValueError(f"the constraints are dependent at q = {q}: rank {rank(A)} of {len(A)}")
+    free, example = len(names) - len(A), ", ".join(f"{names[k]}=..." for k in independent(A))
+    if len(given) != free:
+        many = "too many" if len(given) > free else "too few"
+        raise ValueError(
+            f"{sorted(given)} are {many}: {len(A)} constraints on {names} leave {free} free; "
+            f"give {free}, as in {example}"
+        )
+    start = np.array([read_number(given.get(name, 0), name) for name in names])
+    v = _completed(A, system.b(q, t), start, [names.index(name) for name in given])
+    if v is None:
+        raise ValueError(
+            f"{sorted(given)} are not independent at q = {q}: the constraints do not determine "
+            f"{[name for name in names if name not in given]} from them; give for example {example}"
+        )
     return v

@@ -12,6 +12,7 @@ from ..codegen.derivatives import dot
 from ..codegen.evaluate import Function
 from ..codegen.program import Program
 from ..codegen.statement import dummy
+from ..mechanics.checks import need
 from ..mechanics.symbolic import Place
 from .layout import Layout
 
@@ -166,6 +167,7 @@ class Method:
 
     def on_step(self, system, what, t, q, v, h):
         """Ld, p_minus, p_plus, E_minus, E_plus or constraints of steps (t, q, v, h)."""
+        need(what, str, "what", "name")
         alpha = self.alpha
         if what == "constraints" and getattr(self, "constraint_alpha", None) is not None:
             alpha = self.constraint_alpha
@@ -176,6 +178,8 @@ class Method:
     def _step_function(self, system, what):
         s = self.frame(system)
         Ld = s.discrete(self.symmetric)
+        if what.startswith("_") or not hasattr(Ld, what):
+            raise ValueError(f"what = {what!r} is no part of a discrete Lagrangian, as p_plus is")
         arguments, table = (s.t, s.q, s.v1, s.h, s.alpha, *s.parameters), getattr(Ld, what)
         return Function(arguments, table, Ld.let)
 

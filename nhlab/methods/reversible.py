@@ -15,7 +15,7 @@ from .method import Frame, Method
 def need_plain(method, system):
     """Refuse systems with body velocities or reduced ones, whose steps are made otherwise."""
     kind = type(system)
-    if kind.moved is not System.moved or type(system.symbolic).f is not Symbolic.f:
+    if kind.place is not System.place or type(system.symbolic).f is not Symbolic.f:
         raise ValueError(
             f"{method!r} is stated for systems on R^n with L in q and q', and "
             f"{system!r} is a {kind.__name__}; use nh.DLA"

@@ -8,7 +8,7 @@ import numbers
 
 import numpy as np
 
-from ..mechanics.checks import rank
+from ..mechanics.checks import brief, need, rank
 from ..mechanics.system import System
 from ..methods.method import Method
 from ..methods.projector import Projector
@@ -17,14 +17,11 @@ from ..methods.projector import Projector
 
 
 def check_pair(system, method):
-    if not isinstance(system, System):
-        raise ValueError(f"system = {system!r} is not an nh.System")
+    need(system, System, "system", "nh.System")
     if isinstance(method, type):
         name = method.__name__
         raise ValueError(f"method = {name} is a class, not a value; write nh.{name}()")
-    if not isinstance(method, Method):
-        raise ValueError(f"method = {method!r} is no integrator; try nh.DLA()")
-    method.check(system)
+    need(method, Method, "method", "integrator; try nh.DLA()").check(system)
 
 
 def check_backend(backend, choice):
@@ -45,20 +42,14 @@ def finite(x, name):
             return float(x)
     except OverflowError:
         pass
-    raise ValueError(f"{name} = {_brief(x)} must be a finite number")
-
-
-def _brief(x):
-    """What was given, as far as a sentence can hold it."""
-    text = repr(x)
-    return text if len(text) <= 100 else f"{text[:100]}..."
+    raise ValueError(f"{name} = {brief(x)} must be a finite number")
 
 
 def whole(x, name, least):
     number = isinstance(x, numbers.Real) and not isinstance(x, bool)
     if not number or not least <= x <= 2**53 or int(x) != x:
         most = " and at most 2**53" if number and x > 2**53 else ""
-        raise ValueError(f"{name} = {_brief(x)} must be a whole number, at least {least}{most}")
+        raise ValueError(f"{name} = {brief(x)} must be a whole number, at least {least}{most}")
     return int(x)
 
 
@@ -74,14 +65,14 @@ def array(x, name, wanted="is not an array of numbers"):
     try:
         return np.array(x, float)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} = {_brief(x)} {wanted}") from None
+        raise ValueError(f"{name} = {brief(x)} {wanted}") from None
 
 
-def positive(h, many):
+def positive(h, many, name="h"):
     """h as a number or, of many runs, as an array."""
     if not (many and (isinstance(h, (list, tuple)) or np.ndim(h))):
-        if finite(h, "h") <= 0:
-            raise ValueError(f"h = {h!r} must be positive; to go back in time, reverse v0")
+        if finite(h, name) <= 0:
+            raise ValueError(f"{name} = {h!r} must be positive; to go back in time, reverse v0")
         return float(h)
     h = _numbers(h, "h")
     for k in np.flatnonzero(h <= 0)[:1]:
@@ -126,7 +117,7 @@ def vectors(system, given, many):
             wanted += f" one number for each of {symbols}"
             raise ValueError(f"{name} has shape {x.shape}; expected {wanted}")
         if not np.all(np.isfinite(x)):
-            raise ValueError(f"{name} = {_brief(x)} must be finite")
+            raise ValueError(f"{name} = {brief(x)} must be finite")
         found[name] = x
     return [None if x is None else np.atleast_2d(x) for x in found.values()]
 
@@ -138,7 +129,7 @@ def for_all(system, given, h, parameters):
     """The states and parameters of an ensemble, each for all K members; h tells K, too."""
     given = {name: _states(system, x, name) for name, x in given.items() if x is not None}
     if not isinstance(parameters, (dict, type(None))):
-        raise ValueError(f"parameters = {_brief(parameters)} must map names to numbers or arrays")
+        raise ValueError(f"parameters = {brief(parameters)} must map names to numbers or arrays")
     values = {getattr(k, "name", str(k)): x for k, x in (parameters or {}).items()}
     system.set(**dict.fromkeys(values, 1.0))  # refuses names it does not know
     values = {name: _numbers(x, f"parameters[{name!r}]") for name, x in values.items()}
@@ -246,7 +237,8 @@ def _check_second(start, at):
         slack = 2 * (_size(np.abs(A - A[0]).max(0), v) + np.abs(b - b[0]).max(0))
         slack += 1e-9 * (_size(A[0], v) + np.abs(b[0])) + 1e-15
     for k in _first(~(np.abs(wd) <= slack)):
-        fault = f"q1{at(k)} = {_short(start.q1[k])} violates the discrete constraints"
+        fault = f"q1{at(k)} = {_short(start.q1[k])} violates the discrete constraints of "
+        fault += f"method = {start.method!r}"
         remedy = "no motion leads there in the time h; start from v0"
         raise ValueError(f"{fault}: wd(q0, q1) = {_short(wd[k])}, not 0; {remedy}")
 

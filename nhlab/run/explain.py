@@ -106,8 +106,9 @@ def energy_jumps(system, q, v):
         first, bottom = E[..., :1], V[..., :1]
         heights = np.minimum(V, np.maximum(first, bottom))
         scale = np.ptp(heights, -1) + np.abs(first - bottom)[..., 0] + 1e-300
-        scale = scale + _unseen(system, q[..., :1, :], v[..., :1, :])[..., 0]
         jump = np.nan_to_num(np.abs(E - first), nan=np.inf)
         farthest = np.take_along_axis(E, jump.argmax(-1)[..., None], -1)[..., 0]
+        if (jump.max(-1) > 10 * scale).any():  # seldom, and the last term is dear
+            scale = scale + _unseen(system, q[..., :1, :], v[..., :1, :])[..., 0]
         jumped = ~np.isfinite(farthest) | (jump.max(-1) > 10 * scale)
     return first[..., 0], farthest, jumped

@@ -11,6 +11,7 @@ import sympy as sp
 
 from .. import methods
 from ..mechanics import groups
+from ..mechanics.checks import need
 from ..mechanics.formula import is_moderate_power
 from ..mechanics.groupsystem import GroupSystem
 from ..mechanics.system import System
@@ -36,6 +37,8 @@ BITS = 4096  # of a number in a file; more would take SymPy forever, and no form
 
 
 def save(sol, path):
+    if not hasattr(path, "write"):
+        need(path, (str, os.PathLike), "path", "path of a file")
     about = {
         "format": FORMAT,
         "system": system_to_json(sol.system),
@@ -167,9 +170,9 @@ def _each(f, x):
 
 
 def system_to_json(s):
-    if s.full is not None:  # a reduction, with the options that pickle keeps
-        kind, (full,), options = s.__reduce__()[1]
-        return {"reduction": kind.__name__, "full": system_to_json(full), **options}
+    if s.full is not None:
+        options = {k: x for k, x in s.given().items() if k != "system"}
+        return {"reduction": type(s).__name__, "full": system_to_json(s.full), **options}
     data = {k: _each(to_json, getattr(s, k)) for k in EXPRESSIONS}
     data |= {k: _each(float, getattr(s, k)) for k in ("q0", "v0")}
     data |= {"name": s.name, "source": s.source}

@@ -42,7 +42,7 @@ class ReferenceRun:
         end = self.times[-1] if last else self.start.t0 + self.h * (self.leg + 1)
 
         def rates(t, y):
-            return np.array(motion(t, y.tolist())[:size])
+            return np.array(motion(float(t), y.tolist())[:size])
 
         return DOP853(rates, t, y, end, **self.options)
 
@@ -66,16 +66,19 @@ class ReferenceRun:
     def advance(self):
         """One step of the solver, and all rows that it went past."""
         try:
-            self._step()
+            with np.errstate(all="ignore"):  # SciPy makes a step smaller that overflows
+                self._step()
         except ValueError as error:
             raise self._error(error) from None
 
     def _step(self):
         solver, times = self.solver, self.times
         problem = solver.step()
+        if solver.status == "failed":  # then the first step has no size
+            raise ValueError(problem)
         self.tiny = self.tiny + 1 if solver.step_size < 1e-9 * (times[-1] - times[0]) else 0
-        if solver.status == "failed" or self.tiny > 50:
-            raise ValueError(problem or f"the step size fell to {solver.step_size:.1e}")
+        if self.tiny > 50:
+            raise ValueError(f"the step size fell to {solver.step_size:.1e}")
         dense = solver.dense_output()
         for y, at in ((self.y[1:], times[1:]), (self.before, times[1:] - self.h)):
             i, j = np.searchsorted(at, [solver.t_old, solver.t], side="right")

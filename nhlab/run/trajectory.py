@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
-from ..methods import DLA, DiscreteGradient
 from ..methods.layout import Rows
-from . import files
+from . import files, reactions
 
 READINGS = ("nodes", "midpoints", "projected", "average")
-
-
-class Reaction(NamedTuple):
-    """Times, the forces of the constraints at them, and the multipliers of these forces."""
-
-    t: np.ndarray
-    force: np.ndarray
-    multiplier: np.ndarray
 
 
 class Trajectory:
@@ -121,10 +111,10 @@ class Trajectory:
     def on_step(self, what):
         """A part of the discrete Lagrangian, such as "impulse_plus", of each stored step."""
         self._need_discrete(what)
-        return self.method.on_step(self.driven(), what, *self._starts, self.rows.v[1:], self.h)
+        return self.method.on_step(self.driven(), what, *self.starts, self.rows.v[1:], self.h)
 
     @property
-    def _starts(self):
+    def starts(self):
         """(t, q) where the stored steps begin."""
         return self.t[1:] - self.h, self.system.move(self.q[1:], self.rows.v[1:], -self.h)
 
@@ -163,81 +153,7 @@ class Trajectory:
             return self.on_step("constraints")
         return self.system.constraint(*self._states(at))
 
-    def work(self):
-        """The work of the forces, and of constraints that move, since the start, shape (N+1,).
-
-        Summed as the method does, h F.v of each step with F where its rule takes it; for
-        DiscreteGradient, and with every > 1, by the midpoint rule along the chords between the
-        stored nodes.  For other methods that carry v, as RK4 and Reference, by Simpson's rule on
-        cubics through the nodes, of order 4 (on a group 2).  Constraints that move, A v + b = 0, do
-        the work lam.b with the impulse lam of a step, or else the integral of -lambda.b.  Where L
-        does not contain t, ``energy() - work()`` is what the true motion keeps.
-        """
-        if self.inputs and self.every != 1:
-            raise ValueError("the work of inputs needs every step; integrate with every=1")
-        s, t, q, h = self.driven(), self.t[:-1], self.q[:-1], np.diff(self.t)
-        u = s.velocity_between(q, self.q[1:], h)
-        if self.method.discrete and self.every == 1:
-            steps = self.on_step("work")
-        elif self.method.discrete or isinstance(self.method, DiscreteGradient):
-            steps = DLA().on_step(s, "work", t, q, u, h)
-        else:
-            steps = self._integral(s.power)
-        steps = steps + self._moving_work(s) if s.is_affine else steps
-        return np.concatenate([[0.0], np.cumsum(steps)])
-
-    def _moving_work(self, system):
-        """The work of constraints that move in each step."""
-        if self.method.discrete and self.every == 1:
-            t, q = self._starts
-            return np.einsum("ka,ka->k", self.rows.lam[1:], system.b(q, t))
-
-        def power(q, v, t):
-            return -np.einsum("ka,ka->k", system.multipliers(q, v, t), system.b(q, t))
-
-        return self._integral(power)
-
-    def _integral(self, f):
-        """Of f(q, v, t) over each stored step: Simpson's rule on cubics through the nodes."""
-        s, t, q, h = self.system, self.t[:-1], self.q[:-1], np.diff(self.t)
-        u, v0, v1 = s.velocity_between(q, self.q[1:], h), self.v[:-1], self.v[1:]
-        middle = s.move(q, u + (v0 - v1) / 4, h / 2), 1.5 * u - (v0 + v1) / 4, t + h / 2
-        ends = f(q, v0, t) + f(self.q[1:], v1, t + h)
-        return h / 6 * (ends + 4 * f(*middle))
-
-    def reaction(self):
-        r"""The forces R = A^T lambda by which the constraints act on the system: a ``Reaction``.
-
-        .. math:: \frac{d}{dt}L_v - L_q = F + R
-
-        R belongs to the coordinates as F does, newtons for metres and newton metres for angles,
-        and has the sign of a force on the system; ``lam`` is minus an impulse.  Returns (t, force,
-        multiplier): times (N,), forces (N, n) and lambda (N, m).  A discrete method has an impulse
-        at the node where each stored step begins; over the time between the points on either side
-        at which it takes the constraint, this is a force of the method's own order.  At the start,
-        where half of that is missing, and for methods that carry v, at all N+1 nodes, the equations
-        of motion tell it.
-        """
-        if not self.method.discrete:
-            t, q = self.t, self.q
-            lam = self.driven(slice(None)).multipliers(q, self.v, t)
-        else:
-            every = self.every == 1
-            t, q = (self.t[:-1], self.q[:-1]) if every else self._starts
-            lam = -self.lam / self._spans[:, None]
-            if every and len(lam) and not self.q1_given:
-                at_start = self.driven(slice(1)).multipliers(q[:1], self.rows.v[:1], t[:1])
-                lam = np.concatenate([at_start, lam[1:]])
-        force = np.einsum("...ai,...a->...i", self.system.A(q, t), lam)
-        return Reaction(t, force, lam)
-
-    @property
-    def _spans(self):
-        """The time for which each impulse stands: from constraint to constraint."""
-        if not self.method.variable_step:
-            return self.h
-        c = 0.5 if self.method.symmetric else self.method.alpha
-        return (1 - c) * self.rows.h_before[1:] + c * self.h
+    work, reaction = reactions.work, reactions.reaction  # of forces and constraints
 
     def _states(self, at):
         """(q, v, t) of a reading."""

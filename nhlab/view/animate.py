@@ -2,11 +2,15 @@
 ``motion_panel``: a system that runs anew when its sliders move, and is played."""
 
 import functools
+from collections.abc import Callable
 from numbers import Integral
 
 import numpy as np
 
+from ..mechanics.checks import need
+from ..mechanics.system import System
 from ..methods import DLA, Reference
+from ..run.arguments import positive
 from ..run.loop import integrate
 from ..run.trajectory import Trajectory
 from . import bodies
@@ -135,13 +139,13 @@ def motion_panel(system, body, start, curve=None, *, T, h, label="", method=None
     sliders : (low, high, value) by name; those named like parameters of the system set them; and
         the ``caption`` and the ``size`` of the picture
     """
+    need(system, System, "system", "nh.System")
+    need(start, Callable, "start", "function of the sliders' values that returns (q0, v0)")
+    T, h = positive(T, False, "T"), positive(h, False)
     caption, size = sliders.pop("caption", ""), sliders.pop("size", (7.2, 5.0))
     for name, given in sliders.items():
         if name == "t" or not isinstance(given, tuple) or len(given) < 3:
             raise ValueError(f"{name} = {given!r} is no slider (low, high, value); t is the time")
-    if not (callable(start) and 0 < h <= T):
-        given = f"start = {start!r}, T = {T}, h = {h}"
-        raise ValueError(f"{given}: start must be a function of the values, and 0 < h <= T")
     names = {s.name for s in system.parameters} & set(sliders)
     run = _runner(system, method or DLA(), start, names, h, round(T / h))
     sol = run(tuple((k, given[2]) for k, given in sliders.items()))

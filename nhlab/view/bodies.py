@@ -11,6 +11,8 @@ A body for a system of your own takes a few lines, and ``nh.animate(run, body=Bo
 
 import numpy as np
 
+from ..mechanics.checks import need
+from ..mechanics.system import System
 from .body import OUTLINES, Body, OwnBody, ahead, axle, bar, box, camera, circle, joined, place
 from .machines import MACHINES
 from .solids import (
@@ -160,6 +162,7 @@ def body(system, given=None):
 
     ``given`` is a subclass of Body, or a function of q that returns the outlines.
     """
+    need(system, System, "system", "nh.System")
     if isinstance(given, type) and issubclass(given, Body):
         return given(system)
     if callable(given):

@@ -146,10 +146,9 @@ class Outline:
 
 
 def _bare(curve):
-    """A curve without its look, which its diagram has."""
+    """A curve with the name of its look; the rest of that its diagram has."""
     found = curve._asdict()
-    del found["look"]
-    return found
+    return found | {"label": plain(found.pop("look").get("label", ""))}
 
 
 def control(key, c):

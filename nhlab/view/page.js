@@ -353,12 +353,20 @@ class Page {
             this.figures[diagram].left[0].axis_label = ylabel;
         }
         this.fitted.clear();
+        this.name_curves(view);
         const kept = ["system", "method", "view"].filter(k => k in values).map(k => [k, values[k]]);
         this.draw({...this.defaults, ...Object.fromEntries(kept)}, view);
         for (const k of used) this.sources[k].forEach(([source, , ghost]) => { ghost.data = source.data; });
         this.shown = shown;
     }
-    draw(values, view) {
+    draw(values, view) {  // painted at once: Bokeh by itself would skip every other frame
+        const seen = view.axes.map(x => Bokeh.index.find_one(this.figures[x.diagram])).filter(x => x);
+        seen.forEach(x => x.pause());
+        const html = this.move(values, view);
+        seen.forEach(x => { x.unpause(true); x.repaint(); });
+        this.say(this.said, html);  // last, since painting asks for styles
+    }
+    move(values, view) {  // the curves, without painting them; what is to be said
         const {book} = this;
         let said = [], stop = "";
         this.outside = false;
@@ -374,7 +382,8 @@ class Page {
         }
         stop ||= this.outside ? OUTSIDE : "";
         const cells = said.map(([a, b]) => `<span>${escaped(a)} <b>${escaped(b)}</b></span> `);
-        this.say(`<div>${cells.join("")}</div><div class="stop">${escaped(stop)}</div>`);
+        this.words = `<div>${cells.join("")}</div><div class="stop">${escaped(stop)}</div>`;
+        return this.words;
     }
     axes(axes, call) {  // the curves of one diagram
         const places = this.book.drawings.map(x => drawn(x, call, this.runs));
@@ -429,11 +438,20 @@ class Page {
 
     // ---- what is said
 
-    say(html) {  // past Bokeh, which would lay out the whole page anew
-        this.place ??= Bokeh.index.find_one(this.said)?.shadow_el.querySelector(".bk-clearfix");
-        if (this.place) this.place.innerHTML = html;
-        else this.said.text = html;
-        this.words = html;
+    say(place, html) {  // past Bokeh, which would lay out the whole page anew
+        const element = Bokeh.index.find_one(place)?.shadow_el.querySelector(".bk-clearfix");
+        if (element) element.innerHTML = html;
+        else place.text = html;
+    }
+    name_curves(view) {  // the legend, which Bokeh would draw anew with each change of a curve
+        const dark = Number(this.dark ?? false), named = view.axes.flatMap(({diagram, curves}) =>
+            curves.map((x, k) => [x.label, ...this.glyphs[diagram][k]]).filter(([label]) => label));
+        const line = ([label, , colours, width, dash]) =>
+            `<span><svg width="34" height="10"><path d="M0 5h34" stroke="${colours[dark]}"
+                stroke-width="${width}" stroke-dasharray="${dash}"/></svg> ${escaped(label)}</span> `;
+        this.say(this.legend, named.length > 1 ? named.map(line).join("") : "");
+        this.legend.visible = named.length > 1;
+        this.view = view;
     }
 
     numbers({readout}) {
@@ -480,9 +498,9 @@ class Page {
                 axis_label_text_color: ink, major_label_text_color: ink, axis_line_color: ink,
                 major_tick_line_color: ink, minor_tick_line_color: ink});
             for (const x of figure.center) if ("grid_line_color" in x) x.grid_line_color = grid;
-            for (const x of figure.above) if ("label_text_color" in x) x.label_text_color = ink;
         }
         for (const x of this.texts) if (x) x.glyph.text_color = {value: ink};
+        if (this.view) this.name_curves(this.view);
         for (const [parts, colours] of this.glyphs.flat()) {
             const value = colours[Number(dark)];
             for (const x of parts) {

@@ -7,7 +7,7 @@ and the runtime in ``page.js``.  A page needs neither a server nor a network.
 from html import escape
 from pathlib import Path
 
-from .outline import colours, control, plain, runtime
+from .outline import colours, control, runtime
 
 DASHES = {
     "none": [],
@@ -24,7 +24,7 @@ b {font-variant-numeric: tabular-nums}
 CODE = """const page = said.nhlab ?? (said.nhlab = (() => {
 const {Page, np, py} = window.nhlab_runtime ??= new Function(runtime.code)();
 const books = [%s];
-return new Page(books, {controls, figures, sources, glyphs, texts, said, caption});
+return new Page(books, {controls, figures, sources, glyphs, texts, legend, said, caption});
 })());
 page.redraw();"""
 # Widgets in the colours of the system, which are dark where the page is.
@@ -133,8 +133,8 @@ class Figure:
         self.sources, self.glyphs, self.texts, self.figures = [], [], [], []
         for diagram in diagrams:
             self._add(diagram)
-        self.said, self.caption = self._text(SAID), self._text(CAPTION)
-        names = ("controls", "figures", "sources", "glyphs", "texts", "said", "caption")
+        self.legend, self.said, self.caption = map(self._text, (SAID, SAID, CAPTION))
+        names = ("controls", "figures", "sources", "glyphs", "texts", "legend", "said", "caption")
         args = {name: getattr(self, name) for name in names}
         args["runtime"] = self.models.CustomJS(code=runtime() + "\nreturn {Page, np, py};")
         code = CODE % ", ".join(f"() => ({book})" for book in books)
@@ -153,7 +153,7 @@ class Figure:
         buttons = [self._button("Reset", "reset"), self._button("Fit axes", "fit_axes")]
         wide = {"sizing_mode": "stretch_width"}
         bar = Row(*choice, *self.controls, *buttons, stylesheets=[wrap], **wide)
-        return Column(bar, *self.figures, self.said, self.caption, **wide)
+        return Column(bar, self.legend, *self.figures, self.said, self.caption, **wide)
 
     def _button(self, label, name):
         button = self.models.Button(label=label, width=90, align="end", stylesheets=[self.sheet])
@@ -211,8 +211,8 @@ class Figure:
         self.figures.append(figure)
         self.sources.append([])
         self.glyphs.append([])
-        named = [(look, self._curve(figure, look)) for look in diagram["looks"]]
-        self._legend(figure, [(x["label"], line) for x, line in named if x.get("label")])
+        for look in diagram["looks"]:
+            self._curve(figure, look)
         self.texts.append(self._words(figure) if diagram["labels"] else None)
 
     def _curve(self, figure, look):
@@ -232,24 +232,12 @@ class Figure:
         end = figure.scatter("x", "y", source=stop, marker="x", size=14, line_width=4, color=colour)
         end.visible = False
         self.sources[-1].append([source, end, ghost])
-        self.glyphs[-1].append([[x.glyph for x in (line, end, pale)], colours(look), width])
-        return line
+        self.glyphs[-1].append([[x.glyph for x in (line, end, pale)], colours(look), width, dash])
 
     def _words(self, figure):
         source = self.models.ColumnDataSource({"x": [], "y": [], "text": []})
         centred = {"text_align": "center", "text_baseline": "middle", "text_font_size": "18px"}
         return figure.text("x", "y", source=source, **centred)
-
-    def _legend(self, figure, named):
-        if len(named) < 2:
-            return
-        items = [(plain(label), [line]) for label, line in named]
-        legend = self.models.Legend(
-            items=items, location="top_left", ncols=2, border_line_color=None
-        )
-        legend.background_fill_color, legend.padding, legend.margin = None, 0, 0
-        legend.glyph_width, legend.click_policy, legend.label_text_font_size = 34, "hide", "13px"
-        figure.add_layout(legend, "above")
 
 
 def _dashes(line):

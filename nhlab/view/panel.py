@@ -6,6 +6,7 @@ import math
 import time
 import traceback
 import warnings
+from collections.abc import Callable
 from html import escape
 from numbers import Real
 from types import SimpleNamespace
@@ -13,6 +14,8 @@ from types import SimpleNamespace
 import ipywidgets as w
 import numpy as np
 
+from ..mechanics.checks import need
+from .picture import Picture
 from .recall import again, call_from_outside
 
 PAUSE = 0.25  # seconds without a change after which the full picture is drawn
@@ -77,8 +80,6 @@ class Panel(w.VBox):
     """
 
     def __init__(self, picture, update, controls, *, caption="", code=None, alt=""):
-        if not callable(update):
-            raise ValueError(f"update = {update!r} must be a function of (picture, values, quick)")
         self.picture, self._update, caption = picture, update, caption or ""
         self._code = code or again(call_from_outside())
         self.controls, self.alt = controls, alt or caption
@@ -343,6 +344,8 @@ def _are_numbers(given):
 
 def panel(picture, update, *, caption="", code=None, alt="", **controls):
     """A panel from short specifications: ``h=(0.01, 0.5, 0.2)``, ``method=["DLA", "RK4"]``."""
+    need(picture, Picture, "picture", "nh.Picture")
+    need(update, Callable, "update", "function of (picture, values, quick)")
     made = {name: _control(name, given) for name, given in controls.items()}
     return Panel(picture, update, made, caption=caption, code=code, alt=alt)
 

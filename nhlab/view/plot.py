@@ -13,8 +13,13 @@ from typing import NamedTuple
 import matplotlib.pyplot as plt
 import numpy as np
 import sympy as sp
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from ..mechanics.checks import sequence
+from ..geometry.diagnostics import Order
+from ..mechanics.checks import need, one_of, sequence
+from ..mechanics.system import System
+from ..run.trajectory import Trajectory
 
 LOOKS = {
     "DLA":         ("#0072B2", "-"),           "Projector":        ("#D55E00", "--"),
@@ -61,6 +66,7 @@ def label(method):
 def own_constraint(sol):
     """(t, residual) of the constraint a method imposes: wd on each step, the average momentum for
     the projector method, A v at the nodes for the classical methods."""
+    need(sol, Trajectory, "sol", "Trajectory")
     if not sol.method.discrete:
         return sol.t[1:], _worst(sol.constraint()[1:])
     if type(sol.method).__name__ == "Projector":
@@ -135,13 +141,14 @@ READINGS |= {name: _constraint(name) for name in CONSTRAINTS}
 def reading(name, system):
     """The Reading of a name: of READINGS, of one constraint as "node constraint 2", or of two
     coordinates, "x y" or "t x"."""
-    if name in CONSTRAINTS:
-        return _constraint(name, moving=system.is_affine)
+    if need(name, str, "view", "name of a reading") in CONSTRAINTS:
+        return _constraint(name, moving=getattr(system, "is_affine", False))
     if name in READINGS:
         return READINGS[name]
     kind, _, part = name.rpartition(" ")
     if kind in CONSTRAINTS and part in map(str, range(1, len(system.constraints) + 1)):
         return _constraint(kind, int(part), system.is_affine)
+    need(system, System, "system", "nh.System")
     columns = {"t": (TIME, lambda sol: sol.t)}
     for k, s in enumerate(system.q):
         columns.setdefault(str(s), (f"${sp.latex(s)}$", lambda sol, k=k: sol.q[:, k]))
@@ -166,12 +173,18 @@ def new(rows=1, columns=1, size=None):
         return plt.subplots(rows, columns, figsize=size or (3.6 + 3.6 * columns, 3.2 * rows))
 
 
+def _axes(ax, size=None):
+    return new(size=size)[1] if ax is None else need(ax, Axes, "ax", "axes of matplotlib")
+
+
 def draw(sols, name, ax=None, **options):
     """Draw a reading of one or several trajectories."""
     sols = sequence(sols)
     if not sols:
         raise ValueError("there is nothing to draw: give one or more trajectories")
-    ax = new()[1] if ax is None else ax
+    for sol in sols:
+        need(sol, Trajectory, "sols", "Trajectory, as nh.integrate returns it")
+    ax = _axes(ax)
     r = reading(name, sols[0].system)
     having = [sol for sol in sols if sol.method.discrete or not r.discrete]
     if not having:
@@ -189,20 +202,14 @@ def draw(sols, name, ax=None, **options):
 def energy(sols, ax=None, at="nodes", **options):
     """Energy over time; ``at`` as in Trajectory.energy ("nodes", "midpoints", "projected")."""
     names = {"nodes": "energy", "midpoints": "midpoint energy", "projected": "projected energy"}
-    return draw(sols, _at(names, at), ax, **options)
+    return draw(sols, names[one_of(at, names, "at")], ax, **options)
 
 
 def constraint(sols, ax=None, at="nodes", **options):
     """The residual of the constraints, of several the largest; ``at`` as in
     Trajectory.constraint ("nodes", "midpoints", "average")."""
     names = {where: name for name, (where, *_) in CONSTRAINTS.items()}
-    return draw(sols, _at(names, at), ax, **options)
-
-
-def _at(names, at):
-    if at not in names:
-        raise ValueError(f"at = {at!r} is unknown; choose one of {list(names)}")
-    return names[at]
+    return draw(sols, names[one_of(at, names, "at")], ax, **options)
 
 
 def path(sols, x, y, ax=None, **options):
@@ -214,7 +221,9 @@ def path(sols, x, y, ax=None, **options):
 
 def order(results, ax=None):
     """Errors against h, log-log; ``results`` maps a method to a diagnostics.Order."""
-    ax = new(size=(6, 4))[1] if ax is None else ax
+    if not (isinstance(results, dict) and results and {*map(type, results.values())} == {Order}):
+        raise ValueError(f"results = {results!r} must map methods to a diagnostics.Order")
+    ax = _axes(ax, (6, 4))
     for method, result in results.items():
         text = f"{label(method)}: slope {result.slope:.2f}"
         ax.loglog(result.h, result.error, marker="o", label=text, **look(method))
@@ -242,7 +251,7 @@ class Shown:
 
 def show(figure, alt):
     """Show a figure (or the figure of an ``ax``) with alternative text, and close it."""
-    figure = getattr(figure, "figure", figure)
+    figure = need(getattr(figure, "figure", figure), Figure, "figure", "figure of matplotlib")
     file = io.BytesIO()
     figure.savefig(file, format="png", metadata={"Software": None})
     plt.close(figure)

@@ -7,7 +7,6 @@ these do not let round-off grow to 1e-9.
 
 import ast
 import inspect
-import re
 import shutil
 import sys
 from functools import partial
@@ -16,11 +15,11 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
+from shown import SHOWN, compare, settings
 
 import nhlab as nh
 from nhlab.course.figures import STATEMENTS
 from nhlab.course.pages import PAGES, chosen, of_lesson
-from nhlab.view import plot
 from nhlab.view.outline import plain
 from nhlab.view.page import components
 
@@ -34,19 +33,6 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium o
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = 2  # of each figure, at random
 NAMES = [*STATEMENTS, "00.3", "05.2", "sleigh"]
-# What the sources of the curves hold, row by row, after some controls were set.
-SHOWN = """([k, values]) => {
-    const page = nhlab_pages[k];
-    page.set(values);
-    const now = page.values, views = page.book.views;
-    const view = views.find(x => x.name === now.view) ?? views[0];
-    const data = ({data: {x, y}}) => [Array.from(x), Array.from(y)];
-    return {
-        values: now, words: page.words,
-        curves: view.axes.map(a => a.curves.map((_, j) => data(page.sources[a.diagram][j][0]))),
-        texts: view.axes.map(a => a.labels ? data(page.texts[a.diagram].data_source) : []),
-    };
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -94,58 +80,6 @@ def site(browser, panels, tmp_path_factory):
     return watched, at
 
 
-def settings(panel, rng):
-    """Values that the controls can take."""
-    found = {}
-    for key, c in panel.controls.items():
-        if hasattr(c, "options"):
-            every = [x[1] if isinstance(x, tuple) else x for x in c.options]
-            found[key] = every[rng.integers(len(every))]
-        else:
-            steps = round((c.max - c.min) / c.step)
-            steps = rng.integers((steps // 4 if key == "T" else steps) + 1)  # long runs take time
-            found[key] = min(c.min + int(steps) * c.step, c.max)
-    return found
-
-
-def of_statement(statement, values):
-    """Curves, labels and verdict of a figure, by the library."""
-    made = statement.made(statement.setting.call(values))
-    view = values.get("view", next(iter(statement.views)))
-    shapes = statement.shapes(made, view)
-    rows = [[(s.x, s.y) for s in shapes if s.row == k] for k in range(len(statement.frames(view)))]
-    if not statement.judge:
-        return rows, statement.labels(made), ""
-    holds, numbers = statement.verdict(made, view)
-    return (
-        rows,
-        statement.labels(made),
-        f"The claim {'holds' if holds else 'does not hold'} here: {numbers}",
-    )
-
-
-def of_explorer(panel, values):
-    """The curves of a panel of ``explore``."""
-    setting = panel.outline().setting
-    call, view = setting.call(values), values.get("view", next(iter(panel.outline().views)))
-    reading, curves = plot.reading(view, call.system), []
-    for k, (name, m) in enumerate(call.methods.items()):
-        if values.get("method", -1) not in (-1, k) or (reading.discrete and not m.discrete):
-            curves.append(([], []))
-            continue
-        try:
-            sol = call.run(name)
-        except nh.IntegrationError as error:
-            sol = error.trajectory
-        curves.append(reading.read(sol))
-    return [curves], [], ""
-
-
-def plain_words(text):
-    """Without tags, and with one word for all that is as small as round-off."""
-    return re.sub(r"\d(\.\d+)?e-(09|[1-9]\d)", "tiny", re.sub("<[^>]+>", "", text))
-
-
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_shows_what_the_library_computes(site, panels, name):
@@ -153,23 +87,7 @@ def test_a_page_shows_what_the_library_computes(site, panels, name):
     rng = np.random.default_rng([*name.encode()])
     for _ in range(SETTINGS):
         values = settings(panel, rng)
-        got = watched.shown(at[name], values)
-        assert got["values"] == values
-        if name in STATEMENTS:
-            rows, labels, verdict = of_statement(STATEMENTS[name], values)
-            assert plain_words(verdict) in plain_words(got["words"])
-        else:
-            rows, labels, _ = of_explorer(panel, values)
-        stopped = re.search(r"stop(s|ped) after", got["words"])
-        for row, curves in zip(rows, got["curves"], strict=True):
-            for (x, y), (x_got, y_got) in zip(row, curves, strict=True):
-                count = len(y_got) if stopped else len(y)  # it may stop where pivoting would help
-                y_got = [np.nan if v is None else v for v in y_got]
-                x_got = [np.nan if v is None else v for v in x_got]
-                assert x_got == pytest.approx(x[:count], rel=1e-9, abs=1e-9, nan_ok=True), values
-                assert y_got == pytest.approx(y[:count], rel=1e-9, abs=1e-9, nan_ok=True), values
-        if labels:
-            assert np.transpose(got["texts"][0]) == pytest.approx(np.array([x[:2] for x in labels]))
+        compare(watched.shown(at[name], values), panel, values, name)
 
 
 def test_nothing_went_wrong_nor_out_of_the_machine(site):

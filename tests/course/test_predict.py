@@ -6,35 +6,33 @@ import numpy as np
 import pytest
 
 from nhlab.course import predict as module
-from nhlab.course.exercises import SOLUTIONS
-from nhlab.course.predict import asks, covers, noticed, predict, predictions
+from nhlab.course.predict import PREDICTIONS, Prediction, covers, noticed, predict, predictions
 from nhlab.view.plot import Shown
 
 PICTURE = Shown(b"png", "two curves")
-LESSONS = SOLUTIONS.parent / "lessons"
 NAMES = [
-    f"{file.stem[-2:]}.{number}"
-    for file in sorted(LESSONS.glob("lesson_*.py"))
-    for number in re.findall(r"^def prediction_(\d+)\(", file.read_text(), re.MULTILINE)
+    f"{file.stem}.{number}"
+    for file in sorted(PREDICTIONS.glob("*.md"))
+    for number in re.findall(r"^## (\d+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
 ]
+CHOICE = """Which one falls?
+
+- DLA
+- RK4, of order 4
+
+RK4 loses <lost:.2f>
+in all, $E_{0}$ and more.
+
+A second paragraph."""
+NUMBER = "How many?\n\nnumber: times\n\nIt is <ratio>."
 
 
-def choice():
-    """RK4 loses <lost:.2f> in all, $E_{0}$ and more.
-
-    A second paragraph.
-    """
-    return "RK4", {"lost": 0.25}
+def which(name="77.1", truth="RK4"):
+    return Prediction(CHOICE, lambda: (truth, {"lost": 0.25}), name, PICTURE)
 
 
-def number():
-    """It is <ratio>."""
-    return 4.0, {"ratio": 4}
-
-
-def curve():
-    """A falling line."""
-    return (np.array([0.0, 1.0]), np.array([1.0, 0.0])), {}
+def how_many(name="77.1"):
+    return Prediction(NUMBER, lambda: (4.0, {"ratio": 4}), name, PICTURE)
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +44,7 @@ def fresh(monkeypatch):
 
 @pytest.fixture
 def asked():
-    return asks("Which one falls?", "DLA", "RK4")(choice)("77.1", PICTURE)
+    return which()
 
 
 def seen(prediction):
@@ -68,7 +66,7 @@ def test_the_answer_is_covered_until_the_reader_commits(asked):
 
 
 def test_a_right_prediction_is_said_to_be_right(asked):
-    asked.answer("RK4")
+    asked.answer("RK4, of order 4")
     assert "As you said" in seen(asked) and asked.right
 
 
@@ -79,7 +77,7 @@ def test_one_may_just_look(asked):
 
 def test_covers_are_taken_off_by_one_line():
     covers(False)
-    shown = asks("Which one falls?", "DLA", "RK4")(choice)("77.1", PICTURE)
+    shown = which()
     assert "two curves" in seen(shown) and not shown.made
 
 
@@ -93,14 +91,15 @@ def test_without_a_kernel_the_answer_is_folded(asked):
 
 @pytest.mark.parametrize("said, right", [(4.5, True), (3.1, True), (5.1, False), (-4, False)])
 def test_a_number_is_right_within_a_quarter(said, right):
-    asked = asks("How many?", number="times")(number)("77.1", PICTURE)
+    asked = how_many()
     asked.answer(said)
     assert asked.right is right and "4 times" in seen(asked)
 
 
 def test_a_curve_is_right_if_it_follows_the_true_one():
-    form = ("time", "energy", (0, 1), (0, 1))
-    asked = asks("Draw it.", sketch=form)(curve)("77.1", PICTURE)
+    text = "Draw it.\n\nsketch: time | energy | 0 1 | 0 1\n\nA falling line."
+    falling = np.array([0.0, 1.0]), np.array([1.0, 0.0])
+    asked = Prediction(text, lambda: (falling, {}), "77.1", PICTURE)
     sliders = asked.children[1].children[1].children
     before = asked.children[1].children[0].value
     for k, s in enumerate(sliders):
@@ -113,8 +112,8 @@ def test_a_curve_is_right_if_it_follows_the_true_one():
 
 
 def test_predictions_are_counted_as_they_are_made(asked):
-    other = asks("How many?", number="")(number)("77.2", PICTURE)
-    elsewhere = asks("How many?", number="")(number)("78.1", PICTURE)
+    other = how_many("77.2")
+    elsewhere = how_many("78.1")
     summary = predictions("77")
     assert "0 of 2 as measured. 2 still to make." in summary.value
     asked.answer("DLA")
@@ -125,15 +124,30 @@ def test_predictions_are_counted_as_they_are_made(asked):
     assert "1 of 2 as measured. Look" in summary.value
 
 
-def test_a_truth_that_is_no_choice_is_a_mistake_of_ours():
-    asked = asks("Which?", "A", "B")(choice)("77.1", PICTURE)
-    with pytest.raises(ValueError, match="none of the choices"):
-        asked.answer("A")
+@pytest.mark.parametrize("words", ["RK4", "RK4, of", "RK4, of order 4"])
+def test_the_truth_is_the_choice_that_begins_with_the_words(words):
+    assert which(truth=words).truth == "RK4, of order 4"
+
+
+@pytest.mark.parametrize("truth", ["Projector", ""])
+def test_a_truth_that_is_not_one_choice_is_a_mistake_of_ours(truth):
+    with pytest.raises(ValueError, match="not one of the choices"):
+        which(truth=truth)
 
 
 def test_an_unknown_prediction_is_refused():
     with pytest.raises(ValueError, match=r"there is no prediction '00\.99'; write it as '02\.1'"):
         predict("00.99", PICTURE)
+
+
+def test_what_is_measured_is_what_is_asked():
+    lessons = sorted((PREDICTIONS.parent / "lessons").glob("lesson_*.py"))
+    functions = {
+        f"{file.stem[-2:]}.{number}"
+        for file in lessons
+        for number in re.findall(r"^def prediction_(\d+)\(", file.read_text(), re.MULTILINE)
+    }
+    assert functions == set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -14,6 +14,7 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
+import yaml
 
 import nhlab as nh
 
@@ -21,39 +22,40 @@ NEEDED = ["myst_nb", "sphinx_book_theme", "sphinx-mathjax-offline", "bokeh"]
 missing = [name for name in NEEDED if find_spec(name) is None]
 needs_sphinx = pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
 
+from shown import SHOWN, compare, settings  # noqa: E402
+
 from nhlab.course.exercises import written  # noqa: E402
+from nhlab.course.pages import PAGES  # noqa: E402
 from nhlab.course.site import build, lesson, links, lite, plug, reference, texts  # noqa: E402
+from nhlab.view.outline import plain  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
+CHOSEN = 4  # of the catalogue's systems, at random
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 LESSONS = sorted(p.stem for p in (ROOT / "notebooks").glob("*.ipynb"))
 PANEL = 'nh.paper_figure("cm01_fig1")'
-SEEN = ["index.html", "own.html", "api/methods.html", "figures/README.html", "teachers.html"]
+SEEN = [f"{p.stem}.html" for p in sorted((Path(build.__file__).parent / "pages").glob("*.md"))]
+SEEN += [f"api/{name}.html" for name in ("index", *reference.ROOMS)]
+SEEN += ["figures/README.html", "genindex.html", "search.html"]
 SEEN += [f"notebooks/{name}.html" for name in LESSONS]
-
-
-def slider():
-    """A live figure as small as can be: a slider that moves the end of a line."""
-    from bokeh.embed import components
-    from bokeh.layouts import column
-    from bokeh.models import ColumnDataSource, CustomJS, Slider
-    from bokeh.plotting import figure
-
-    source = ColumnDataSource({"x": [0, 1], "y": [0, 1]}, name="line")
-    plot = figure(height=200, sizing_mode="stretch_width")
-    plot.line("x", "y", source=source)
-    moved = CustomJS(args={"source": source}, code="source.data = {x: [0, 1], y: [0, this.value]}")
-    control = Slider(start=0, end=2, value=1, step=0.1, title="slope")
-    control.js_on_change("value", moved)
-    return components(column(plot, control, sizing_mode="stretch_width"))
+FIGURES = {}  # of each page, by its address
+for name in PAGES:
+    for place, _ in plug.places(name, LESSONS):
+        lesson_page = f"notebooks/{place}.html"
+        FIGURES.setdefault(lesson_page if lesson_page in SEEN else f"{place}.html", []).append(name)
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """The site with two live figures: on a page of its own, and in a prediction of lesson 02."""
+def panels():
+    """What the site's live figures show, as the notebooks have it."""
+    return {name: make() for name, make in PAGES.items()}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory, panels):
+    """The whole site, with every live figure."""
     out = tmp_path_factory.mktemp("site") / "site"
-    live = {"own": {"": slider()}, "02_dla": {PANEL: slider()}}
-    assert build.build(out, live) == 0  # a warning of Sphinx is a failure
+    assert build.build(out, plug.course(LESSONS, panels)) == 0  # a warning of Sphinx is a failure
     return out
 
 
@@ -125,16 +127,38 @@ def test_the_link_checker_sees_faults(tmp_path):
 
 
 def test_teachers_see_what_a_lesson_says_of_itself():
-    title, minutes, predictions, exercises = texts.row("02_dla", notebook("02_dla"))
+    title, needs, minutes, *todo = texts.row("02_dla", notebook("02_dla"))
     assert title == "[02 · The discrete Lagrange–d'Alembert method](notebooks/02_dla.ipynb)"
     assert f"About {minutes} minutes" in notebook("02_dla").cells[0].source
-    assert (predictions, exercises) == (8, 5)
+    assert (needs, todo) == ("01", [8, 5])
+    name = "06_symmetry_and_momentum"
+    assert texts.row(name, notebook(name))[1:3] == ("01, 02, 03", "90 + 60")
+    assert texts.hours({x: notebook(x) for x in ("02_dla", name)}, ["06"]) == "2.5"
+
+
+def test_a_page_to_read_promises_what_it_has(tmp_path):
+    """The note speaks of what moves, of what stands still, of answers; or there is none."""
+    put = functools.partial(lesson.page, pictures=lesson.Pictures(tmp_path, "p"), run="../run.md")
+    said = {x: put(notebook(x)).cells[0].source for x in ("02_dla", "notation")}
+    assert ":::{note}" not in said["notation"]
+    assert lesson.FOLDED in said["02_dla"] and lesson.MOVING not in said["02_dla"]
+    live = {f'nh.paper_figure("{x}")': "<b>moves</b>" for x in PAGES if "fig" in x}
+    text = put(notebook("paper_figures"), live=live).cells[0].source
+    assert lesson.MOVING in text and "(../run.md)" in text
+    assert "last run" not in text and lesson.FOLDED not in text
 
 
 def test_the_address_is_said_in_one_place(monkeypatch):
+    """README.md and CITATION.cff have what pyproject.toml says, if it says something."""
+    assert texts.doors(build.stated()) in (ROOT / "README.md").read_text(encoding="utf-8")
+    cff = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert cff.get("repository-code", "") == build.stated()
     monkeypatch.setenv("GITHUB_REPOSITORY", "someone/nhlab")
-    assert build.address() == "https://github.com/someone/nhlab"
-    assert "/gh/someone/nhlab/HEAD" in texts.binder(build.address())
+    url = build.address()
+    assert url == "https://github.com/someone/nhlab"
+    assert "/gh/someone/nhlab/HEAD" in texts.binder(url) and texts.binder("") != texts.binder(url)
+    assert "](https://someone.github.io/nhlab/)" in texts.doors(url)
+    assert texts.binder(url).split("](")[1].split(")")[0] in texts.doors(url)
 
 
 # ---------------------------------------------------------------------------- the built pages
@@ -196,35 +220,91 @@ MATH = """() => MathJax.startup.promise.then(() => ({
     asked: document.querySelectorAll('.math').length,
     set: document.querySelectorAll('.math mjx-container').length,
     wrong: document.querySelectorAll('mjx-merror, [data-mml-node=merror]').length,
-    wide: document.documentElement.scrollWidth - innerWidth,
 }))"""
+WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+# Diagrams and handles of sliders of which those who hear the page are not told what they are.
+MUTE = """() => (window.nhlab_pages ?? []).flatMap(page => [
+    ...page.figures.map(x => [Bokeh.index.find_one(x).shadow_el.host, 12]),
+    ...page.controls.map(x => [Bokeh.index.find_one(x).shadow_el.querySelector('.noUi-handle'), 1]),
+].filter(([x, least]) => x && (x.getAttribute('aria-label') ?? '').length < least))"""
+OPEN = "document.querySelectorAll('details').forEach(x => { x.open = true; })"
 
 
 @needs_sphinx
+def test_every_page_is_looked_at(site):
+    assert {p.relative_to(site).as_posix() for p in site.rglob("*.html")} == set(SEEN)
+    assert sum(len(x) for x in FIGURES.values()) == len(PAGES) + 1  # one is on the first page, too
+
+
+@needs_sphinx
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", SEEN)
-def test_a_page_on_a_phone(page, address, name):
+def test_a_page(page, address, panels, name):
+    """On a phone in the dark, then on a desk; its figures are moved and compared."""
+    figures = FIGURES.get(name, [])
     page.goto(address + name)
+    page.wait_for_function(f"(window.nhlab_pages ?? []).length === {len(figures)}", timeout=120_000)
+    page.evaluate(OPEN)
     if page.evaluate("'MathJax' in window"):
         math = page.evaluate(MATH)
         assert math["set"] >= math["asked"] and math["wrong"] == 0, math
-    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    for size in ({"width": 390, "height": 844}, {"width": 1366, "height": 768}):
+        page.set_viewport_size(size)
+        assert page.evaluate(WIDE) <= 0, size
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert page.evaluate(MUTE) == []
+    for figure in figures:
+        move(page, panels[figure], figure)
     assert page.faults == []
 
 
+def move(page, panel, name):
+    """A figure at a random setting; where there are several to choose from, some of them."""
+    rng = np.random.default_rng([*name.encode()])
+    if isinstance(panel, dict):
+        for k in rng.permutation(len(panel))[:CHOSEN]:
+            page.evaluate(f"nhlab_pages[0].open({k})")
+            move(page, list(panel.values())[k], name)
+        return
+    figure = PAGES[name].args[0] if isinstance(PAGES[name], functools.partial) else None
+    captions = page.evaluate("nhlab_pages.map(x => x.book.caption)")
+    at, values = captions.index(plain(panel.outline().caption)), settings(panel, rng)
+    compare(page.evaluate(SHOWN, [at, values]), panel, values, figure)
+
+
+ACTIVE = """() => {
+    let x = document.activeElement;
+    while (x.shadowRoot?.activeElement) x = x.shadowRoot.activeElement;
+    return x.matches('summary') && x.parentElement.querySelector('.live') ? 'fold' : x.className;
+}"""
+
+
+def tab_to(page, what):
+    """Press the tabulator, from the beginning of the text, until something has the focus."""
+    for _ in range(300):
+        page.keyboard.press("Tab")
+        if what in page.evaluate(ACTIVE):
+            return
+    pytest.fail(f"the tabulator does not lead to {what}")
+
+
 @needs_sphinx
-def test_a_prediction_is_opened_and_its_figure_moved_by_keys(page, address):
-    page.goto(address + "notebooks/02_dla.html")
-    live = page.locator(".live")
-    assert live.count() == 1 and not live.is_visible()
-    fold = page.locator("details").filter(has=page.locator(".live")).locator("summary")
-    fold.focus()
-    page.keyboard.press("Enter")
-    handle = live.locator(".noUi-handle").first
-    handle.focus(timeout=10_000)
+@pytest.mark.parametrize("name, folded", [("index", False), ("notebooks/02_dla", True)])
+def test_a_figure_is_reached_and_moved_by_keys_alone(page, address, name, folded):
+    page.goto(f"{address}{name}.html")
+    page.wait_for_function("window.nhlab_pages?.[0].runs")
+    before = page.evaluate("nhlab_pages[0].runs.dla.rows.length")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # skip to the main content
+    live = page.locator(".live").first
+    assert live.is_visible() is not folded
+    if folded:
+        tab_to(page, "fold")
+        page.keyboard.press("Enter")
+        assert live.is_visible()
+    tab_to(page, "noUi-handle")
     page.keyboard.press("End")
-    line = "Bokeh.documents[0].get_model_by_name('line').data.y"
-    page.wait_for_function(f"() => {line}[1] === 2")
+    page.wait_for_function(f"nhlab_pages[0].runs.dla.rows.length < {before}")  # larger steps
     assert live.locator("canvas").first.bounding_box()["width"] > 200
     assert page.faults == []
 

@@ -73,6 +73,10 @@ def test_energy_that_a_changing_mass_feeds_in_is_accounted_for():
     assert found.good is True and "-dL/dt" in found.finding
 
 
+def names(symmetry):
+    return [] if symmetry is None else [*symmetry.names]
+
+
 @pytest.mark.parametrize(
     ("name", "group", "in_D", "conserved"),
     [
@@ -85,39 +89,28 @@ def test_energy_that_a_changing_mass_feeds_in_is_accounted_for():
     ],
 )
 def test_symmetries_are_found(name, group, in_D, conserved):
-    found = find_symmetries(EVERY[name]())
-    assert found.words(found.symmetries) == group
-    assert (found.in_D, found.words(found.conserved)) == (in_D, conserved)
+    found, kept = find_symmetries(EVERY[name]())
+    assert names(found) == group and names(kept) == conserved
+    assert (found.rank if found else 0) == in_D
 
 
 def test_found_symmetries_are_symmetries_and_their_sections_those_of_the_momentum_equations():
     s = nh.systems.snakeboard()
-    found = find_symmetries(s)
-    names = [q.name for q in s.q]
-    generators = [
-        {
-            n: sum(a * b for a, b in zip(row, [*s.q, 1], strict=True))
-            for n, row in zip(names, field, strict=True)
-        }
-        for field in found.symmetries
-    ]
-    symmetry = nh.Symmetry(s, generators)
-    assert bool(symmetry.check()) and symmetry.rank == found.in_D
+    found, kept = find_symmetries(s)
+    assert found.check() and found.rank == 2
     sol = nh.integrate(s, nh.Reference(), h=0.05, steps=100)
-    for field in found.conserved:
-        J = np.einsum("ti,ij,tj->t", sol.p, field, np.column_stack([sol.q, np.ones(101)]))
-        assert np.ptp(J) < 1e-9
+    assert np.ptp(kept.J(sol.q, sol.v), axis=0).max() < 1e-9 < np.ptp(found.J(sol.q, sol.v))
 
 
 def test_symmetries_that_hold_at_one_time_alone_are_none():
     t = nh.symbols("t")
     s = nh.System((x, y), (vx, vy), (vx**2 + vy**2) / 2 - (t - 0.7) * x, t=t)
-    assert find_symmetries(s).words(find_symmetries(s).symmetries) == ["d/dy"]
+    assert names(find_symmetries(s)[0]) == ["d/dy"]
 
 
 def test_symmetries_where_L_is_not_defined_everywhere():
     s = nh.System((x, y), (vx, vy), (vx**2 + vy**2) / 2 + log(1 - x), q0=[0, 0], v0=[0, 1])
-    assert find_symmetries(s).words(find_symmetries(s).symmetries) == ["d/dy"]
+    assert names(find_symmetries(s)[0]) == ["d/dy"]
 
 
 def test_a_symmetry_that_a_parameter_breaks_is_not_found():
@@ -127,16 +120,15 @@ def test_a_symmetry_that_a_parameter_breaks_is_not_found():
         (x, y, theta), (vx, vy, vtheta), L, [vx * sin(theta) - vy * cos(theta)],
         parameters={"k": 1e-4},
     )  # fmt: skip
-    assert find_symmetries(s).words(find_symmetries(s).symmetries) == ["d/dy"]
-    free = find_symmetries(s.set(k=0))
-    assert len(free.symmetries) == 3
+    assert names(find_symmetries(s)[0]) == ["d/dy"]
+    assert len(names(find_symmetries(s.set(k=0))[0])) == 3
 
 
 def test_bad_arguments_are_refused():
     for T in (0, -1.0, np.nan, "long"):
         with pytest.raises(ValueError, match=r"^T = "):
             nh.report(nh.systems.sleigh(), T=T)
-    with pytest.raises(ValueError, match=r"not an nh\.System"):
+    with pytest.raises(ValueError, match=r"is no nh\.System"):
         nh.report(nh.systems.sleigh)
 
 

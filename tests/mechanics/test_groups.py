@@ -6,8 +6,8 @@ import mpmath
 import numpy as np
 import pytest
 import sympy as sp
-from scipy.linalg import expm, expm_frechet
 from scipy.spatial.transform import Rotation
+from tangents import MAPS, inverse_tangent, right_tangent
 
 import nhlab as nh
 from nhlab.codegen.evaluate import Function
@@ -24,41 +24,30 @@ def gap(a, b):
     return np.abs(np.asarray(a) - b).max()
 
 
-def cayley(X):
-    return np.linalg.solve(np.eye(3) - X / 2, np.eye(3) + X / 2)
-
-
-def tangent(tau, X, Y):
-    """The derivative of a map of matrices at X along Y."""
-    if tau == "exp":
-        return expm_frechet(X, Y, compute_expm=False)
-    return np.linalg.solve(np.eye(3) - X / 2, Y / 2) @ (np.eye(3) + cayley(X))
-
-
 @both
 @maps
 def test_maps_are_those_of_matrices(G, tau):
-    of_matrices = {"exp": expm, "cay": cayley}
     X = G.hat(XI)
     values = G.matrix(getattr(G, tau)(XI))
-    assert gap(values, of_matrices[tau](X)) < 5e-15
-    assert gap(values, of_matrices["cay" if tau == "exp" else "exp"](X)) > 0.01
-    assert gap(G.vee(X), XI) == 0
+    assert gap(values, MAPS[tau](X)) < 5e-15
+    assert gap(values, MAPS["cay" if tau == "exp" else "exp"](X)) > 0.01
 
 
 @both
 @maps
-def test_tangents(G, tau):
-    """d tau_xi eta = (D tau . eta) tau^-1, and at -xi the left-trivialised one."""
-    forward, inverse = getattr(G, f"d{tau}"), getattr(G, f"d{tau}_inv")
-    g = G.matrix(getattr(G, tau)(XI))
-    D = np.array([tangent(tau, X, Y) for X, Y in zip(G.hat(XI), G.hat(ETA), strict=True)])
-    assert gap(G.hat(forward(XI, ETA)), D @ np.linalg.inv(g)) < 2e-14
-    assert gap(G.hat(forward(-XI, ETA)), np.linalg.inv(g) @ D) < 2e-14
-    assert gap(G.hat(forward(XI, ETA)), np.linalg.inv(g) @ D) > 0.01
-    assert gap(inverse(XI) @ forward(XI), np.eye(3)) < 2e-15
-    for size in ANGLES:
-        assert gap(inverse(size * XI) @ forward(size * XI), np.eye(3)) < 1e-12
+def test_momentum_that_leaves(G, tau):
+    """(d tau^-1_xi)^* mu for xi of every size, d tau_xi eta = (D tau . eta) tau^-1."""
+    v, m, h = sp.symbols("v1:4", real=True), sp.symbols("m1:4", real=True), sp.Symbol("h")
+    x = [h * u for u in v]
+    let, half = G.half(x, tau)
+    leave = Function((*v, *m, h), G.leaving(x, m, tau, half), let)
+    for h_ in (*ANGLES, -0.7):
+        D = right_tangent(G, tau, h_ * ETA[0])
+        p = leave(*ETA[0], *MU[0], h_)
+        known = inverse_tangent(G, tau, h_ * ETA[0]) @ D
+        assert abs(h_) > 1 or gap(known, np.eye(3)) < 1e-13  # a series
+        assert gap(D.T @ p, MU[0]) < 1e-14 * (1 + h_**2)
+        assert abs(h_) < 0.1 or gap(D @ p, MU[0]) > 0.01
 
 
 @both
@@ -76,11 +65,8 @@ def test_adjoint_maps_and_their_duals(G):
     g = G.exp(XI)
     R = G.matrix(g)
     assert gap(G.hat(G.Ad(g, ETA)), R @ G.hat(ETA) @ np.linalg.inv(R)) < 5e-15
-    commutator = G.hat(XI) @ G.hat(ETA) - G.hat(ETA) @ G.hat(XI)
-    assert gap(G.hat(G.ad(XI, ETA)), commutator) < 1e-15
-    for map_, dual, at in ((G.Ad, G.Ad_star, g), (G.ad, G.ad_star, XI)):
-        pairing = (dual(at, MU) * ETA).sum(-1)
-        assert gap(pairing, (MU * map_(at, ETA)).sum(-1)) < 5e-15
+    pairing = (G.Ad_star(g, MU) * ETA).sum(-1)
+    assert gap(pairing, (MU * G.Ad(g, ETA)).sum(-1)) < 5e-15
     wrong = (G.Ad_star(G.inverse(g), MU) * ETA).sum(-1)  # the other common convention
     assert gap(wrong, (MU * G.Ad(g, ETA)).sum(-1)) > 0.01
 
@@ -88,26 +74,24 @@ def test_adjoint_maps_and_their_duals(G):
 @both
 def test_expressions_are_the_numbers(G):
     """The formulas of the step code, for xi of every size, against the arrays."""
-    v, m, h = sp.symbols("v1:4", real=True), sp.symbols("m1:4", real=True), sp.Symbol("h")
+    v, h = sp.symbols("v1:4", real=True), sp.Symbol("h")
     g = sp.symbols(f"g1:{len(G.coordinates) + 1}", real=True)
     at = G.exp(XI[0])
     rate = Function((*g, *v), G.rate(g, v))(*at, *ETA[0])
     step = 1e-4
     slope = (G.multiply(at, G.exp(step * ETA[0])) - G.multiply(at, G.exp(-step * ETA[0]))) / 2
     assert gap(rate, slope / step) < 1e-8
-    force = Function((*v, *m), G.ad_star_of(v, m))(*ETA[0], *MU[0])
-    assert gap(force, G.ad_star(ETA[0], MU[0])) < 1e-15
+    commutator = G.hat(XI[0]) @ G.hat(ETA[0]) - G.hat(ETA[0]) @ G.hat(XI[0])
+    assert gap(G.hat(np.array(G.bracket(XI[0], ETA[0]))), commutator) < 1e-15
+    force = np.array(G.ad_star_of(XI[0], MU[0]), float)
+    assert gap(force @ ETA[0], MU[0] @ G.bracket(XI[0], ETA[0])) < 5e-15
     for tau in ("exp", "cay"):
         x = [h * u for u in v]
         let, place = G.step(g, x, tau)
         move = Function((*g, *v, h), place, let)
-        let, half = G.half(x, tau)
-        leave = Function((*v, *m, h), G.leaving(x, m, tau, half), let)
         for h_ in ANGLES:
             there = G.multiply(at, getattr(G, tau)(h_ * ETA[0]))
             assert gap(move(*at, *ETA[0], h_), there) < 1e-15 * (1 + h_)
-            p = getattr(G, f"d{tau}_inv")(h_ * ETA[0]).T @ MU[0]
-            assert gap(leave(*ETA[0], *MU[0], h_), p) < 1e-14 * (1 + h_**2)
 
 
 def test_half_angle_functions_and_their_derivatives():
@@ -180,8 +164,10 @@ def test_leading_axes_broadcast(G):
     many = G.exp(XI.reshape(2, 3, 3))
     one_by_one = [[G.multiply(row[0], g) for g in row] for row in many]
     assert gap(G.multiply(many[:, :1], many), one_by_one) == 0
-    assert G.Ad(many).shape == G.dexp(XI.reshape(2, 3, 3)).shape == (2, 3, 3, 3)
-    assert G.Ad(many, ETA[:3]).shape == G.ad_star(XI[0], ETA.reshape(2, 3, 3)).shape == (2, 3, 3)
+    assert G.Ad(many).shape == (2, 3, 3, 3)
+    assert (
+        G.Ad(many, ETA[:3]).shape == G.Ad_star(many[0, 0], ETA.reshape(2, 3, 3)).shape == (2, 3, 3)
+    )
     assert G.log(many[:0]).shape == (0, 3, 3)
 
 
@@ -204,8 +190,7 @@ ERRORS = [
     (SO3.from_matrix, np.diag([1, 1, -1]), "det R = -1"),
     (SO3.from_matrix, 2 * np.eye(3), r"\|R R\^T - 1\| = 3"),
     (SE2.from_matrix, 2 * np.eye(3), "no motion of the plane"),
-    (SO3.vee, np.eye(3), "not in the algebra of SO3"),
-    (SO3.vee, np.eye(2), r"expected \(..., 3, 3\)"),
+    (SO3.from_matrix, np.eye(2), r"expected \(..., 3, 3\)"),
     (SO3.cay_inv, [0, 1, 0, 0], "turns by pi"),
     (SE2.cay_inv, [1, 2, np.pi], "turns by pi"),
 ]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import sympy as sp
 from scipy.spatial.transform import Rotation
+from tangents import inverse_tangent, vee
 
 import nhlab as nh
 
@@ -85,10 +86,9 @@ def leaving(sol):
     M, increment = system.M(sol.q[0]), increments(sol)
     if system.rule == "trace":  # Moser & Veselov: W J - J W^T
         J, R = np.trace(M) / 2 * np.eye(3) - M, G.matrix(increment)
-        return G.vee(R @ J - J @ np.swapaxes(R, 1, 2)) / h
-    log, d = (G.log, G.dexp_inv) if system.rule == "log" else (G.cay_inv, G.dcay_inv)
-    xi = log(increment)
-    return np.einsum("kij,ki->kj", d(xi), xi @ M / h)
+        return vee(G, R @ J - J @ np.swapaxes(R, 1, 2)) / h
+    xi = G.log(increment) if system.tau == "exp" else G.cay_inv(increment)
+    return np.einsum("kij,ki->kj", inverse_tangent(G, system.tau, xi), xi @ M / h)
 
 
 def reflections(M, A):

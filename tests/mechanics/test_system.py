@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import sympy as sp
-from sympy.physics.mechanics import LagrangesMethod, dynamicsymbols
+from sympy.physics.mechanics import dynamicsymbols
 
 import nhlab as nh
 
@@ -95,40 +95,6 @@ def test_projection_is_the_nearest_velocity():
     distance = (v - w) @ M @ (v - w)
     for other in D_states(GENERIC, 50)[1] @ GENERIC.P(q).T:
         assert (v - other) @ M @ (v - other) >= distance
-
-
-def lagranges_method(name):
-    """The accelerations of a catalogue system by SymPy's own mechanics package."""
-    system = getattr(nh.systems, name)()
-    q = dynamicsymbols([s.name for s in system.q])
-    time = dynamicsymbols._t
-    there = dict(zip((*system.q, *system.v), (*q, *(s.diff(time) for s in q)), strict=True))
-    if system.t is not None:
-        there[system.t] = time
-    rows, g = ([c.xreplace(there) for c in x] for x in (system.constraints, system.holonomic))
-    given = {"nonhol_coneqs": rows or None, "hol_coneqs": g or None}
-    equations = LagrangesMethod(system.L.xreplace(there), q, **given)
-    equations.form_lagranges_equations()
-    back = {there[s]: s for s in (*system.q, *system.v)}
-    left = [m.xreplace(back) for m in (equations.mass_matrix_full, equations.forcing_full)]
-    symbols = [*system.q, *system.v, *system.parameters, time]
-    f = sp.lambdify(symbols, left, "numpy", cse=True)
-    return system, f
-
-
-NAMES = ["sleigh", "snakeboard", "driven", "spherical_pendulum", "kepler", "transmission"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_motion_agrees_with_sympy_mechanics(name):
-    system, f = lagranges_method(name)
-    n = len(system.q)
-    for t in (0.0, 0.9):
-        q, v = (s[0] for s in D_states(system, 1, t=t))
-        mass, forcing = f(*q, *v, *system.parameters.values(), t)
-        solution = np.linalg.solve(mass, forcing)[n:, 0]
-        np.testing.assert_allclose(system.acceleration(q, v, t), solution[:n], atol=1e-13)
-        np.testing.assert_allclose(system.multipliers(q, v, t), solution[n:], atol=1e-13)
 
 
 @pytest.mark.parametrize("system", [GENERIC, nh.systems.sleigh(), nh.systems.snakeboard()], ids=str)
@@ -233,12 +199,6 @@ def test_frobenius_with_time():
     assert with_constraints([vx * sp.exp(t) - x * sp.exp(t) * vy / x], t).is_holonomic()
     # frozen in time each is integrable, moving it is not
     assert with_constraints([vx - 2 * vy]).is_holonomic()
-
-
-def test_frobenius_of_the_catalogue():
-    integrable = {n for n, make in nh.systems.catalogue.items() if make().is_holonomic()}
-    assert {"pendulum", "kepler", "spherical_pendulum"} <= integrable
-    assert not integrable & {"particle", "robot", "snakeboard", "sleigh", "rolling_disk", "quartic"}
 
 
 def test_an_acceleration_is_made_of_floats():
@@ -356,13 +316,6 @@ def test_copies_are_equal_and_move_equally(name, duplicate):
     assert (other.name, other.source, other.q0) == (system.name, system.source, system.q0)
     one, two = (nh.integrate(s, nh.DLA(), h=0.1, steps=5).q for s in (system, other))
     np.testing.assert_array_equal(one, two)
-
-
-def test_pickle_keeps_the_exact_solution():
-    disk = pickled(nh.systems.rolling_disk())
-    np.testing.assert_array_equal(disk.exact([0.5]), nh.systems.rolling_disk().exact([0.5]))
-    with pytest.raises(ValueError, match="no closed solution"):
-        nh.systems.snakeboard().exact(1.0)
 
 
 # ---------------------------------------------------------------------------- display

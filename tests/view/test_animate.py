@@ -160,13 +160,9 @@ def test_motions_of_different_size_have_their_own_limits():
     assert b > 4 * a
 
 
-def test_lists_of_trajectories_and_motions_without_time_are_explained():
-    s = nh.systems.sleigh()
+def test_several_trajectories_are_given_one_by_one():
     with pytest.raises(ValueError, match=r"^\[.* is no trajectory; .* several as animate\(a, b\)"):
         nh.animate(runs("sleigh", nh.DLA(), nh.RK4()))
-    for start, T in ((None, 3), (lambda z: (s.q0, s.v0), -3)):
-        with pytest.raises(ValueError, match=rf"T = {T}, h = 0.1: start must be a function of"):
-            nh.motion_panel(s, None, start, T=T, h=0.1)
 
 
 def test_a_run_that_does_not_begin_at_zero():

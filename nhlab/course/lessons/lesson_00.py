@@ -13,7 +13,6 @@ from ...run.loop import COMPILE_FROM, has_numba, integrate
 from ..colours import BLUE, DARK, ORANGE, SLATE
 from ..exercises import sized, takes
 from ..kit import frame, joined, new_board, place
-from ..predict import asks
 
 PLACE = (0.0, 1.0)  # where the skate is to be parked, heading along x as at the start
 
@@ -134,22 +133,10 @@ def _run():
 ROBOT = {"v0": (2, 0, 0.15, 2), "progress": False}  # the start of the lesson
 
 
-@asks(
-    "A spinning skate is let go at rest on an icy slope. Where does it go?",
-    "Down the slope, faster and faster",
-    "Down the slope, at a steady speed",
-    "Sideways, across the slope",
-    "Round in a circle",
-)
 def prediction_1():
-    """It comes down by <depth:.2f>, goes up again to the height it came from, and so on: by the end
-    it has gone <across:.1f> across the slope, and nowhere downhill. Wherever its blade points, the
-    skate can only move along the blade, and the blade turns.
-    """
     sol = slope()
     down, across = sol.q[:, 0], sol.q[:, 1]
-    gone = {"Down the slope, faster and faster": down[-1], "Sideways, across the slope": across[-1]}
-    truth = max(gone, key=gone.get)
+    truth = "Sideways" if across[-1] > down[-1] else "Down the slope, faster"
     return truth, {"depth": down.max(), "across": across[-1]}
 
 
@@ -158,69 +145,32 @@ def slope():
     return integrate(systems.knife_edge(), Reference(), h=0.05, steps=round(4 * np.pi / 0.05))
 
 
-@asks(
-    "Can the skate be parked beside its start, with the heading it has now?",
-    "No: it cannot move sideways",
-    "Yes, but only if it slips sideways on the way",
-    "Yes, without ever slipping sideways",
-)
 def prediction_2():
-    r"""Steer it there. At <turn:.2f> and <back:.2f> it is parked, and the sideways speed was
-    zero up to rounding (<slip:.0e>) all the time. The constraint
-
-    $$\dot x\sin\theta - \dot y\cos\theta = 0$$
-
-    forbids a *velocity* at each place, but no *place*. Such a constraint is **nonholonomic**.
-    """
     turn = brentq(lambda a: glide(a, 0)[-1, 1] - PLACE[1], 0.1, 1.5)
     back = glide(turn, 0)[-1, 0] - PLACE[0]
     path = glide(turn, back)
     parked = np.allclose(path[-1], [*PLACE, 0]) and sideways(path) < 1e-9
-    truth = "Yes, without ever slipping sideways" if parked else "No: it cannot move sideways"
-    return truth, {"turn": turn, "back": back, "slip": sideways(path)}
+    return "Yes, without" if parked else "No", {"turn": turn, "back": back, "slip": sideways(path)}
 
 
-@asks(
-    "The true energy is constant. What will the computed energies do at h = 0.3?",
-    "All four swing in a band that does not widen",
-    "RK4 falls all the time, the others stay in a band",
-    "DLA and Projector drift away, RK4 keeps it best",
-)
 def prediction_3():
-    """RK4 loses <lost:.2f> of its energy by t = 60 and goes on losing. DLA and Projector swing in a
-    band <band:.2f> wide that does not widen. Now halve h: the band becomes <narrower:.0f> times
-    narrower, RK4's loss <smaller:.0f> times smaller. At small steps RK4 is the better one.
-
-    EDLA chooses its own steps, shorter ones here, so it ends early. The view *x y* is the path.
-    """
     (band, lost), (half, less) = spreads(0.3), spreads(0.15)
     falls = [x[-50:].max() < x[:50].min() for x in (_energy(m, 0.3) for m in (DLA(), RK4()))]
-    truth = {
-        (False, True): "RK4 falls all the time, the others stay in a band",
-        (False, False): "All four swing in a band that does not widen",
-    }.get(tuple(falls), "DLA and Projector drift away, RK4 keeps it best")
-    numbers = {"lost": lost, "band": band, "narrower": band / half, "smaller": lost / less}
-    return truth, numbers
+    truth = "DLA and Projector" if falls[0] else "RK4 falls" if falls[1] else "All four"
+    return truth, {"lost": lost, "band": band, "narrower": band / half, "smaller": lost / less}
 
 
-@asks("The true path is a star that keeps its size. Whose star shrinks?", "DLA's", "RK4's", "both")
 def prediction_4():
-    """The last turn of RK4's star has <rk4:.0%> of the size of the first, that of DLA's <dla:.0%>:
-    what RK4 loses in energy it loses in size. Press play and look.
-    """
-    kept = {}
+    kept = []
     for m in (DLA(), RK4()):
         sol = integrate(systems.robot(), m, **ROBOT, h=0.5, steps=168)
         first, last = (np.ptp(x, axis=0).max() for x in np.array_split(sol.q[:, :2], 4)[::3])
-        kept[type(m).__name__] = last / first
-    shrink = [f"{name}'s" for name, x in kept.items() if x < 0.9]
-    truth = "both" if len(shrink) == 2 else shrink[0]
-    return truth, {"dla": kept["DLA"], "rk4": kept["RK4"]}
+        kept.append(last / first)
+    dla, rk4 = kept
+    return "both" if max(kept) < 0.9 else "RK4" if rk4 < dla else "DLA", {"dla": dla, "rk4": rk4}
 
 
 def exercise_1(answer):
-    """Two: the rate of turning and the rate of rolling. The robot can still reach every place,
-    heading and wheel angle: the constraints take two velocities away and no position."""
     robot = systems.robot()
     if np.ndim(answer) != 0 or not np.isreal(answer):
         return "The answer is one whole number."
@@ -231,8 +181,6 @@ def exercise_1(answer):
 
 
 def exercise_2(answer):
-    """Parked. The skate has moved by 1 at right angles to its blade, and at no time was
-    it moving sideways."""
     numbers = np.asarray(answer, float)
     if numbers.shape != (2,):
         return "The answer is two numbers, (turn, back), as the sliders show them."
@@ -248,8 +196,6 @@ def exercise_2(answer):
 
 
 def exercise_3(answer):
-    """b integrates to z - x y = const, and c to y/x = const: each leaves a surface to move on.
-    a and d leave no surface, and every point of space can be reached."""
     x, y, z, vx, vy, vz = symbols("x y z vx vy vz")
     forms = vz - y * vx, vz - y * vx - x * vy, y * vx - x * vy, vz - y * vx + x * vy
     given = dict(zip("abcd", forms, strict=True))
@@ -274,8 +220,6 @@ def _energy(method, h):
 
 @takes(sized(), "The answer is one number, the step size.")
 def exercise_4(answer):
-    """Below this step RK4 has the smaller spread. For a longer run the point moves to smaller
-    steps, because the loss of RK4 grows with time and the band of DLA does not."""
     h = float(answer)
     if not 0.05 <= h <= 0.5:
         return "Give a step size within the range of the slider."

@@ -13,8 +13,8 @@ from ...run.loop import integrate
 from ...view import plot
 from ..colours import BLUE, DARK, GREY, MIDDLE
 from ..exercises import near, sized, takes
-from ..kit import circle, frame, new_board
-from ..predict import asks
+from ..kit import circle, drawn, frame, new_board
+from ..predict import either
 
 STEP = 0.5  # of the run that the reader's own step repeats
 
@@ -133,11 +133,11 @@ def bead_on_wire(q):
     return np.column_stack([x, x**2 / 2]), [q[0], q[0] ** 2 / 2] + 0.07 * circle(25)
 
 
-def order_picture(measured, cases, hs):
-    """Errors against the step size for the pendulum and the bead, one line for each case."""
-    fig, axes = plot.new(1, 2, size=(9.6, 4.4))
-    titles = {"pendulum": "$M$ constant", "bead": "$M$ depends on $q$"}
-    for ax, (name, M) in zip(axes, titles.items(), strict=True):
+@drawn(9.6, 4.4, columns=2)
+def order_picture(left, right, measured, cases, hs):
+    """Errors against h: slope 1 for alpha 0.3 from (q0, p0), for the bead also from q1, else 2."""
+    titles = (left, "pendulum", "$M$ constant"), (right, "bead", "$M$ depends on $q$")
+    for ax, name, M in titles:
         for (m, start), style in zip(cases, ("o-", "s--", "^:", "v-."), strict=True):
             r, given = measured[name, m, start], {"q1": "$q_1$", "v0": "$(q_0,p_0)$"}[start]
             rule = rf"$\alpha={m.alpha}${' symmetric' * m.symmetric}"
@@ -148,33 +148,25 @@ def order_picture(measured, cases, hs):
         ax.set_xticks(hs, hs)
         ax.minorticks_off()
         ax.legend(fontsize=10, loc="upper left", frameon=False, title="slope")
-    return plot.show(
-        fig,
-        "Errors against h: slope 1 for alpha 0.3 from (q0, p0), for the bead also from q1, else 2.",
-    )
 
 
-def off_sphere_picture(runs):
-    """How far each of three runs is from the sphere, over time."""
-    fig, ax = plot.new(size=(7.2, 3.6))
+@drawn(7.2, 3.6)
+def off_sphere_picture(ax, runs):
+    """Distance from the sphere: rounding for midpoint DLA, 0.8 for alpha 0.3, 0.007 for RK4."""
     for r, style in zip(runs, ("-", "--", ":"), strict=True):
         off = np.abs(np.linalg.norm(r.q, axis=1) - 1)
         look = plot.look(r.method) | {"linestyle": style, "label": plot.label(r.method)}
         ax.semilogy(r.t, np.maximum(off, 1e-17), **look)
     ax.set(xlabel="time $t$", ylabel="distance from the sphere", ylim=(1e-18, 10))
     ax.legend(loc="center right", frameon=False)
-    return plot.show(
-        fig,
-        "Distance from the sphere: rounding for midpoint DLA, 0.8 for alpha 0.3, 0.007 for RK4.",
-    )
 
 
-def portraits(hs):
-    """Where Verlet's method takes many starts of the pendulum, for two step sizes."""
-    fig, axes = plot.new(1, 2, size=(9.2, 4.0))
+@drawn(9.2, 4.0, columns=2)
+def portraits(left, right, hs):
+    """Phase portraits of Verlet's map: smooth curves for h = 0.7, a chaotic sea for h = 1.3."""
     start = np.linspace(-3.1, 3.1, 25)[:, None]
     q0, v0 = np.vstack([start, 0 * start]), np.vstack([0 * start, start])
-    for ax, h in zip(axes, hs, strict=True):
+    for ax, h in zip((left, right), hs, strict=True):
         verlet = Variational(0, symmetric=True)
         with warnings.catch_warnings():  # that the larger step is too large is what is shown
             warnings.simplefilter("ignore", RuntimeWarning)
@@ -183,10 +175,6 @@ def portraits(hs):
         ax.plot((q + np.pi) % (2 * np.pi) - np.pi, p, ",", color=BLUE)
         ax.set(title=f"Verlet, $h={h}$: largest $|p|$ is {np.abs(p).max():.1f}", ylim=(-4.2, 4.2))
         ax.set(xlabel=r"angle $\theta$ (rad)", ylabel="momentum $p$")
-    return plot.show(
-        fig,
-        "Phase portraits of Verlet's map: smooth curves for h = 0.7, a chaotic sea for h = 1.3.",
-    )
 
 
 def solved(arriving, leaving, guess):
@@ -214,16 +202,15 @@ def by_hand(step, run):
     return np.array(q)
 
 
-def step_picture(step):
-    """The run of the library, and beside it the one of the reader's step, if it is written."""
+@drawn(7.6, 3.4)
+def step_picture(ax, step):
+    """Angles of the pendulum by the library, and by your step once written."""
     run = library_run()
-    fig, ax = plot.new(size=(7.6, 3.4))
     ax.plot(run.t, run.q[:, 0], color=GREY, linewidth=5, label="nh.integrate")
     if step is not ...:
         ax.plot(run.t, by_hand(step, run), "o-", color=BLUE, markersize=4, label="your step")
     frame(ax, "time $t$", r"angle $\theta_k$ (rad)", (0, run.t[-1]), (-4, 4))
     ax.legend(loc="upper right")
-    return plot.show(fig, "Angles of the pendulum by the library, and by your step once written.")
 
 
 def swings(method, h=1.0):
@@ -231,95 +218,34 @@ def swings(method, h=1.0):
     return integrate(systems.pendulum(), method, h=h, steps=round(120 / h), progress=False)
 
 
-def chosen(choices, first, second):
-    """Of the choices both, only the first, only the second, neither: the one that is true."""
-    return choices[2 * (not first) + (not second)]
-
-
-HIGH = "Both", "Only the left one, of order 2", "Only the right one, of order 4", "Neither"
-KEPT = (
-    "Both methods bend it, and both keep its area",
-    "Both bend it, but only the variational one keeps its area",
-    "Both bend it, but only RK4, which is more accurate, keeps its area",
-    "Both bend it, and neither keeps its area",
-)
-
-
-@asks("Which pendulum swings as high in the end as in the beginning?", *HIGH)
 def prediction_1():
-    """The left one still reaches <left:.2f> in its last two swings, the right one no more than
-    <right:.2f>: it loses height at every swing, as if there were friction. Nobody put friction in.
-    On a single step the right one makes the smaller error: its energy changes by at most
-    <right_step:.2f>, that of the left one by up to <left_step:.2f>. But over a swing the errors of
-    the left one cancel, and those of the right one add up.
-    """
     left, right = swings(Variational()), swings(RK4())
     kept = [np.abs(run.q[-17:]).max() for run in (left, right)]
     steps = [np.abs(np.diff(run.energy())).max() for run in (left, right)]
+    truth = either(*(x > 1.9 for x in kept), "Both", "Only the left", "Only the right", "Neither")
     names = "left", "right", "left_step", "right_step"
-    return chosen(HIGH, *(x > 1.9 for x in kept)), dict(zip(names, kept + steps, strict=True))
+    return truth, dict(zip(names, kept + steps, strict=True))
 
 
-@asks(
-    "The path in the panel is straight at first. How must it change for the bars to vanish?",
-    "Its middle must go up, to larger angles",
-    "Not at all: the straight path is the stationary one",
-    "Its middle must go down, to smaller angles",
-)
 def prediction_2():
-    """Drag the three nodes until the bars vanish. Moving one node changes its neighbours' bars too,
-    so you have to go round a few times: you are solving a nonlinear system by hand.
-
-    Gravity makes the path rise and fall, like a stone thrown upwards. At the end $S$ no longer
-    reacts to small changes of any node, and the path is that of `nh.integrate`: <a:.2f>, <b:.2f>,
-    <c:.2f>.
-    """
     q = integrate(systems.pendulum(), Variational(), [1.0], [1.0], h=0.5, steps=4).q[:, 0]
     bend = (q - np.linspace(q[0], q[-1], 5))[1:-1]
-    truth = "Its middle must go down, to smaller angles"
-    if np.all(np.abs(bend) < 1e-9):
-        truth = "Not at all: the straight path is the stationary one"
-    elif np.all(bend > 0):
-        truth = "Its middle must go up, to larger angles"
+    truth = "Its middle must go " + ("up" if np.all(bend > 0) else "down")
+    truth = "Not at all" if np.all(np.abs(bend) < 1e-9) else truth
     return truth, dict(zip("abc", q[1:-1], strict=True))
 
 
-@asks(
-    "Now a small step, h = 0.1, until t = 300. Which method has the smaller energy error?",
-    "The variational one, as with the large step",
-    "The same for both, as the step is small",
-    "RK4",
-)
 def prediction_3():
-    """With h = 0.1 the error of RK4 is <rk4:.5f>, that of the variational method <variational:.5f>.
-    Now drag h to 0.8: it is <rk4_large:.2f> against <variational_large:.2f>, the other way round.
-
-    The energy of the variational method goes up and down with every swing and never leaves its
-    band. RK4 loses a little at each swing, always in the same direction: so little at a small h
-    that here its whole loss is a small part of that band.
-    """
     errors = {}
     for m, name in ((Variational(), "variational"), (RK4(), "rk4")):
         for h, size in ((0.1, ""), (0.8, "_large")):
             E = integrate(systems.pendulum(), m, h=h, steps=round(300 / h), progress=False).energy()
             errors[name + size] = np.abs(E - E[0]).max()
     ratio = errors["variational"] / errors["rk4"]
-    truth = "RK4" if ratio > 1 else "The variational one, as with the large step"
-    if 0.8 < ratio < 1.25:
-        truth = "The same for both, as the step is small"
-    return truth, errors
+    return "The same" if 0.8 < ratio < 1.25 else "RK4" if ratio > 1 else "The variational", errors
 
 
-@asks("A disk of starts is carried along for 14 steps of h = 1. What becomes of its area?", *KEPT)
 def prediction_4():
-    r"""Large swings take longer, so the disk is sheared into a comma, then into a spiral. The
-    variational image has <variational:.3f> of the area, and so it is for every step size and number
-    of steps, but for the corners with which the rim is drawn. The image of RK4 has lost <lost:.0%>.
-
-    Keeping area is not the same as being accurate. The true motion of the centre is by now at
-    $\theta=<theta:.2f>$, $p=<p:.2f>$; RK4 puts it at $p=<rk4:.2f>$, the variational method at
-    $p=<late:.2f>$: it has the right shape of motion, at the wrong time.
-    """
     pendulum, (q0, v0) = systems.pendulum(), disk()
     kept, centre = [], {}
     for m in (Variational(), RK4()):
@@ -327,7 +253,8 @@ def prediction_4():
         kept.append(area(run.q[:, -1, 0], run.p[:, -1, 0]) / area(q0, v0))
         centre[m] = integrate(pendulum, m, [1.2], [0.0], h=1.0, steps=14).p[-1, 0]
     true = integrate(pendulum, RK4(), [1.2], [0.0], h=0.01, steps=1400)  # to nine digits
-    truth = chosen(KEPT, *(abs(x - 1) < 1e-3 for x in kept))
+    words = "Both methods", "Both bend it, but only the", "Both bend it, but only RK4"
+    truth = either(*(abs(x - 1) < 1e-3 for x in kept), *words, "Both bend it, and neither")
     late, rk4 = centre.values()
     numbers = {"variational": kept[0], "lost": 1 - kept[1], "late": late, "rk4": rk4}
     return truth, {**numbers, "theta": true.q[-1, 0], "p": true.p[-1, 0]}
@@ -345,24 +272,7 @@ def turns(sol):
     return np.ptp(np.unwrap(np.arctan2(sol.q[:, 1], sol.q[:, 0]))) / (2 * np.pi)
 
 
-@asks(
-    "The true orbit is one ellipse that stands still. What does the variational one do?",
-    "It is the true ellipse, run through again and again",
-    "It shrinks, and its long axis stands still",
-    "It keeps its size, but its long axis turns",
-)
 def prediction_5():
-    """The variational orbit comes as near as <near:.2f> and goes as far out as <far:.2f> in the
-    first turn and in the last, but its axis turns: a rosette. And this constant size is not the
-    right one: the true orbit goes out to <true:.2f>. A smaller orbit takes less time, so it goes
-    round <turns:.0f> times while the true one does so <true_turns:.0f> times. RK4 begins with
-    nearly the right size, <first:.2f>, almost holds the axis, and shrinks to <last:.2f>.
-    Drag h to 0.05: now both are near the ellipse, RK4 nearer.
-
-    That the ellipse stands still belongs to a hidden symmetry of the true $1/r$ problem, whose
-    constant is called the Runge-Lenz vector, and $L_d$ does not have it. A method keeps the
-    symmetries you gave to its $L_d$, not all those of the problem.
-    """
     kepler = systems.kepler(e=0.6)
     orbit, shrinking = (
         integrate(kepler, m, h=0.15, steps=667, progress=False) for m in (Variational(), RK4())
@@ -370,11 +280,9 @@ def prediction_5():
     (r, angle), (other, _) = apocentres(orbit), apocentres(shrinking)
     start, energy = np.hypot(*orbit.q[0]), kepler.energy(kepler.q0, kepler.v0)
     true, axis = 1 / abs(energy) - start, 0.5 / abs(energy)  # r + r' = 2 a, E = -1 / (2 a)
-    truth = "It shrinks, and its long axis stands still"
-    if abs(r[-3:].max() / r[:3].max() - 1) < 0.02:
-        stands = abs(angle[-1] - angle[0]) < 0.1 and abs(r.max() / true - 1) < 0.02
-        truth = "It is the true ellipse, run through again and again"
-        truth = truth if stands else "It keeps its size, but its long axis turns"
+    stands = abs(angle[-1] - angle[0]) < 0.1 and abs(r.max() / true - 1) < 0.02
+    shrinks = abs(r[-3:].max() / r[:3].max() - 1) >= 0.02
+    truth = "It shrinks" if shrinks else "It is the true" if stands else "It keeps its size"
     sizes = {"near": np.hypot(*orbit.q.T).min(), "far": r.max(), "true": true}
     rk4 = {"first": other[0], "last": other[-3:].max()}
     round_ = {"turns": turns(orbit), "true_turns": orbit.t[-1] / (2 * np.pi * axis**1.5)}
@@ -387,18 +295,7 @@ def band(alpha, h=0.4):
     return np.ptp(run.energy())
 
 
-@asks(
-    "At h = 0.4 every energy stays in a band. Sketch how its width depends on the point alpha.",
-    sketch=("point $\\alpha$ of evaluation", "width of the energy band", (0, 1), (0, 0.5)),
-)
 def prediction_6():
-    r"""Two straight lines that meet at $\alpha=\tfrac12$, where the band is narrowest:
-    <middle:.3f>. At the ends it is <end:.2f>. Away from the middle the width is about
-    $<slope:.1f>\,|\alpha-\tfrac12|\,h$.
-
-    Going from $\alpha$ to $1-\alpha$ leaves the width as it is; what one method gains at first the
-    other loses, because reversing time exchanges the two methods.
-    """
     alpha = np.linspace(0, 1, 21)
     width = np.array([band(x) for x in alpha])
     return (alpha, width), {"middle": width[10], "end": width[0], "slope": width[0] / (0.5 * 0.4)}
@@ -406,8 +303,6 @@ def prediction_6():
 
 @takes(sized(), "The answer is one whole number, how many eigenvalues are negative.")
 def exercise_1(answer):
-    """Two directions lower the action sum: the path is a saddle, not a minimum. For short times
-    there is none; about every half swing adds one. The principle only asks for stationary."""
     h = 0.1
     q = integrate(systems.pendulum(), Variational(), [1.0], [0.0], h=h, steps=80).q[:, 0]
     c = h / 4 * np.cos((q[:-1] + q[1:]) / 2)  # of each step: D1D1Ld = D2D2Ld = 1/h - c
@@ -424,7 +319,6 @@ def exercise_1(answer):
     callable, "Give a function of (theta0, v0, alpha, h) that returns the velocity to start with."
 )
 def exercise_2(answer):
-    """The start now compensates the shift of the momentum, and the order is 2 for every alpha."""
     system, q0, v0, T, hs = systems.pendulum(), [1.0], 0.4, 2.0, (0.1, 0.05, 0.025)
     truth = integrate(system, Reference(), q0, [v0], h=T, steps=1).q[-1]
     slopes = []
@@ -442,7 +336,6 @@ def exercise_2(answer):
 
 
 def exercise_3(answer):
-    """The bound is 2/|1 - 2 alpha|: 2 for Verlet, none for the midpoint rule."""
     if near(answer, 2.0):
         return "That is Verlet's bound, beta = 0. Here beta = alpha (1 - alpha) = 0.21."
     if not near(answer, 2 / abs(1 - 2 * 0.3)):
@@ -452,8 +345,6 @@ def exercise_3(answer):
 
 @takes(callable, "Give a function of (q, p), each of shape (3,), that returns a number.")
 def exercise_4(answer):
-    """The vertical angular momentum: the constraint force passes through the axis, so SHAKE keeps
-    it to round-off."""
     start = {"q0": [0.6, 0, -0.8], "v0": [0, 1.2, 0]}
     sol = integrate(systems.spherical_pendulum(), Variational(), **start, h=0.2, steps=300)
     q, p = np.array([0.3, -0.5, 0.2]), np.array([0.7, 0.4, -0.9])
@@ -501,8 +392,6 @@ def push_hint(size, name, sign, h=0.3):
 
 @takes(callable, "Give a function of (q0, q1, h) that returns the next node q2.")
 def exercise_5(answer):
-    """Your step and the library's run agree to rounding: the principle was all you needed, and the
-    equation of motion was never used."""
     (c, a, b), miss, at_node = pushes(answer)
     if miss > 1e-6 and at_node < 1e-6:
         return """That is Verlet's step, with gravity taken at the node q1. Also a good method, but

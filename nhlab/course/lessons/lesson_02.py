@@ -13,10 +13,10 @@ from ...run.errors import IntegrationError
 from ...run.loop import integrate
 from ...view import plot
 from ..colours import DARK, MIDDLE, ORANGE
-from ..exercises import near, unfinished
+from ..exercises import near, told, unfinished
 from ..figures import crossing, steady, worst_energies
-from ..kit import frame, new_board, slope, step_sizes
-from ..predict import asks
+from ..kit import drawn, frame, new_board, slope, step_sizes
+from ..predict import either
 
 EXACT = {"color": "#000000", "linestyle": (0, (1, 1)), "linewidth": 1.2, "label": "exact"}
 
@@ -63,24 +63,25 @@ def walked(step, q, p, h, steps):
     return np.array(rows)
 
 
-def beside(step, h=0.2, steps=100):
+@drawn(9, 3.4, columns=2)
+def beside(left, right, step, h=0.2, steps=100):
     """The height and the energy that a reader's step gives, beside those of the library."""
-    sol = integrate(systems.particle(), DLA(), h=h, steps=steps)
-    fig, axes = plot.new(1, 2, size=(9, 3.4))
-    gaps = unfinished(step)
+    sol, gaps = integrate(systems.particle(), DLA(), h=h, steps=steps), unfinished(step)
     with np.errstate(all="ignore"):
         own = walked(step, sol.q[0], sol.p[0], h, 0 if gaps else steps)
         E = (own[:, 3:] ** 2).sum(1) / 2 + own[:, 0] ** 2 + own[:, 1] ** 2
-    for ax, name, library, yours in zip(
-        axes, ("height $z$", "energy $E$"), (sol.q[:, 2], sol.energy()), (own[:, 2], E), strict=True
-    ):
+    height, energy = (
+        (left, "height $z$", sol.q[:, 2], own[:, 2]),
+        (right, "energy $E$", sol.energy(), E),
+    )
+    for ax, name, library, yours in (height, energy):
         ax.plot(sol.t, library, **{**plot.look(DLA()), "linewidth": 4, "alpha": 0.4}, label="nhlab")
         limits = ax.get_ylim()
         ax.plot(sol.t[: len(yours)], yours, color=ORANGE, linestyle="--", label="yours")
         ax.set(xlabel="time $t$", ylabel=name, ylim=limits)
-    axes[0].legend(loc="best")
+    left.legend(loc="best")
     state = "has gaps still" if gaps else f"goes on for {len(own) - 1} steps"
-    return plot.show(fig, f"Height and energy of the particle by nhlab; your step {state}")
+    return f"Height and energy of the particle by nhlab; your step {state}"
 
 
 def order_panel(system, T=2.0, hs=(0.2, 0.1, 0.05, 0.025), h=0.1, long=50.0):
@@ -169,6 +170,19 @@ def pivots(sol):
     return 1 + y * (y + h / 2 * sol.v_step[:, 1]) / (1 + h**2 / 2)
 
 
+def from_height(particle, y, h, T):
+    """DLA from the height y: times, determinants, factors of the energy, and why it stopped."""
+    stop = ""
+    try:
+        with warnings.catch_warnings():  # that the energy grows is the lesson
+            warnings.simplefilter("ignore")
+            sol = integrate(particle, DLA(), [0, y, 0], [1, 0, y], h=h, steps=round(T / h))
+    except IntegrationError as error:
+        sol, stop = error.trajectory, str(error)
+    E = sol.energy("midpoints")
+    return sol.t, pivots(sol), E / E[0], stop
+
+
 def regularity_panel(particle, h=(0.1, 0.5, 0.2, 0.01), y=(1.0, 8.0, 1.2, 0.1), T=60.0):
     """The determinant of matrix (7), scaled, and the energy along a run that starts at height y."""
     margins = (0.13, 0.13, 0.97, 0.96, None, 0.2)
@@ -184,27 +198,21 @@ def regularity_panel(particle, h=(0.1, 0.5, 0.2, 0.01), y=(1.0, 8.0, 1.2, 0.1), 
         scaled so that it tends to 1 + y² as h goes to 0. Below: powers of ten of the discrete
         energy.
         """
-        try:
-            with warnings.catch_warnings():  # that the energy grows is the lesson
-                warnings.simplefilter("ignore")
-                sol = integrate(particle, DLA(), [0, y, 0], [1, 0, y], h=h, steps=round(T / h))
-        except IntegrationError as error:
-            sol = error.trajectory
-            board.say("error", str(error))
-        det, E = pivots(sol), sol.energy("midpoints")
-        board.run(DLA(), sol.t[:-1], det, upper, marker=".", markersize=4, label="")
-        board.run(DLA(), sol.t[1:], np.log10(E / E[0]), lower, label="")
+        t, det, grown, stop = from_height(particle, y, h, T)
+        board.run(DLA(), t[:-1], det, upper, marker=".", markersize=4, label="")
+        board.run(DLA(), t[1:], np.log10(grown), lower, label="")
         board.hold(upper, [0, T], [0])
         board.hold(lower, [0, T], [-0.2, 0.2])
+        board.say("error", stop)
         board.say("smallest determinant", f"{det.min():.3f}")
-        board.say("energy grows by", f"{(E / E[0]).max():.3g}")
+        board.say("energy grows by", f"{grown.max():.3g}")
 
     return board.panel(update, h=h, y=y)
 
 
-def error_picture(T, hs=(0.1, 0.125, 0.15, 0.175, 0.2, 0.25)):
-    """The largest energy errors of DLA and RK4 on the particle up to T, against h."""
-    fig, ax = plot.new(size=(6.4, 3.8))
+@drawn(6.4, 3.8)
+def error_picture(ax, T, hs=(0.1, 0.125, 0.15, 0.175, 0.2, 0.25)):
+    """Largest energy errors of DLA and RK4 against h; the two lines cross"""
     errors = np.array([worst_energies(T, h) for h in hs]).T
     for m, error in zip((DLA(), RK4()), errors, strict=True):
         ax.loglog(hs, error, marker="o", label=plot.label(m), **plot.look(m))
@@ -212,7 +220,6 @@ def error_picture(T, hs=(0.1, 0.125, 0.15, 0.175, 0.2, 0.25)):
     ax.set_xticks(hs, [f"{h:g}" for h in hs], rotation=45)
     ax.minorticks_off()
     ax.legend()
-    return plot.show(fig, "Largest energy errors of DLA and RK4 against h; the two lines cross")
 
 
 def drift_panel(system, h=(0.1, 0.4, 0.2, 0.01), eps=(0.0, 0.3, 0.2, 0.01), T=400.0, window=20.0):
@@ -242,25 +249,11 @@ def drift_panel(system, h=(0.1, 0.4, 0.2, 0.01), eps=(0.0, 0.3, 0.2, 0.01), T=40
 # ---------------------------------------------------------------------------- predictions
 
 
-@asks(
-    "Springs pull x and y back to zero; no spring pulls on the height z. What will z do?",
-    "It climbs on and on, for nothing pulls it back",
-    "It goes up and down between two heights",
-    "It returns to the same height after each swing of y",
-)
 def prediction_1():
-    """Up to t = 20 the height stays between <low:.2f> and <high:.2f>, up to t = 100 between
-    <lowest:.2f> and <highest:.2f>. The particle climbs when y and the speed along x have the same
-    sign and descends when they have opposite signs; in the long run the two balance. No formula
-    ties z to x and y: at x = 0 it is now at one height, now at another.
-    """
     _, y, z = integrate(systems.particle(), Reference(), h=0.1, steps=1000).q.T
     first, tops = z[:200], 1 + np.flatnonzero((y[1:-1] > y[:-2]) & (y[1:-1] > y[2:]))
-    truth = "It goes up and down between two heights"
-    if z[800:].max() > 1.5 * first.max():
-        truth = "It climbs on and on, for nothing pulls it back"
-    if np.ptp(z[tops]) < 0.1 * np.ptp(z):
-        truth = "It returns to the same height after each swing of y"
+    truth = "It climbs" if z[800:].max() > 1.5 * first.max() else "It goes up and down"
+    truth = "It returns" if np.ptp(z[tops]) < 0.1 * np.ptp(z) else truth
     ends = {"low": first.min(), "high": first.max(), "lowest": z.min(), "highest": z.max()}
     return truth, ends
 
@@ -271,177 +264,61 @@ def _energies(h, T=250.0):
     return [integrate(systems.particle(), m, **run).energy() for m in (DLA(), RK4())]
 
 
-@asks(
-    "The true energy is 2.5 for ever. What do the two computed ones do up to t = 250?",
-    "Both stay in a band, that of RK4 is narrower",
-    "Both fall, DLA faster: its order is lower",
-    "DLA swings in a band, RK4 falls steadily",
-    "RK4 swings in a band, DLA falls steadily",
-)
 def prediction_2():
-    """DLA's energy swings in [<low:.4f>, <high:.4f>] and keeps to it. RK4 goes down to <end:.4f>,
-    and further if you let it. Do not overlook the sizes: the band is <band:.3f> wide, wider than
-    what RK4 has lost by now. At h = 0.1 RK4 loses only <little:.4f>, and over this time it is the
-    better one. Move `alpha`, the rule and the start; the sentence under the picture says whether
-    the claim of the paper holds for the setting you chose.
-    """
     (dla, rk4), (_, half) = _energies(0.2), _energies(0.1)
-    truth = {
-        (True, True): "Both stay in a band, that of RK4 is narrower",
-        (False, False): "Both fall, DLA faster: its order is lower",
-        (True, False): "DLA swings in a band, RK4 falls steadily",
-        (False, True): "RK4 swings in a band, DLA falls steadily",
-    }[steady(dla), steady(rk4)]
+    truth = either(steady(dla), steady(rk4), "Both stay", "DLA", "RK4", "Both fall")
     numbers = {"low": dla.min(), "high": dla.max(), "band": np.ptp(dla)}
     return truth, {**numbers, "end": rk4[-1], "little": half[0] - half[-1]}
 
 
-@asks(
-    "Read the constraint z' - y x' at the nodes, for both methods. Who violates it more?",
-    "RK4: it knows nothing of a discrete constraint",
-    "DLA, by a hundred times or more",
-    "Neither: both keep it up to rounding",
-)
 def prediction_3():
-    """In the paper's reading, which you see, DLA is exact: it shows the discrete constraint, which
-    each step makes zero by construction. Now choose the view *all at the nodes*: RK4 misses the
-    constraint there by <rk4:.0e>, DLA by <dla:.2f>. Neither reading is wrong. The path of DLA
-    obeys the constraint from node to node; its momentum at a node has not had its kick yet.
-    """
     run = {"h": 0.2, "steps": 1250}
     sols = (integrate(systems.particle(), m, **run) for m in (DLA(), RK4()))
     dla, rk4 = (np.abs(sol.constraint()).max() for sol in sols)
-    truth = "RK4: it knows nothing of a discrete constraint"
-    if dla > 100 * rk4:
-        truth = "DLA, by a hundred times or more"
-    if max(dla, rk4) < 1e-10:
-        truth = "Neither: both keep it up to rounding"
+    truth = "Neither" if max(dla, rk4) < 1e-10 else "DLA" if dla > 100 * rk4 else "RK4"
     return truth, {"dla": dla, "rk4": rk4}
 
 
-@asks(
-    "Where in the swing is the energy of DLA's steps furthest from the true one?",
-    "At the turning points, where the wheels stand still",
-    "Where the wheels roll fastest",
-    "Everywhere alike: the error does not follow the swing",
-)
 def prediction_4():
-    r"""The dots are at the grey line: the energy of a step is lowest, <low:.2f>, where the wheels
-    roll fastest, and nearest to the true <true:.1f>, though still below it, at the turning points.
-    About half of it is the reading: the true motion, read by steps too, dips there to
-    <exact:.2f>. The velocity of a step is an average, and misses the peak of a speed.
-    """
     _, _, speed, E = swing(DLA())
     robot = systems.robot()
     true = float(robot.energy(robot.q0, robot.v0))
     error = np.abs(E - true)
     fast, slow = (error[x].mean() for x in (speed > 0.9 * speed.max(), speed < 0.3 * speed.max()))
-    truth = "Everywhere alike: the error does not follow the swing"
-    if fast > 1.5 * slow:
-        truth = "Where the wheels roll fastest"
-    if slow > 1.5 * fast:
-        truth = "At the turning points, where the wheels stand still"
+    truth = "Where" if fast > 1.5 * slow else "At the" if slow > 1.5 * fast else "Everywhere"
     return truth, {"low": E.min(), "true": true, "exact": swing(Reference())[3].min()}
 
 
-@asks(
-    "What does the alpha rule do to the energy in the long run, if alpha is not 1/2?",
-    "It swings in a band, only a wider one",
-    "It falls on either side of 1/2",
-    "It falls for alpha < 1/2 and grows for alpha > 1/2",
-    "It grows for alpha < 1/2 and falls for alpha > 1/2",
-)
 def prediction_5():
-    r"""By t = 50 the energy has gone from 2.5 to <less:.2f> at $\alpha=0.3$ and to <more:.2f> at
-    $\alpha=0.7$. With the symmetric rule the band returns: at $\alpha=0.3$ it is
-    [<low:.2f>, <high:.2f>]. A low order is the smaller part of the damage.
-    """
     runs = (DLA(0.3), DLA(0.7), DLA(0.3, symmetric=True))
     E = [integrate(systems.particle(), m, h=0.1, steps=500).energy() for m in runs]
     less, more = (e[-1] for e in E[:2])
-    truth = {
-        (False, False): "It falls on either side of 1/2",
-        (False, True): "It falls for alpha < 1/2 and grows for alpha > 1/2",
-        (True, False): "It grows for alpha < 1/2 and falls for alpha > 1/2",
-    }[bool(less > E[0][0]), bool(more > E[1][0])]
-    if steady(E[0]) and steady(E[1]):
-        truth = "It swings in a band, only a wider one"
+    sides = "no choice", "It grows for alpha", "It falls for alpha", "It falls on either"
+    truth = either(less > E[0][0], more > E[1][0], *sides)
+    truth = "It swings" if steady(E[0]) and steady(E[1]) else truth
     return truth, {"less": less, "more": more, "low": E[2].min(), "high": E[2].max()}
 
 
-def _high(h, T=60.0):
-    """The smallest determinant of a run from y = 8, and by how much its energy grows."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        sol = integrate(systems.particle(), DLA(), [0, 8, 0], [1, 0, 8], h=h, steps=round(T / h))
-    E = sol.energy("midpoints")
-    return pivots(sol).min(), (E / E[0]).max()
-
-
-@asks(
-    "From y = 8 with h = 0.25 the determinant stays positive. What does the energy do?",
-    "It keeps to its band: every step can be solved",
-    "It doubles or triples",
-    "It grows more than a thousandfold",
-)
 def prediction_6():
-    """The determinant never falls below <det:.2f>, yet the energy grows by a factor <grows:,.0f>
-    before t = 60. It jumps at steps where the determinant is small, that is where y passes zero,
-    and the jumps add up; the true motion has none. Move h to 0.2: the same start keeps its energy
-    within a factor <less:.1f>.
-
-    **That a step can be solved does not mean that the run is good.** At the height of the figures,
-    where y stays below 1.3, none of this is seen: move y to 1.2.
-    """
-    det, grows = _high(0.25)
-    truth = "It doubles or triples"
-    if grows < 1.5:
-        truth = "It keeps to its band: every step can be solved"
-    if grows > 1000:
-        truth = "It grows more than a thousandfold"
-    return truth, {"det": det, "grows": grows, "less": _high(0.2)[1]}
+    (_, det, grown, _), (_, _, less, _) = (
+        from_height(systems.particle(), 8, h, T=60.0) for h in (0.25, 0.2)
+    )
+    grows = grown.max()
+    truth = "It keeps" if grows < 1.5 else "It grows" if grows > 1000 else "It doubles"
+    return truth, {"det": det.min(), "grows": grows, "less": less.max()}
 
 
-@asks(
-    "RK4 is of order 4. Halve h from 0.25 to 0.125: by which factor does its largest energy error "
-    "up to t = 1000 fall?",
-    number="times",
-)
 def prediction_7():
-    r"""Not by $2^4=16$ but by <rk4:.0f>, nearly $2^5$: on an oscillation the errors of order 4
-    shift the phase, and what the energy loses is of the next order, like $T h^5$. DLA's falls by
-    <dla:.1f>, like $h^2$, and does not depend on $T$. The curves cross near $h=$ <cross:.2f>. Below
-    it RK4 has the better energy for this $T$; at larger steps, or over much longer times, DLA.
-    """
     (dla, rk4), (less_dla, less_rk4) = (worst_energies(1000, h) for h in (0.25, 0.125))
     crosses = np.interp(0, np.log([less_rk4 / less_dla, rk4 / dla]), np.log([0.125, 0.25]))
     factors = {"dla": dla / less_dla, "rk4": rk4 / less_rk4, "cross": np.exp(crosses)}
-    return float(rk4 / less_rk4), factors
+    return factors["rk4"], factors
 
 
-@asks(
-    "The symmetry of the pendulum is broken, eps = 0.2. Whose energy drifts?",
-    "Nobody's: both methods keep their bands, as on the particle",
-    "DLA's falls, that of the projector method does not",
-    "That of the projector method falls, DLA's does not",
-    "Both fall",
-)
 def prediction_8():
-    r"""DLA's energy falls by <dla:.1e> per unit of time, steadily; what the projector method shows,
-    <projector:.0e>, is no more than the rest of an oscillation. Move `eps`: with half of it DLA
-    drifts <half:.2f> times as fast, nearly in proportion, and at $\varepsilon=0$ nothing drifts.
-
-    So the good experience with the particle and the robot is no theorem. No nonholonomic integrator
-    is good on every problem.
-    """
     dla, projector = (_slope(m, 0.2) for m in (DLA(), Projector()))
-    falls = tuple(x < -2e-6 for x in (dla, projector))
-    truth = {
-        (False, False): "Nobody's: both methods keep their bands, as on the particle",
-        (True, False): "DLA's falls, that of the projector method does not",
-        (False, True): "That of the projector method falls, DLA's does not",
-        (True, True): "Both fall",
-    }[falls]
+    falls = (x < -2e-6 for x in (dla, projector))
+    truth = either(*falls, "Both", "DLA", "That of the projector", "Nobody")
     half = _slope(DLA(), 0.1) / dla
     return truth, {"dla": -dla, "projector": abs(projector), "half": half}
 
@@ -456,7 +333,6 @@ def _slope(method, eps):
 
 
 def exercise_1(answer):
-    """The errors cross where h^2 meets T h^5: with T twice as long, at h smaller by 2^(1/3)."""
     if near(answer, crossing(2000, 0.1, 0.115, 0.13), 0.06):
         return None
     if near(answer, crossing(1000, 0.125, 0.145, 0.16), 0.03):
@@ -465,7 +341,6 @@ def exercise_1(answer):
 
 
 def exercise_2(answer):
-    """The spring only changes the two z-terms; the step stays explicit because y is on its own."""
     base = systems.particle()
     spring = System(base.q, base.v, base.L - base.q[2] ** 2, base.constraints)
     sol = integrate(spring, DLA(), [0.2, 1, 0.5], [1, 1, 1], h=0.2, steps=5)
@@ -483,7 +358,6 @@ def exercise_2(answer):
 
 
 def exercise_3(answer):
-    """At this momentum the pivot 1 + h²/2 + y ym vanishes: no q2 solves (6)."""
     h, y = 1.0, 2.0
     ym = y + h / 2 * (float(answer) - h * y) / (1 + h**2 / 2)
     pivot = 1 + h**2 / 2 + y * ym
@@ -492,7 +366,6 @@ def exercise_3(answer):
 
 
 def exercise_4(answer):
-    """Order 2 needs L and the constraint at the midpoint, or both by the symmetric rule."""
     methods = (DLA(), DLA(alpha=0.3), DLA(alpha=0.3, symmetric=True), DLA(constraint_alpha=0))
     answer = list(answer)
     if len(answer) != 4:
@@ -500,13 +373,6 @@ def exercise_4(answer):
     for m, said in zip(methods, answer, strict=True):
         if said != round(order(systems.robot(), m, T=1, hs=[0.1, 0.05, 0.025]).slope):
             return f"Look again at {m!r}; nh.diagnostics.order measures it."
-
-
-def told(found, truth, mistakes, otherwise):
-    """None if what was found is true, else the sentence for the mistake that gives it."""
-    if near(found, truth, 1e-8):
-        return None
-    return next((text for wrong, text in mistakes if near(found, wrong, 1e-8)), otherwise)
 
 
 def velocity_mistake(q, p, h, v):
@@ -532,10 +398,11 @@ def velocity_mistake(q, p, h, v):
         ((px + y * pz - h * x) / (k + y * y), "In k + y ym one y is the midpoint's."),
         ((px - h * x) / k, "vx has had no kick: add y lam, with lam = pz - ym vx."),
     ]
+    ym = "vz / vx, the ym of your step, is not the midpoint's y."
     return (
-        told(v[1], vy, signs, "vy differs: solve the second equation for it.")
-        or told(v[2] / v[0], half, where, "vz / vx, the ym of your step, is not the midpoint's y.")
-        or told(v[0], vx, kicks, "vx differs: put lam = pz - ym vx into the first equation.")
+        told(v[1], vy, signs, "vy differs: solve the second equation for it.", 1e-8)
+        or told(v[2] / v[0], half, where, ym, 1e-8)
+        or told(v[0], vx, kicks, "vx differs: put lam = pz - ym vx into the first equation.", 1e-8)
     )
 
 
@@ -551,12 +418,10 @@ def momentum_mistake(q, h, v, p):
         (v - h / 2 * qm * pull, "The force of x² is -2x: half a step of it gives -h xm."),
     ]
     otherwise = "q2 is right, the momentum is not: differentiate Ld with respect to its second end."
-    return told(p, v - h * qm * pull, mistakes, otherwise)
+    return told(p, v - h * qm * pull, mistakes, otherwise, 1e-8)
 
 
 def exercise_5(answer):
-    """This step and nhlab's agree. That it is a formula is luck: y moves on its own, and the
-    constraint is linear in vx once ym is known."""
     h = 0.3
     sol = integrate(systems.particle(), DLA(), [0.3, 1, 0.2], [1, 0.7, 1], h=h, steps=4)
     for q, p in zip(sol.q[:-1], sol.p[:-1], strict=True):

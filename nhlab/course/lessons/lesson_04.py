@@ -20,7 +20,7 @@ from ...view.widgets import play
 from ..colours import BLUE, DARK, GREEN, GREY, MIDDLE, ORANGE
 from ..exercises import near, sized, some_of, takes
 from ..kit import RIGHT, add_legend, bare, circle, frame, joined, key, new_board
-from ..predict import asks
+from ..predict import either
 
 AXES, TINT = (ORANGE, GREEN, BLUE), "#B9AFD6"
 GAP = 4.9  # between the nodes of the mirrors
@@ -188,17 +188,20 @@ INERTIA = np.array([1.0, 2.0, 2.5])  # of the free body
 RULES = ("cayley", "log", "trace", "RK4")
 
 
-@functools.cache
-def free_body(rule):
-    return systems.rigid_body(rule="log" if rule == "RK4" else rule)
+free_body = functools.cache(lambda rule: systems.rigid_body(rule=rule))
 
 
 def free_run(rule, h, start, T):
     """A free body whose momentum is 1 and begins between e1 and e3, at an angle from e3."""
-    a, body = np.deg2rad(start), free_body(rule)
+    other = {"RK4": RK4(), "true": Reference()}.get(rule)
+    a, body = np.deg2rad(start), free_body("log" if other else rule)
     v0 = np.array([np.sin(a), 0, np.cos(a)]) / INERTIA
-    method = RK4() if rule == "RK4" else Variational()
-    return integrate(body, method, body.q0, v0, h=h, steps=round(T / h))
+    return integrate(body, other or Variational(), body.q0, v0, h=h, steps=round(T / h))
+
+
+def true_polhode(start):
+    """The true momenta of ``free_run`` over several rounds."""
+    return free_run("true", 0.2, start, 200.0).p
 
 
 def circled(p):
@@ -227,15 +230,12 @@ def sphere_panel(rule="cayley", h=(0.1, 1.6, 1.2), start=(5.0, 85.0, 24.4, 0.1),
         curves round e1 and round e3.
         """
         sol, true = free_run(rule, h, start, T), true_polhode(start)
-        for p, look in ((true, {"color": BLUE, "linewidth": 3, "alpha": 0.45}), (sol.p, None)):
-            seen = eye @ p.T
-            front = seen[2] >= 0
-            if look:
-                board.outline(*np.where(front, seen[:2], np.nan), **look)
-                continue
-            dots = {"color": ORANGE, "marker": "."}
-            board.dots(*seen[:2, ~front], alpha=0.25, markersize=4, **dots)
-            board.dots(*seen[:2, front], markersize=6, **dots)
+        line, points = eye @ true.T, eye @ sol.p.T
+        blue = {"color": BLUE, "linewidth": 3, "alpha": 0.45}
+        board.outline(*np.where(line[2] >= 0, line[:2], np.nan), **blue)
+        front, dots = points[2] >= 0, {"color": ORANGE, "marker": "."}
+        board.dots(*points[:2, ~front], alpha=0.25, markersize=4, **dots)
+        board.dots(*points[:2, front], markersize=6, **dots)
         board.say("goes round", f"{circled(sol.p)}, the true one round {circled(true)}")
         board.say("spread of |p|", f"{np.ptp(np.linalg.norm(sol.p, axis=1)):.0e}")
         board.say("of the energy", f"{np.ptp(sol.energy()):.0e}")
@@ -244,13 +244,6 @@ def sphere_panel(rule="cayley", h=(0.1, 1.6, 1.2), start=(5.0, 85.0, 24.4, 0.1),
 
     rules = [rule, *(r for r in RULES if r != rule)]
     return board.panel(update, update.__doc__.format(T=T), rule=rules, h=h, start=start)
-
-
-def true_polhode(start, T=200.0):
-    """The true momenta of ``free_run`` over several rounds."""
-    a, body = np.deg2rad(start), free_body("log")
-    v0 = np.array([np.sin(a), 0, np.cos(a)]) / INERTIA
-    return integrate(body, Reference(), body.q0, v0, h=0.2, steps=round(T / 0.2)).p
 
 
 def _polhodes(ax, eye):
@@ -379,26 +372,11 @@ RUNS = {
 # ---------------------------------------------------------------------------- predictions
 
 
-@asks(
-    "A body spins about the middle one of its three axes, e2, a little off. What will it do?",
-    "It goes on spinning about e2, with a small wobble",
-    "It turns over once, and then spins about another axis",
-    "It turns over, again and again",
-)
 def prediction_1():
-    r"""The rod, the axis $e_2$, turns over <flips> times in <T:.0f> units of time, quickly and
-    after a long rest. Nothing pushes the body: its angular momentum, an arrow fixed in space, does
-    not change. It is the body that turns about this arrow. So we need a good way to write down how
-    a body is turned.
-    """
     body, T = systems.rigid_body(), 60.0
     sol = integrate(body, Reference(), h=0.1, steps=round(T / 0.1))
     flips = int((np.diff(np.sign(sol.v[:, 1])) != 0).sum())
-    truth = "It turns over, again and again"
-    if flips < 2:
-        truth = "It turns over once, and then spins about another axis"
-    if flips < 1:
-        truth = "It goes on spinning about e2, with a small wobble"
+    truth = ("It goes on", "It turns over once", "It turns over, again")[min(flips, 2)]
     return truth, {"flips": flips, "T": T}
 
 
@@ -416,82 +394,25 @@ def _changed(turn_world, angle=60.0):
     return not np.allclose(mine, omega, atol=1e-4), not np.allclose(*space, atol=1e-4)
 
 
-@asks(
-    "Turn the world by 60 degrees, the body and its motion included. Which numbers change?",
-    "The components of the velocity in space, not those in the body",
-    "The components of the velocity in the body, not those in space",
-    "Both",
-    "Neither",
-)
 def prediction_2():
-    r"""The black arrow turns with the world, so its components in space change; but the body turns
-    too, and the arrow keeps its place in it. In letters, with $s$ for the turn of the world:
-    $(sg)^{-1}\tfrac{d}{dt}(sg)=g^{-1}s^{-1}s\,\dot g=g^{-1}\dot g$.
-
-    Now choose *the body*: the axes of the body are painted on it in another position, the motion
-    stays. Then it is the other way round. What is written in components along the body's axes
-    alone, as the kinetic energy, does not notice how the world is turned.
-    """
-    truth = {
-        (False, True): "The components of the velocity in space, not those in the body",
-        (True, False): "The components of the velocity in the body, not those in space",
-        (True, True): "Both",
-        (False, False): "Neither",
-    }[_changed(True)]
-    return truth, {}
+    part = "The components of the velocity in "
+    return either(*_changed(True), "Both", f"{part}the body", f"{part}space", "Neither"), {}
 
 
-@asks(
-    "The true body, blue, goes round e1, just beyond the dashed border. With h = 1.2, "
-    "which of the three rules go round e1 as well?",
-    "All three: each keeps |p| and the momentum in space",
-    "The trace rule alone",
-    "log alone: its turn is the exact one",
-    "None of them",
-)
 def prediction_3():
-    r"""Cayley goes round $e_3$ instead, and so does log: their points stay on the sphere and on a
-    closed curve, but not on a polhode, and a curve nearby may lie beyond the border. Their energies
-    vary by <cayley:.0e> and <log:.0e>, that of the trace rule by rounding. RK4 is right here as
-    well: its energy is off by only <rk4:.0e> so far, but neither $|p|$ nor the momentum in space is
-    kept, and its errors grow with time.
-
-    Move `start` to 40: away from the border all curves look alike, and only the read-out tells them
-    apart. With h = 0.4 all rules find the right side.
-    """
     runs = {rule: free_run(rule, 1.2, 24.4, 120.0) for rule in RULES}
     true, rules = circled(true_polhode(24.4)), ("cayley", "log", "trace")
     right = [rule for rule in rules if circled(runs[rule].p) == true]
-    truth = {
-        rules: "All three: each keeps |p| and the momentum in space",
-        ("trace",): "The trace rule alone",
-        ("log",): "log alone: its turn is the exact one",
-        (): "None of them",
-    }[tuple(right)]
+    words = {rules: "All three", ("trace",): "The trace", ("log",): "log", (): "None"}
     off = {rule.lower(): spread(sol.energy()) for rule, sol in runs.items()}
-    return truth, off
+    return words[tuple(right)], off
 
 
-@asks(
-    "No friction, the energy is kept. How does this body move in the long run?",
-    "It swings to and fro between two rotations, for ever",
-    "It settles on a steady rotation and stays there",
-    "It comes to rest",
-)
 def prediction_4():
-    r"""It *settles*: from t = 20 on $\omega$ changes by no more than <late:.0e>. It is then
-    (<a:.3f>, <b:.3f>, 0), and the energy is <E:.2f> as in the beginning. Long before, the body came
-    from the opposite rotation, (<c:.3f>, <d:.3f>, 0). Without constraints this cannot be: the
-    motion then keeps areas (lesson 1), and where areas are kept nothing settles. With nonholonomic
-    constraints it can. Remember it.
-    """
     sol = integrate(systems.suslov(), Reference(), h=0.1, steps=400)
     late, w, first = spread(sol.v[200:]), sol.v[-1], systems.suslov_omega(sol.system, -30.0)
-    truth = "It swings to and fro between two rotations, for ever"
-    if late < 0.01:
-        truth = "It settles on a steady rotation and stays there"
-    if np.linalg.norm(w) < 0.1:
-        truth = "It comes to rest"
+    truth = "It settles" if late < 0.01 else "It swings"
+    truth = "It comes to rest" if np.linalg.norm(w) < 0.1 else truth
     E = sol.energy()[-1]
     return truth, {"late": late, "a": w[0], "b": w[1], "c": first[0], "d": first[1], "E": E}
 
@@ -503,31 +424,13 @@ def mirror_run(h, steps):
     return sol, sol.p - 2 * np.einsum("kji,kj->ki", suslov.Q(sol.q), sol.p)
 
 
-@asks(
-    "The mirror keeps the energy, and between two nodes the momentum in space is constant. Do "
-    "the momenta that leave the nodes all have the same energy?",
-    "Yes: neither part of a step can change it",
-    "No: between two nodes it changes, because the body is turned differently",
-)
 def prediction_5():
-    r"""The energies below the picture differ, by up to <worst:.0%> at $h=0.8$ and by <less:.1%> at
-    $h=0.2$. The arrow stays where it is in space, but the body turns under it, and the energy
-    $\tfrac12p\cdot I^{-1}p$ depends on the direction of the arrow *in the body*. Only for a body
-    with the same inertia about all axes, a ball, it does not.
-
-    The orange arrow that leaves a node is the blue one that arrives at the next. The plane turns
-    with the body. The dot, the average of both arrows, lies in the plane; the jump is at right
-    angles to it if angles are measured by the inertia, but not on the screen.
-    """
     varied = []
     for h in (0.8, 0.2):
         sol, leaving = mirror_run(h, 15)
         E = sol.system.energy(sol.q, sol.system.velocity(sol.q, leaving))
         varied.append(np.ptp(E) / E[0])
-    truth = "Yes: neither part of a step can change it"
-    if varied[0] > 1e-6:
-        truth = "No: between two nodes it changes, because the body is turned differently"
-    return truth, {"worst": varied[0], "less": varied[1]}
+    return "No" if varied[0] > 1e-6 else "Yes", {"worst": varied[0], "less": varied[1]}
 
 
 def _bent_error(eps, rule="cayley", kind="neither"):
@@ -535,47 +438,21 @@ def _bent_error(eps, rule="cayley", kind="neither"):
     return max(spread(sol.energy()), np.finfo(float).eps)
 
 
-@asks(
-    "Bend the ball by eps = 0.01, one hundredth of the way to Suslov's body. By how many powers "
-    "of ten does the energy error of the projector method grow?",
-    number="powers of ten",
-)
 def prediction_6():
-    r"""From <ball:.0e> to <little:.0e> at once; `eps` = 1 gives <whole:.0e>. There is no threshold:
-    the theorem holds for the ball alone. Then choose the rule *trace*: <trace:.0e> at every `eps`,
-    although no theorem so far says so. Choose D *fixed in the body*: at `eps` = 0 even DLA is
-    exact, but only because $\omega$ is constant then and there is nothing to lose.
-    """
     ball, little, whole = (_bent_error(eps) for eps in (0.0, 0.01, 1.0))
     numbers = {"ball": ball, "little": little, "whole": whole, "trace": _bent_error(0.5, "trace")}
     return float(np.log10(little / ball)), numbers
 
 
-@asks(
-    "Suslov's body has settled by t = 20. What do DLA and the projector method show until t = 60?",
-    "Both stay on the steady rotation: nothing happens any more",
-    "DLA leaves it, because it does not keep the energy as well",
-    "The projector method leaves it, although its energy stays good",
-    "Both leave it",
-)
 def prediction_7():
-    r"""The projector run leaves the steady rotation at t = <leaves:.0f> and goes back to the
-    opposite one. All the while its energy is within <energy:.1%> of the true one. The picture on
-    the right says why: a zigzag of $\omega_3$, which the true motion does not have, has grown for
-    as long as $m$ has fallen, until it holds most of the energy. DLA stays.
-    """
     suslov, gone = systems.suslov(), {}
     true = integrate(suslov, Reference(), h=0.05, steps=1200)
     for m in (DLA(), Projector()):
         sol = integrate(suslov, m, h=0.05, steps=1200)
         away = np.abs(sol.v_projected[:, 1] - true.v[:, 1]) > 0.3
         gone[type(m)] = sol.t[np.argmax(away)] if away.any() else None
-    truth = {
-        (False, False): "Both stay on the steady rotation: nothing happens any more",
-        (True, False): "DLA leaves it, because it does not keep the energy as well",
-        (False, True): "The projector method leaves it, although its energy stays good",
-        (True, True): "Both leave it",
-    }[gone[DLA] is not None, gone[Projector] is not None]
+    words = "Both leave", "DLA", "The projector", "Both stay"
+    truth = either(gone[DLA] is not None, gone[Projector] is not None, *words)
     energy = spread(sol.energy()) / sol.energy()[0]
     return truth, {"leaves": gone[Projector] or np.nan, "energy": energy}
 
@@ -585,8 +462,6 @@ def prediction_7():
 
 @takes(sized(3), "The answer is a vector in space: three numbers.")
 def exercise_1(answer):
-    """The quarter turn carries the body's e1 to the e2 of space: Ad_g omega. Turning the world
-    changes this vector and leaves omega alone; turning the body does the opposite."""
     g, omega = SO3.exp([0, 0, np.pi / 2]), np.array([2.0, 0, 1])
     if near(answer, SO3.Ad(SO3.inverse(g), omega), 1e-6):
         return "You went from space to body. A vector of the body is carried to space by g."
@@ -598,8 +473,6 @@ def exercise_1(answer):
 
 @takes(callable, "The answer is a function: answer = mirror, without calling it.")
 def exercise_2(answer):
-    """p - 2 A^T (A I^-1 p)/(A I^-1 A^T): the jump is along A^T = e3, its size is measured with the
-    metric. Without off-diagonal terms I^-1 e3 is along e3 and the mirror is the ordinary one."""
     rng = np.random.default_rng(4)
     for _ in range(3):
         B, p = rng.normal(size=(3, 3)), rng.normal(size=3)
@@ -625,16 +498,12 @@ def exercise_2(answer):
     unknown=f"{{!r}} is not in the list; choose from {list(RUNS)}.",
 )
 def exercise_3(name):
-    """The theorem covers the ball, under every rule. The other two keep H(Ad*_W p) = H(p) for the
-    momenta that occur: the trace rule for every inertia, the plane body because it has one mass."""
     make, rule, method = RUNS[name]
     if np.ptp(integrate(make(rule=rule), method, h=0.2, steps=60).energy()) >= 1e-12:
         return f"Run {name!r} and look: it does not."
 
 
 def exercise_4(answer):
-    """The zigzag starts with the size h^3 and grows like exp(g t): h/2 gains ln(8)/g, however small
-    h is already. A smaller step buys time, but does not cure the run."""
     ends = []
     for h in (0.05, 0.025):
         sol = integrate(systems.suslov(), Projector(), h=h, steps=round(40 / h), progress=False)

@@ -16,8 +16,7 @@ from ...run.loop import integrate
 from ...view import plot
 from ..colours import DARK, GREEN, ORANGE
 from ..exercises import near, sized, takes
-from ..kit import frame, new_board
-from ..predict import asks
+from ..kit import drawn, frame, new_board
 
 TINTS = ListedColormap(["#FBE6C8", "#D9D2EC"])
 
@@ -197,10 +196,10 @@ def own_run(step, run):
     return np.array(t), np.array(taken)
 
 
-def own_steps(step):
+@drawn(7.6, 3.4)
+def own_steps(ax, step):
     """A picture: the steps of the library on the pendulum, and those of a reader's ``step``."""
     run = swing()
-    fig, ax = plot.new(size=(7.6, 3.4))
     ax.plot(run.t[1:], run.h, **plot.look(EDLA()), label="the library")
     said = f"Steps of the library on a swing, from {run.h.min():.2f} to {run.h.max():.2f}."
     try:
@@ -209,8 +208,8 @@ def own_steps(step):
     except Exception:  # a step with gaps; the check says what is wrong with it
         pass
     ax.set(xlabel="time $t$", ylabel="step size $h$")
-    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
-    return plot.show(fig, said)
+    ax.legend(**RIGHT)
+    return said
 
 
 def neighbours(method, h, steps=1000):
@@ -244,9 +243,9 @@ RIGHT = {"loc": "center left", "bbox_to_anchor": (1, 0.5), "frameon": False}
 FIRST = {0.05: "-", 0.1: "--", 0.2: ":"}  # the first steps that are compared, and their lines
 
 
-def roots_picture(run, e, back, k=5):
-    """The discrete energy of a step from node k against its size, with the two roots."""
-    fig, ax = plot.new(size=(7.2, 3.6))
+@drawn(7.2, 3.6)
+def roots_picture(ax, run, e, back, k=5):
+    """The discrete energy against h, a parabola, meets the level to be kept at -h1 and h2."""
     h = np.linspace(-0.2, 0.2, 201)
     energies = energy_of_step(run.system, run.q[k], run.p[k], h)
     ax.plot(h, energies, **plot.look(DLA()), label=r"$E_{\rm mid}(h)$")
@@ -255,8 +254,6 @@ def roots_picture(run, e, back, k=5):
     ax.plot([back], [e], "X", color=ORANGE, markersize=11, label="Newton: $-h_1$")
     ax.set(xlabel="step size $h$", ylabel="discrete energy", xticks=[-0.2, -0.1, 0, 0.1, 0.2])
     ax.legend(**RIGHT)
-    said = "The discrete energy against h, a parabola, meets the level to be kept at -h1 and h2."
-    return plot.show(fig, said)
 
 
 def relative_steps(*given):
@@ -273,9 +270,9 @@ def relative_steps(*given):
     return plot.show(fig, f"Relative steps of {names}, for three first steps.")
 
 
-def sleigh_picture(exact):
-    """c along the true motion of the sleigh, and the steps of EDLA for three first steps."""
-    fig, (left, right) = plot.new(1, 2, size=(9.6, 3.6))
+@drawn(9.6, 3.6, columns=2)
+def sleigh_picture(left, right, exact):
+    """c is negative from 9.4 to 11.4. Two runs stop there, the step of a third explodes."""
     left.plot(exact.t, excess(exact.system, exact.q, exact.v), color=DARK)
     left.axhline(0, color=ORANGE)
     left.set(xlabel=plot.TIME, ylabel="$c$ along the exact motion", xlim=(0, 30))
@@ -285,179 +282,77 @@ def sleigh_picture(exact):
         right.semilogy(s.t[-1:], s.h[-1:], "X", color=DARK, markersize=9)
     right.set(xlabel=plot.TIME, ylabel="step $h$")
     right.legend(loc="upper left", frameon=False)
-    said = "c is negative from 9.4 to 11.4. Two runs stop there, the step of a third explodes."
-    return plot.show(fig, said)
 
 
 # ---------------------------------------------------------------------------- predictions
 
 
-@asks(
-    "Where in its swing does the robot take its shortest steps?",
-    "At the bottom, where it is fastest",
-    "At the turning points, where it stands still for a moment",
-    "Halfway, where the force is largest",
-    "Nowhere: after the first steps they are all alike",
-)
 def prediction_1():
-    r"""The steps run from <low:.3f> at the bottom ($\psi=-\pi/2$) to <high:.3f> near the turning
-    points: a little more than twice as long. Nobody asked for that. The only wish was that each
-    step keeps an energy, and <spread:.0e> is all by which that energy changed.
-    """
     sol = integrate(systems.robot(), EDLA(), h=0.1, steps=200)
     psi, rate = sol.q[:-1, 3], np.abs(sol.v_projected[:-1, 3])
     low = sol.h.argmin()
     numbers = {"low": sol.h.min(), "high": sol.h.max(), "spread": np.ptp(sol.energy("midpoints"))}
-    if sol.h.max() < 1.1 * sol.h.min():
-        return "Nowhere: after the first steps they are all alike", numbers
-    if rate[low] > 0.9 * rate.max():
-        return "At the bottom, where it is fastest", numbers
-    if np.abs(np.cos(psi[low])) > 0.9:
-        return "Halfway, where the force is largest", numbers
-    return "At the turning points, where it stands still for a moment", numbers
+    truth = "Halfway" if np.abs(np.cos(psi[low])) > 0.9 else "At the turning"
+    truth = "At the bottom" if rate[low] > 0.9 * rate.max() else truth
+    return "Nowhere" if sol.h.max() < 1.1 * sol.h.min() else truth, numbers
 
 
-@asks(
-    "EDLA keeps the energy at the middle of each step. And at the nodes, compared with DLA?",
-    "It is exact there too",
-    "It is not exact, but steadier than DLA's",
-    "It waves more than DLA's",
-)
 def prediction_2():
-    r"""In the view *energy* EDLA waves by <edla:.4f>, DLA by <dla:.4f>. Only the *discrete* energy
-    $E_d$ is exact, to <flat:.0e>. The step swings between <low:.2f> and <high:.2f> times the first.
-
-    Move alpha away from $\tfrac12$: with the plain rule EDLA soon stops, with the symmetric rule it
-    goes on (why, is seen under *Observed order*).
-    """
     a, b = (integrate(systems.particle(), m, h=0.1, steps=400) for m in (EDLA(), DLA()))
     edla, dla, flat = np.ptp(a.energy()), np.ptp(b.energy()), np.ptp(a.energy("midpoints"))
     numbers = {"edla": edla, "dla": dla, "flat": flat}
     numbers |= {"low": a.h.min() / 0.1, "high": a.h.max() / 0.1}
-    if edla < 1e-10:
-        return "It is exact there too", numbers
-    less, more = "It is not exact, but steadier than DLA's", "It waves more than DLA's"
-    return less if edla < dla else more, numbers
+    truth = "It is exact" if edla < 1e-10 else "It is not" if edla < dla else "It waves"
+    return truth, numbers
 
 
-@asks(
-    "Halve the first step: what becomes of the range of h / (first step)?",
-    "It stays as it is",
-    "It shrinks: small steps need less correction",
-    "It grows: small steps are harder to control",
-)
 def prediction_3():
-    r"""On the robot the relative steps $h_k/h_0$ run from <low:.2f> to <high:.2f> with $h_0=0.1$,
-    and from <less:.2f> to <more:.2f> with half of it. They approach one curve as $h_0\to0$: the
-    pattern belongs to the motion, not to the method's first guess. The curve will be explained by
-    one number, $c$.
-    """
     sols = [integrate(systems.robot(), EDLA(), h=h, steps=round(10 / h)) for h in (0.1, 0.05)]
-    ends = [(s.h.min() / s.h[0], s.h.max() / s.h[0]) for s in sols]
-    (low, high), (less, more) = ends
+    (low, high), (less, more) = ((s.h.min() / s.h[0], s.h.max() / s.h[0]) for s in sols)
     ratio = (more - less) / (high - low)
-    choices = (
-        "It shrinks: small steps need less correction",
-        "It stays as it is",
-        "It grows: small steps are harder to control",
-    )
-    truth = choices[int(ratio > 0.9) + int(ratio > 1.1)]
+    truth = "It shrinks" if ratio <= 0.9 else "It stays" if ratio <= 1.1 else "It grows"
     return truth, {"low": low, "high": high, "less": less, "more": more}
 
 
-@asks(
-    "The well stands still (eps = 0), only the constraint is shaken (b = 0.3). The energy of EDLA:",
-    "It changes: whatever is shaken takes up energy",
-    "It changes, but returns after each period of the shaking",
-    "It does not change",
-)
 def prediction_4():
-    r"""EDLA's energy stays constant to <edla:.0e>. A constraint $A(t,q)\,v=0$ may move in time, but
-    at each moment its force is at right angles to $v$ and does no work. DLA's line waves by
-    <dla:.4f> although nothing does work on the system. Shake the well too (`eps`), and both change.
-    The steps vary more than before, up to <high:.2f> times the first.
-    """
     driven = systems.driven().set(eps=0, b=0.3)
     a, b = (integrate(driven, m, h=0.1, steps=300) for m in (EDLA(), DLA()))
     E, period = a.energy("midpoints"), 2 * np.pi
     flat, wave = np.ptp(E), np.ptp(b.energy("midpoints"))
-    truth = "It does not change"
-    if flat > 1e-10:
-        back = abs(np.interp(period, a.t[1:], E) - E[0]) < 0.1 * flat
-        truth = "It changes, but returns after each period of the shaking"
-        truth = truth if back else "It changes: whatever is shaken takes up energy"
+    back = abs(np.interp(period, a.t[1:], E) - E[0]) < 0.1 * flat
+    changes = "It changes, but returns" if back else "It changes: whatever"
+    truth = changes if flat > 1e-10 else "It does not"
     return truth, {"edla": flat, "dla": wave, "high": a.h.max() / 0.1}
 
 
-@asks(
-    "With steering rate 1 the robot whose wheels turn over soon stops. With steering rate 4?",
-    "It stops sooner: it has more energy to keep",
-    "It stops at the same place: the potential is the same",
-    "It goes through",
-)
 def prediction_5():
-    r"""At $\omega=1$ the run does <slow> of 40 steps, at $\omega=4$ <fast>. Move `along` from 0,
-    the first node, to 1, the last: the steps grow as $c\to0$, the parabola on the left flattens,
-    its right branch bends up, and the positive root is gone. Then raise `omega` to 4: now $c>0$ all
-    the way round.
-
-    Now lower `rate` to 2, so that the wheels swing: at $\omega=1$ they do <swing> of 40 steps, at
-    $\omega=4$ <stopped>. It is the other way round.
-    """
 
     def done(rate, omega):
-        start = starts(-1.5, rate, omega)
-        return ensemble(systems.robot(), EDLA(), *start, h=0.05, steps=40, backend="python")[
-            0
-        ].steps
+        run = {"h": 0.05, "steps": 40, "backend": "python"}
+        return ensemble(systems.robot(), EDLA(), *starts(-1.5, rate, omega), **run)[0].steps
 
     slow, fast = done(4.0, 1.0), done(4.0, 4.0)
-    truth = "It goes through" if fast == 40 else "It stops sooner: it has more energy to keep"
-    if abs(fast - slow) <= 1:
-        truth = "It stops at the same place: the potential is the same"
+    truth = "It goes through" if fast == 40 else "It stops sooner"
+    truth = "It stops at the same" if abs(fast - slow) <= 1 else truth
     numbers = {"slow": slow, "fast": fast, "swing": done(2.0, 1.0), "stopped": done(2.0, 4.0)}
     return truth, numbers
 
 
-@asks(
-    "1,600 robots start at all wheel angles and rates. What best tells which ones go through?",
-    "The sign of c at the start",
-    "Whether the wheels swing or turn over",
-    "How fast the wheels turn at the start",
-)
 def prediction_6():
-    r"""At steering rate 1, "it swings" is right for <motion:.0%> of a coarser grid of starts,
-    "$c<0$ at the start" for <sign:.0%>, the best limit of the wheel rate for <speed:.0%>. A
-    motion of one kind meets $c=0$ on its way, one of the other kind does not. At steering rate 4
-    the map is nearly the negative of the first.
-
-    In nearly all the single bright cells $c$ changed its sign between two nodes, and the run leapt
-    across by luck.
-    """
     grid = np.meshgrid(np.linspace(-np.pi, np.pi, 10), np.linspace(0.05, 6, 10))
     q0, v0 = starts(*grid, 1.0)
     ok = ensemble(systems.robot(), EDLA(), q0, v0, h=0.1, steps=60, backend="numpy").ok
     psi, rate = q0[:, 3], v0[:, 3]
     right = {
-        "The sign of c at the start": np.mean(ok == (robot_excess(psi, rate, 1.0) < 0)),
-        "Whether the wheels swing or turn over": np.mean(ok == swings(psi, rate)),
-        "How fast the wheels turn at the start": max(np.mean(ok == (rate < x)) for x in rate),
+        "sign": np.mean(ok == (robot_excess(psi, rate, 1.0) < 0)),
+        "motion": np.mean(ok == swings(psi, rate)),
+        "speed": max(np.mean(ok == (rate < x)) for x in rate),
     }
-    shares = dict(zip(("sign", "motion", "speed"), right.values(), strict=True))
-    return max(right, key=right.get), shares
+    words = {"sign": "The sign", "motion": "Whether", "speed": "How fast"}
+    return words[max(right, key=right.get)], right
 
 
-@asks(
-    "A planet, four times round: EDLA and DLA with equally many steps. Who is nearer to the truth?",
-    "DLA",
-    "EDLA",
-    "Both miss alike",
-)
 def prediction_7():
-    """After <time:.0f> time units EDLA misses the true place by <edla:.2f>, DLA by <dla:.2f>.
-    EDLA's steps run from <low:.3f> near the sun to <high:.3f> far out: here exact energy acts as a
-    step control. But an EDLA step is dearer than one of DLA. Is it worth its price?
-    """
     edla, dla = planet(0.6, h=0.02, steps=320)
     true = integrate(edla.system, Reference(), h=edla.t[-1], steps=1).q[-1]
     a, b = (float(np.linalg.norm(x.q[-1] - true)) for x in (edla, dla))
@@ -466,24 +361,11 @@ def prediction_7():
     return truth, numbers
 
 
-@asks(
-    "Two EDLA runs of the particle start 1e-9 apart, with first step 0.3. After 1,000 steps?",
-    "Still about 1e-9 apart: the energy is exact",
-    "About 1e-6 apart, 1,000 times as far",
-    "As far apart as the motion is wide",
-)
 def prediction_8():
-    """EDLA's neighbours with first step 0.3 end <far:.1g> apart, with 0.1 only <near:.0e>. DLA's
-    with 0.3 end <dla:.0e> apart, although its energy is not exact. Kept is not the same as stable.
-    """
     far, near, dla = (
         neighbours(m, h)[-200:].max() for m, h in ((EDLA(), 0.3), (EDLA(), 0.1), (DLA(), 0.3))
     )
-    truth = "As far apart as the motion is wide"
-    if far < 1e-2:
-        truth = "About 1e-6 apart, 1,000 times as far"
-    if far < 1e-7:
-        truth = "Still about 1e-9 apart: the energy is exact"
+    truth = "Still" if far < 1e-7 else "About 1e-6" if far < 1e-2 else "As far"
     return truth, {"far": far, "near": near, "dla": dla}
 
 
@@ -491,8 +373,6 @@ def prediction_8():
 
 
 def exercise_1(answer):
-    """The step back solves C03 (6) at every node: Ld changes its sign when its two ends are
-    exchanged, so both balances hold without any force. No Newton iteration was needed."""
     sol = integrate(systems.particle(), EDLA(), h=0.1, steps=10)
     answer = np.asarray(answer, float)
     if answer.shape != (5,):
@@ -508,8 +388,6 @@ def exercise_1(answer):
 
 @takes(callable, "Give a function of (theta, p) that returns c.")
 def exercise_2(answer):
-    """So c < 0 near the bottom and wherever a swing turns back. It is positive near the top if
-    the pendulum is fast there: EDLA follows a swing and stops on a pendulum that turns over."""
     theta, p = np.array([0.0, 0.4, 1.0, 2.0, 3.0, -1.3]), np.array([1.0, 0.7, 0.0, 1.5, -2.0, 0.3])
     truth = excess(systems.pendulum(), theta[:, None], p[:, None])
     given = np.array([float(answer(a, b)) for a, b in zip(theta, p, strict=True)])
@@ -527,8 +405,6 @@ def exercise_2(answer):
 
 @takes(sized(), "The answer is one number, a steering rate.")
 def exercise_3(answer):
-    """At the bottom c = (m R^2 omega^2 - k) psi'^2 / 8, so the sign changes at
-    omega = sqrt(k / m) / R. Runs from there with 3.1 go through, with 3.2 they stop."""
 
     def c(omega):
         return float(excess(systems.robot(), [0, 0, 0, -np.pi / 2], [2, 0, omega, 2]))
@@ -546,8 +422,6 @@ def exercise_3(answer):
 
 @takes(callable, "Give a function of (q, p, E).")
 def exercise_4(answer):
-    """This is Jacobi's integral, E - 0.3 (x py - y px): the momentum of the symmetry that turns the
-    plane and moves the clock together. Neither of its two parts is kept."""
     x, y, vx, vy, t = symbols("x y vx vy t")
     along = x * cos(0.3 * t) + y * sin(0.3 * t)
     L = (vx**2 + vy**2) / 2 - (x**2 + y**2) / 2 - along**2 / 4
@@ -566,11 +440,9 @@ def exercise_4(answer):
         t -> t + s; put its generator into p.dq - E dt."""
 
 
+ARRIVES = "That is v - (h/2) sin, the momentum that arrives at q2. The one that leaves q1 has +."
 MISTAKES = {  # (factor of the kick, of the potential) in a wrong step: what is said
-    (
-        -1,
-        1,
-    ): "That is v - (h/2) sin, the momentum that arrives at q2. The one that leaves q1 has +.",
+    (-1, 1): ARRIVES,
     (1, -1): "The sign of the potential is wrong: the pendulum has V = -cos(theta).",
     (-1, -1): "Two signs are wrong: p leaves with + (h/2) sin, and V = -cos(theta).",
     (2, 1): "The kick is too large: half of h V' belongs to each end of the step.",
@@ -586,8 +458,6 @@ def probe(kick, well, q1=0.6, p1=1.2, h=0.2):
 
 @takes(callable, "Give your function, a step (q1, p1, h1, e) -> q2, h2.")
 def exercise_5(answer):
-    """Your steps are those of the library. With a constraint there is one equation more, and one
-    unknown more, lambda; nothing else changes."""
     run = swing()
     q, p, h, e = run.q[:, 0], run.p[:, 0], run.h, run.energy("midpoints")[0]
     try:

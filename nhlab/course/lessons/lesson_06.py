@@ -15,7 +15,6 @@ from ...view.bodies import body
 from ..colours import BLUE, DARK, GREEN, GREY, MIDDLE, ORANGE, SLATE
 from ..exercises import near, sized, some_of, takes
 from ..kit import add_legend, ahead, arc, frame, new_board, slope
-from ..predict import asks
 
 XI, FORCE, SLOPE = r"$\xi_Q$", r"$A^T\lambda$", r"slope $\lambda A\,\xi_Q$"
 BOARD = body(systems.snakeboard())
@@ -275,58 +274,27 @@ def plane(heading):
     return {"e1": {"x": 1}, "e2": {"y": 1}, "e3": {"x": -Y, "y": X, heading: 1}}
 
 
-@asks(
-    "Nobody pushes, and the floor is the same everywhere. Which of the three momenta stay constant "
-    "while the board rolls?",
-    "All three: the wheels do no work",
-    "The angular momentum only: the wheels turn the velocity",
-    "None of them",
-)
 def prediction_1():
-    r"""Press play. $p_x$ swings between <low:+.2f> and <high:+.2f>, the angular momentum between
-    <least:+.1f> and <most:+.1f>. The wheels hold the board in its track: that takes forces,
-    across the wheels, and **a force that does no work is still a force**. Even the speed of the
-    middle falls, from <first:.2f> to <last:.2f>. No energy is lost (its spread is <energy:.0e>): it
-    goes into turning.
-    """
     board = Symmetry(systems.snakeboard(), plane("theta"))
     sol = integrate(board.system, DLA(), h=0.1, steps=260)
     J, speed = board.J(sol.q, sol.v), np.hypot(*sol.v[:, :2].T)
-    truth = {
-        (True, True, True): "All three: the wheels do no work",
-        (False, False, True): "The angular momentum only: the wheels turn the velocity",
-        (False, False, False): "None of them",
-    }[tuple(np.ptp(J, axis=0) < 1e-3)]
+    kept = (np.ptp(J, axis=0) < 1e-3).tolist()
+    truth = "All three" if all(kept) else "The angular" if kept == [False, False, True] else "None"
     (low, _, least), (high, _, most) = J.min(0), J.max(0)
     numbers = {"low": low, "high": high, "least": least, "most": most}
     return truth, {**numbers, "first": speed[0], "last": speed[-1], "energy": np.ptp(sol.energy())}
 
 
-@asks(
-    "For which fixed direction in the plane of x and z is the momentum constant along the whole "
-    "motion?",
-    "Along x: nothing depends on x",
-    "Along the line D at the start",
-    "Across D, along the force",
-    "For no fixed direction",
-)
 def prediction_2():
-    r"""Turn $\xi$ until the force no longer pushes along it: then it lies on the line $D$, along
-    $(1,0,y)$. But $y$ moves, and with it $D$ (move the time): no *fixed* direction stays good. The
-    best of all, at <angle:.0f> degrees, still lets the momentum vary by <best:.2f>. So the
-    direction has to follow the motion.
-    """
     sol = integrate(valley(), Reference(), h=0.02, steps=400)
 
     def spread(angle):
         return np.ptp(sol.p[:, [0, 2]] @ ahead(0, angle, 1))
 
     along = np.arctan(sol.q[0, 1])
-    given = {"Along x: nothing depends on x": 0.0, "Along the line D at the start": along}
-    given["Across D, along the force"] = along + np.pi / 2
-    kept = [name for name, angle in given.items() if spread(angle) < 1e-3]
+    given = {"Along x": 0.0, "Along the line": along, "Across D": along + np.pi / 2}
+    truth = next((name for name, x in given.items() if spread(x) < 1e-3), "For no fixed")
     best = min(np.deg2rad(np.arange(-90, 90)), key=spread)
-    truth = kept[0] if kept else "For no fixed direction"
     return truth, {"angle": np.rad2deg(best), "best": spread(best)}
 
 
@@ -337,44 +305,17 @@ def _misses(*methods, h=0.1):
     return [np.abs(symmetry.residual(sol)).max() for sol in runs]
 
 
-@asks(
-    "With alpha = 0.3 DLA is a method of order 1, far less accurate. What becomes of its balance "
-    "(24)?",
-    "It is missed, by an amount of order h",
-    "It is missed by much less, about as RK4 misses it",
-    "It holds to round-off, as with alpha = 0.5",
-)
 def prediction_3():
-    r"""DLA and Projector sit at round-off (<dla:.0e> with 0.5, <low:.0e> with 0.3) for every $h$
-    and every $\alpha$: look at the four lines again, neither the order of the method nor the
-    discrete constraint $w_d$ is used. RK4 misses by <rk4:.0e> at $h=0.1$, and by more at larger
-    $h$. On the left the momentum moves, for all three systems: it is the **balance** that is exact.
-    """
     dla, *others, rk4 = _misses(DLA(), DLA(alpha=0.3), Projector(alpha=0.3), RK4())
     low = max(others)
-    truth = "It is missed, by an amount of order h"
-    if low < 2 * rk4:
-        truth = "It is missed by much less, about as RK4 misses it"
-    if low < 1e-13:
-        truth = "It holds to round-off, as with alpha = 0.5"
-    return truth, {"dla": dla, "low": low, "rk4": rk4}
+    truth = "It is missed by much" if low < 2 * rk4 else "It is missed, by"
+    return "It holds" if low < 1e-13 else truth, {"dla": dla, "low": low, "rk4": rk4}
 
 
-@asks(
-    "RK4 misses (24) by an amount that falls with h. By how much does the exact motion miss it?",
-    "Not at all: it is exact",
-    "Far less than RK4",
-    "About as much as RK4",
-)
 def prediction_4():
-    r"""The exact motion misses (24) as much as RK4 does: <exact:.1e> against <rk4:.1e> per step at
-    $h=0.1$, and <ratio:.1f> times less at $h/2$, which is order 3. So (24) does not measure
-    accuracy. It is a law of its own, which these methods obey and the exact motion does not; in the
-    limit $h\to0$ it becomes (23), which the exact motion obeys.
-    """
     (rk4, exact), (_, half) = (_misses(RK4(), Reference(), h=h) for h in (0.1, 0.05))
-    truth = "About as much as RK4" if 0.5 < exact / rk4 < 2 else "Far less than RK4"
-    truth = "Not at all: it is exact" if exact < 1e-10 else truth
+    truth = "About as much" if 0.5 < exact / rk4 < 2 else "Far less"
+    truth = "Not at all" if exact < 1e-10 else truth
     return truth, {"rk4": rk4, "exact": exact, "ratio": exact / half}
 
 
@@ -388,24 +329,10 @@ def _turning(rate, phi=0.4):
     return np.ptp(centre(sol.q), axis=0).max(), np.ptp(J), gap
 
 
-@asks(
-    "Lock the axles (rate 0). What do C and the momentum about C do while the board rolls?",
-    "C goes along with the board, and the momentum changes",
-    "C stands still, but the momentum changes: the board turns",
-    "C stands still, and the momentum is constant",
-)
 def prediction_5():
-    r"""With locked axles $C$ stands still, the board goes round it in a circle, and the allowed
-    move is one fixed rotation: $J^{nh}$ is constant (spread <locked:.0e>). Let the axles turn, at
-    the rate 0.06: $C$ travels by <travels:.1f>, and $J^{nh}$ changes by <turning:.2f>, to round-off
-    (<gap:.0e> per step) by what the right side of (24) says.
-    """
     (still, locked, _), (travels, turning, gap) = _turning(0.0), _turning(0.06)
-    truth = {
-        (False, False): "C goes along with the board, and the momentum changes",
-        (True, False): "C stands still, but the momentum changes: the board turns",
-        (True, True): "C stands still, and the momentum is constant",
-    }[bool(still < 1e-2 * travels), bool(locked < 1e-10)]
+    stands = "C stands still, and" if locked < 1e-10 else "C stands still, but"
+    truth = stands if still < 1e-2 * travels else "C goes along"
     return truth, {"locked": locked, "travels": travels, "turning": turning, "gap": gap}
 
 
@@ -422,32 +349,18 @@ def unit_momentum(sol):
     return shifts(sol.system).J_nh(sol.q, sol.v, section=UNIT)[:, 0]
 
 
-@asks(
-    "The exact motion keeps this momentum. Which method keeps it best, with h = 0.1?",
-    "DLA and Projector, to round-off: they obey (24)",
-    "None to round-off, but DLA is the best",
-    "None to round-off, and RK4 is the best",
-)
 def prediction_6():
-    r"""DLA lets it vary by <dla:.1e>, Projector by <projector:.1e>, RK4 by <rk4:.1e>: RK4 is better
-    by a factor of <factor:.0f>. DLA obeys (24) for this direction, too (to <gap:.0e>). But the
-    right side of (24) is not zero where that of (23) is: no theorem protects this momentum, and
-    what is not protected is kept only as well as the order of the method allows.
-    """
     methods = {"dla": DLA(), "projector": Projector(), "rk4": RK4()}
     runs = {k: integrate(valley(), m, h=0.1, steps=80) for k, m in methods.items()}
     spread = {k: np.ptp(unit_momentum(sol)) for k, sol in runs.items()}
     best = min(spread, key=spread.get)
-    truth = "None to round-off, " + ("and RK4" if best == "rk4" else "but DLA") + " is the best"
-    if spread["dla"] < 1e-12:
-        truth = "DLA and Projector, to round-off: they obey (24)"
+    truth = "None to round-off, " + ("and RK4" if best == "rk4" else "but DLA")
+    truth = "DLA and Projector" if spread["dla"] < 1e-12 else truth
     gap = np.abs(shifts(valley()).residual(runs["dla"], section=UNIT)).max()
     return truth, {**spread, "factor": spread["dla"] / spread["rk4"], "gap": gap}
 
 
 def exercise_1(answer):
-    """z' = y x' gives z'' = y' x' + y x''; with x'' = -y lambda, z'' = lambda this is lambda = 1/2,
-    and the force pulls with -y lambda along x. Translations along x are a symmetry all the same."""
     s = systems.free_particle()
     lam, y = s.multipliers(s.q0, s.v0)[0], s.q0[1]
     if near(answer, y * lam, 1e-3):
@@ -460,8 +373,6 @@ def exercise_1(answer):
 
 @takes(sized(3), "The answer is three coefficients, of e1, e2 and e3.")
 def exercise_2(answer):
-    """Along the blade, (cos phi, sin phi, 0), and on the spot, (y, -x, 1), the ice does not push;
-    all other sections are combinations of these two, with functions of q for coefficients."""
     if any(isinstance(e, str) for e in answer):
         return "Give SymPy expressions, such as sp.cos(phi), not text in quotes."
     skate = systems.knife_edge(slope=0.0)
@@ -477,8 +388,6 @@ def exercise_2(answer):
 
 @takes(callable, "The answer is a function: answer = residual, without calling it.")
 def exercise_3(answer):
-    """Only one term survives: the residual is (p_k+1 - p_k).xi(q_k), the change of the momentum
-    along the old direction. That is (27) of CM01 for translations."""
     q, p = np.random.default_rng(5).normal(size=(2, 9, 3))
     mine = np.asarray(answer(q.copy(), p.copy()), float)
     if mine.shape == (8,):
@@ -501,8 +410,6 @@ def exercise_3(answer):
     "Still missing: {}. A may depend on the coordinate.",
 )
 def exercise_4(pair):
-    """Two questions decide: is L free of the coordinate, and does A have a column of zeros for it?
-    Whether A depends on the coordinate does not matter: D need not be invariant."""
     name, coordinate = pair.split()
     sym = Symmetry(systems.catalogue[name](), {coordinate: 1})
     if sym.check().L:
@@ -513,9 +420,7 @@ def exercise_4(pair):
 
 @takes(sized(2), "The answer is a point: two numbers.")
 def exercise_5(answer):
-    """The lines of the axles meet there. Its distance from the board's centre is r cot(phi), to the
-    right of the direction of the board, since the axle turned by +phi is the one at the rear."""
-    q, answer = np.array([1, 0, np.pi / 2, 0, np.pi / 4]), np.asarray(answer, float)
+    q = np.array([1, 0, np.pi / 2, 0, np.pi / 4])
     truth = centre(q)
     if np.allclose(answer, 2 * q[:2] - truth, atol=1e-2):
         return "This is its mirror image: look which axle carries +phi."
@@ -526,8 +431,6 @@ def exercise_5(answer):
 
 @takes(callable, "The answer is a function of y: answer = f, without calling it.")
 def exercise_6(answer):
-    """With f = 1/sqrt(1 + y^4) the section has constant length, and p.(d/dt section) vanishes in D.
-    A conserved momentum that is not horizontal: no discrete theorem protects it."""
     sol = integrate(valley(power=2), Reference(), h=0.1, steps=60)
     height = sol.q[:, 1]
     f = np.array([float(answer(float(u))) for u in height])

@@ -18,7 +18,6 @@ from ...view import plot
 from ..colours import BLUE, DARK, GREY, ORANGE, SLATE
 from ..exercises import near, sized, some_of, takes
 from ..kit import add_legend, bare, circle, frame, joined, key, new_board, slope, step_sizes
-from ..predict import asks
 
 MARGINS = (0.1, 0.15, 0.97, 0.88, 0.3)
 
@@ -174,6 +173,13 @@ def draw_followers(red, sol):
     return fig
 
 
+def driven_round(robot, theta, steer, roll=0.8):
+    """A loop about theta, the way of the robot on it, and what curvature times area promises."""
+    r = [theta, 0] + [steer, roll] * circle(401)
+    s = np.cumsum([[0, 0], *robot.f(r[:-1], r[1:], 1.0)], 0)
+    return r, s, -robot.curvature_at([theta, 0.0])[:, 0, 1] * np.pi * steer * roll
+
+
 def loop_panel(robot, theta=(-3.1, 3.1, 0.6), steer=(0.05, 1.2, 0.8), roll=(0.1, 1.0, 0.8)):
     """A loop in (theta, psi), its horizontal lift, and what the curvature predicts."""
     board, left, right = new_board((9.2, 4.2), 1, 2, MARGINS)
@@ -189,10 +195,8 @@ def loop_panel(robot, theta=(-3.1, 3.1, 0.6), steer=(0.05, 1.2, 0.8), roll=(0.1,
         Left: the wheels are steered and rolled round an ellipse, anticlockwise from the dot; theta
         is its centre, steer and roll are its half axes. Right: where the robot goes.
         """
-        r = [theta, 0] + [steer, roll] * circle(401)
-        s = np.cumsum([[0, 0], *robot.f(r[:-1], r[1:], 1.0)], 0)
-        B, gain = robot.curvature_at([theta, 0.0])[:, 0, 1], s[-1]
-        promise = -B * np.pi * steer * roll
+        r, s, promise = driven_round(robot, theta, steer, roll)
+        gain = s[-1]
         board.curve(*r.T, left, color=DARK)
         board.dots([theta], [-roll], left, color=DARK, marker=">", markersize=9)
         board.dots(*r[:1].T, left, color=BLUE)
@@ -203,8 +207,7 @@ def loop_panel(robot, theta=(-3.1, 3.1, 0.6), steer=(0.05, 1.2, 0.8), roll=(0.1,
         board.curve([0, gain[0]], [0, gain[1]], right, color=BLUE, **narrow)
         board.say("gained (x, y)", f"({gain[0]:+.4f}, {gain[1]:+.4f})")
         board.say("curvature times area", f"({promise[0]:+.4f}, {promise[1]:+.4f})")
-        ratio = np.linalg.norm(gain) / np.linalg.norm(promise)
-        board.say("ratio of the lengths", f"{ratio:.4f}")
+        board.say("ratio of the lengths", f"{np.hypot(*gain) / np.hypot(*promise):.4f}")
 
     return board.panel(update, theta=theta, steer=steer, roll=roll)
 
@@ -363,6 +366,12 @@ def rolled(ball, r):
     return SO3.inverse(np.array(g))  # g is the inverse of the attitude
 
 
+def turned_by(radius):
+    """The rotation vector of the ball after a circle, of a radius in units of R."""
+    ball = Chaplygin(systems.rubber_ball(), base="x y")
+    return SO3.log(rolled(ball, radius * (circle(1001) - [1, 0]))[-1])
+
+
 def _mark():
     """An arrow painted on the ball: points of the unit sphere, from the north pole towards e1."""
     shaft = [[x, 0] for x in np.linspace(-0.5, 0.5, 15)]
@@ -422,159 +431,68 @@ FIBRES = {
 }
 
 
-@asks(
-    "Two particles start one above the other, with the same velocity. Does the upper one stay "
-    "above the lower one, at the same distance?",
-    "Yes, always",
-    "At first, but then they get out of step",
-    "No: the higher particle has another slope",
-)
+@functools.cache
+def reduced(name):
+    """A system of the list, reduced."""
+    make, fibre = FIBRES[name]
+    return Chaplygin(make(), fibre=fibre)
+
+
 def prediction_1():
-    r"""Always: after 12 units of time the distance has changed by <gap:.0e>, which is the accuracy
-    of the computation. The slope of the plane depends on $y$, not on $z$. **Nothing that drives the
-    motion looks at $z$**, so the two have one and the same shadow on the floor.
-    """
     run = functools.partial(integrate, systems.particle(), Reference(), v0=[1, 1, 1], h=0.05)
     low, high = (run(q0=[0, 1, z], steps=240).q for z in (0, 2))
-    gap = high - low - [0, 0, 2]
-    truth = "Yes, always" if np.abs(gap).max() < 1e-8 else "At first, but then they get out of step"
-    if np.abs(gap[:20]).max() > 1e-2:
-        truth = "No: the higher particle has another slope"
-    return truth, {"gap": np.abs(gap).max()}
+    gap = np.abs(high - low - [0, 0, 2])
+    truth = "Yes" if gap.max() < 1e-8 else "No" if gap[:20].max() > 1e-2 else "At first"
+    return truth, {"gap": gap.max()}
 
 
-def driven_round(robot, theta, steer, roll=0.8):
-    """What the robot gains on a loop about theta, and what curvature times area promises."""
-    r = [theta, 0] + [steer, roll] * circle(401)
-    B = robot.curvature_at([theta, 0.0])[:, 0, 1]
-    return robot.f(r[:-1], r[1:], 1.0).sum(0), -B * np.pi * steer * roll
-
-
-@asks(
-    "Steer to and fro about a mean heading and roll to and fro, once round the loop, so that all "
-    "wheels are as before. Where does the robot stand?",
-    "Where it stood: all wheels are as before",
-    "Further along the mean heading",
-    "Beside its place, at right angles to the mean heading",
-)
 def prediction_2():
-    r"""It stands beside its place, at <angle:.0f> degrees from the mean heading: exactly the
-    direction in which the wheels cannot roll. This is how one parks. Curvature times area is a good
-    estimate for small loops; at steer $=1.2$ it is <long:.0%> too long, because the curvature turns
-    along the loop. Turn *theta* and *steer* and compare the two lines.
-    """
-    robot = Chaplygin(systems.robot(), fibre="x y")
-    gain, promise = driven_round(robot, 0.6, 1.2)
-    angle = np.rad2deg(np.arctan2(gain[1], gain[0]) - 0.6)
-    if np.linalg.norm(gain) < 1e-6:
-        truth = "Where it stood: all wheels are as before"
-    elif abs(abs(angle) - 90) < 1:
-        truth = "Beside its place, at right angles to the mean heading"
-    else:
-        truth = "Further along the mean heading"
-    return truth, {"angle": abs(angle), "long": np.linalg.norm(promise) / np.linalg.norm(gain) - 1}
+    _, s, promise = driven_round(reduced("robot"), 0.6, 1.2)
+    x, y = s[-1]
+    angle = abs(np.rad2deg(np.arctan2(y, x) - 0.6))
+    truth = "Beside" if abs(angle - 90) < 1 else "Further"
+    truth = "Where" if np.hypot(x, y) < 1e-6 else truth
+    return truth, {"angle": angle, "long": np.hypot(*promise) / np.hypot(x, y) - 1}
 
 
-@asks(
-    "Take L* as the Lagrangian of a motion in the plane, without constraint. Does it give the "
-    "shadow of the particle?",
-    "Yes: the constraint is already in L*",
-    "The same path, but at another speed",
-    "No, another path",
-)
 def prediction_3():
-    r"""Another path: by $t=12$ it has been as far as <alone:.1f> from the shadow. **A nonholonomic
-    constraint may not be put into $L$ before the equations of motion are formed.** Something is
-    missing, and the next lines find it: with it the distance is <forced:.0e>.
-    """
-    plane = Chaplygin(systems.particle(), fibre="z")
-    shadow, forced, alone = with_and_without(plane)
+    shadow, forced, alone = with_and_without(reduced("particle"))
     far = [np.abs(x - shadow).max() for x in (forced, alone)]
     # the same path if every point of the one is near some point of the other
     apart = np.linalg.norm(alone[:, None] - shadow[None], axis=-1).min(1).max()
-    truth = "The same path, but at another speed" if apart < 0.05 else "No, another path"
-    truth = "Yes: the constraint is already in L*" if far[1] < 1e-6 else truth
+    truth = "Yes" if far[1] < 1e-6 else "The same path" if apart < 0.05 else "No"
     return truth, {"forced": far[0], "alone": far[1]}
 
 
-@asks(
-    "All three have curvature. Which of them feels no gyroscopic force at all, however it moves?",
-    "particle",
-    "gear",
-    "robot",
-    "none: where there is curvature, there is a force",
-)
 def prediction_4():
-    r"""The robot: the momentum of its followers $(x,y)$ points along the wheels, the curvature
-    across them. The particle feels up to <particle:.2f>, the gear up to <gear:.2f> for velocities
-    of length 1. Turn the velocity: the particle feels nothing while it moves along $y$, for then
-    the momentum of its follower, $\dot z=y\dot x$, is zero. And the force stands at right angles to
-    the velocity: it turns, and does no work.
-    """
     r = np.random.default_rng(1).uniform(-1.6, 1.6, (200, 2))
     turn = np.random.default_rng(2).uniform(0, 2 * np.pi, 200)
-    v, made = np.stack([np.cos(turn), np.sin(turn)], -1), {}
-    for name in ("particle", "gear", "robot"):
-        make, fibre = FIBRES[name]
-        made[name] = np.abs(Chaplygin(make(), fibre=fibre).gyroscopic_force(r, v)).max()
-    free = [name for name, F in made.items() if F < 1e-12]
-    return free[0] if free else "none: where there is curvature, there is a force", made
+    v, names = np.stack([np.cos(turn), np.sin(turn)], -1), ("particle", "gear", "robot")
+    made = {name: np.abs(reduced(name).gyroscopic_force(r, v)).max() for name in names}
+    return next((name for name, F in made.items() if F < 1e-12), "none"), made
 
 
-@asks(
-    "Compute in the plane with RDLA, then put z back step by step. How does the result differ from "
-    "DLA in space?",
-    "By the error of the method, which falls with h",
-    "It agrees at first and drifts away from it",
-    "Not at all: it is the same run to round-off",
-)
 def prediction_5():
-    r"""The ghost is DLA, the particle the reduced run with its height put back: they never part (at
-    most <gap:.0e> in <steps> steps). DLA has the symmetry of the motion, so that it can be reduced
-    as the motion can: **discretising and then forgetting $z$ loses nothing**. This is Theorem
-    5.5 of CM01.
-    """
-    plane, steps = Chaplygin(systems.particle(), fibre="z"), 250
+    plane, steps = reduced("particle"), 250
     full = integrate(plane.full, DLA(), h=0.2, steps=steps)
     gap = np.abs(plane.reconstruct(integrate(plane, RDLA(), h=0.2, steps=steps)).q - full.q)
-    truth = "By the error of the method, which falls with h"
-    if gap[:10].max() < 1e-10:
-        truth = "It agrees at first and drifts away from it"
-    if gap.max() < 1e-10:
-        truth = "Not at all: it is the same run to round-off"
+    truth = "It agrees" if gap[:10].max() < 1e-10 else "By the error"
+    truth = "Not at all" if gap.max() < 1e-10 else truth
     return truth, {"gap": gap.max(), "steps": steps}
 
 
-@asks(
-    "With the midpoint rule, for which of the five systems do the two ways agree exactly?",
-    "For all: reducing and discretising can be exchanged",
-    "For those without gyroscopic force: bent and robot",
-    "For those whose A is linear in r: particle and bent",
-    "For none",
-)
 def prediction_6():
-    r"""Linear $A$ and the midpoint: the square commutes, force or not. Theorem 5.6 is the case
-    without force.
-
-    Otherwise the two ways differ by $O(h^2)$, for $\alpha=0.3$ by $O(h)$: as much as either errs
-    (for the gear the slopes are <gear:.2f> and <third:.2f>). The square commutes up to the order of
-    the method, no better.
-
-    On the disk the reduced motion is uniform. *Reduce first* is exact; *discretise first* is not,
-    since $F^-$ enters the first step from $(r_0,p_0)$. At inner nodes its two forces cancel.
-    """
     names, hs = ("particle", "bent", "gear", "robot", "rolling_disk"), np.array([0.2, 0.1, 0.05])
-    made = {name: Chaplygin(FIBRES[name][0](), fibre=FIBRES[name][1]) for name in names}
-    rules = "midpoint", "alpha = 0.3"
-    gap = {k: difference(both_ways(red, rules[0], 0.2, 4.0)) for k, red in made.items()}
-    truth = {
-        frozenset(names): "For all: reducing and discretising can be exchanged",
-        frozenset(["bent", "robot"]): "For those without gyroscopic force: bent and robot",
-        frozenset(["particle", "bent"]): "For those whose A is linear in r: particle and bent",
-        frozenset(): "For none",
-    }[frozenset(name for name in names if gap[name] == FLOOR)]
-    sizes = [[difference(both_ways(made["gear"], x, h, 4.0)) for h in hs] for x in rules]
-    return truth, {"gear": slope(hs, sizes[0]), "third": slope(hs, sizes[1])}
+
+    def gap(name, rule, h):
+        return difference(both_ways(reduced(name), rule, h, 4.0))
+
+    words = {names: "For all", (): "For none", ("particle", "bent"): "For those whose"}
+    words["bent", "robot"] = "For those without"
+    agree = tuple(name for name in names if gap(name, "midpoint", 0.2) == FLOOR)
+    rules = {"gear": "midpoint", "third": "alpha = 0.3"}
+    slopes = {k: slope(hs, [gap("gear", rule, h) for h in hs]) for k, rule in rules.items()}
+    return words[agree], slopes
 
 
 def moved_by_rotor(varying, mu=2.0):
@@ -584,64 +502,25 @@ def moved_by_rotor(varying, mu=2.0):
     return float(np.linalg.norm(ends[1] - ends[0]))
 
 
-@asks(
-    "Does a spinning rotor change the path of the board, if board and wheels start the same?",
-    "Yes, always: it adds angular momentum",
-    "No, never: it turns freely and its momentum is constant",
-    "Only if its inertia depends on the steering angle",
-)
 def prediction_7():
-    r"""With constant inertia a momentum $\mu=2$ moves the end of the path by <constant:.0e>, with
-    $\mathcal J(\phi)$ by <varying:.1f>.
-
-    Eliminating $\dot\psi$ leaves $\mu\dot\theta$ and $-\mu^2/2\mathcal J$ in the Lagrangian. The
-    first is the rate of $\mu\theta$ and does not count in the equations of motion; the second is a
-    constant, or else a potential in $\phi$. That one pulls the wheels back to $\phi=0$, and the
-    board goes straight on, swinging. $J_d$ is constant, and the square commutes exactly for the
-    $\alpha$ rule: $\mu$ is imposed in the same way in both orders.
-    """
     constant, varying = moved_by_rotor(False), moved_by_rotor(True)
-    truth = {
-        (True, True): "Yes, always: it adds angular momentum",
-        (False, False): "No, never: it turns freely and its momentum is constant",
-        (False, True): "Only if its inertia depends on the steering angle",
-    }[constant > 1e-6, varying > 1e-6]
+    truth = "Yes" if constant > 1e-6 else "Only" if varying > 1e-6 else "No"
     return truth, {"constant": constant, "varying": varying}
 
 
-@asks(
-    "The ball rolls once round a small circle, anticlockwise, and is back at its place. How does "
-    "it lie?",
-    "As before: it never twisted",
-    "Turned clockwise about the vertical",
-    "Turned anticlockwise about the vertical, as it went round",
-)
 def prediction_8():
-    r"""Clockwise, by about the area of the circle divided by $R^2$ (<turn:.3f> against <area:.3f>
-    for a radius of $0.2R$), although no twisting was allowed: the curvature again. A larger loop
-    also tilts the axis, for rotations do not commute; at radius $R$ the axis stands
-    <tilt:.0f> degrees from the vertical. The angle is $2\pi(\sqrt{1+\rho^2/R^2}-1)$ for the radius
-    $\rho$.
-    """
-    ball = Chaplygin(systems.rubber_ball(), base="x y")
-    small, wide = (SO3.log(rolled(ball, x * (circle(1001) - [1, 0]))[-1]) for x in (0.2, 1.0))
-    truth = "Turned clockwise about the vertical"
-    if small[2] > -1e-3:
-        truth = "Turned anticlockwise about the vertical, as it went round"
-    if np.linalg.norm(small) < 1e-3:
-        truth = "As before: it never twisted"
+    small, wide = turned_by(0.2), turned_by(1.0)
+    truth = "Turned anti" if small[2] > -1e-3 else "Turned clockwise"
+    truth = "As before" if np.linalg.norm(small) < 1e-3 else truth
     tilt = np.rad2deg(np.arccos(np.abs(wide[2]) / np.linalg.norm(wide)))
     return truth, {"turn": np.linalg.norm(small), "area": np.pi * 0.04, "tilt": tilt}
 
 
 @takes(sized(2), "Give two numbers, x and y.")
 def exercise_1(answer):
-    """Curvature times area, with the sign for a clockwise loop, gives (0, -0.5): right for small
-    loops, and already near. This is how one parks sideways."""
-    robot = Chaplygin(systems.robot(), fibre="x y")
     corners = np.array([[0, 0], [0, 1], [0.5, 1], [0.5, 0], [0, 0]], float)
-    truth = robot.f(corners[:-1], corners[1:], 1.0).sum(0)  # exact: theta rests while psi rolls
-    answer = np.asarray(answer, float)
+    # exact, since theta rests while psi rolls
+    truth = reduced("robot").f(corners[:-1], corners[1:], 1.0).sum(0)
     close = functools.partial(np.allclose, answer, rtol=0, atol=1e-3)  # three digits are enough
     if close(truth):
         return None
@@ -654,10 +533,8 @@ def exercise_1(answer):
 
 @takes(callable, "Give a function of (y, z, vy, vz) that returns two numbers.")
 def exercise_2(answer):
-    """The momentum of the fibre is x' = -sin(y) z' and the curvature is cos(y). The force is
-    largest at y = 45 degrees and vanishes where the ratio sin(y) is largest or zero."""
     r, v = np.random.default_rng(3).uniform(0.2, 1.2, (2, 6, 2))
-    truth = Chaplygin(gear(), fibre="x").gyroscopic_force(r, v)
+    truth = reduced("gear").gyroscopic_force(r, v)
     given = np.array([np.asarray(answer(*a, *b), float) for a, b in zip(r, v, strict=True)])
     if given.shape != truth.shape:
         return "The force has two components, along y and along z."
@@ -672,10 +549,7 @@ def exercise_2(answer):
 
 @takes(callable, "Give a function of (r, p, h).")
 def exercise_3(answer):
-    """Without springs no division by 1 + h²/2 is left, and the momentum of y is constant: y moves
-    uniformly upstairs as well."""
-    red = Chaplygin(systems.free_particle(), fibre="z")
-    sol = integrate(red, RDLA(), h=0.2, steps=6)
+    sol = integrate(reduced("free_particle"), RDLA(), h=0.2, steps=6)
     for k in range(6):
         r, p = (np.asarray(a, float) for a in answer(sol.q[k].copy(), sol.p[k].copy(), 0.2))
         if not near(r[1], sol.q[k + 1, 1], 1e-9):
@@ -688,23 +562,16 @@ def exercise_3(answer):
 
 @some_of(FIBRES, '{"robot", "gear"}', "Still missing: {}. The force does not have to vanish.")
 def exercise_4(name):
-    """These have an A that is linear in r, and at the midpoint that is all it takes: the force need
-    not vanish, as it does in Theorem 5.6."""
-    make, fibre = FIBRES[name]
-    red = Chaplygin(make(), fibre=fibre)
-    a, b = (integrate(red, m, h=0.2, steps=10).q for m in (RDLA(), Variational()))
+    a, b = (integrate(reduced(name), m, h=0.2, steps=10).q for m in (RDLA(), Variational()))
     if np.abs(a - b).max() >= 1e-12:
         return f"Choose {name} in the panel, or look at its connection: is A linear in r?"
 
 
 def exercise_5(answer):
-    """2 pi (sqrt(1 + radius²) - 1) = 2 pi: the ball has made one full turn about a tilted axis."""
     radius = float(answer)
     if not 0 < radius < 20:
         return "The radius is a positive number, in units of R."
-    ball = Chaplygin(systems.rubber_ball(), base="x y")
-    end = rolled(ball, radius * (circle(1001) - [1, 0]))[-1]
-    left = float(np.linalg.norm(SO3.log(end)))
+    left = float(np.linalg.norm(turned_by(radius)))
     if left >= 0.02:
         return f"After this circle the ball is turned by {left:.3f}. The panel shows the formula."
     if radius >= 2:

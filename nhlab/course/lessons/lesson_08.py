@@ -16,12 +16,13 @@ from .. import comparison
 from ..colours import BLUE, DARK, GREY, ORANGE
 from ..exercises import near, some_of, takes
 from ..kit import RIGHT, frame, new_board
-from ..predict import asks
 
 TINTS = {"none": "#1B7F5C", "bounded": "#A6DBC3", "random walk": "#F6D55C", "drift": "#F29E4C",
          "lost": "#C8423B", "stops": "#8E8E93", "undecided": "#FFFFFF",
          "not for it": "#F2F2F2"}  # fmt: skip
+WORN = "transmission, eps=.2"  # the machine of the first movie
 GUIDES = {"bounded, slope 0": (0, ":"), "random walk, ½": (0.5, "--"), "drift, 1": (1, "-.")}
+FITTED = ("exponent", "exponent_error", "slope", "slope_error")
 LIGHT = {"none", "lost", "stops"}  # dark tints, which need light letters
 SCIPY = {"DOP853": ("#000000", "*"), "RK45": ("#666666", "s"), "Radau": ("#AAAAAA", "^"),
          "LSODA": ("#444444", "D")}  # fmt: skip
@@ -41,10 +42,8 @@ def questions(system):
 
 def by_rule(data, i, j):
     """The verdict on one method and one problem by the rule that the lesson states."""
-    share, off, gamma, error, slope, slope_error = (
-        float(data[k][i, j])
-        for k in ("share", "off", "exponent", "exponent_error", "slope", "slope_error")
-    )
+    numbers = (float(data[k][i, j]) for k in ("share", "off", *FITTED))
+    share, off, gamma, error, slope, slope_error = numbers
     if np.isnan(share):
         return "not for it"
     if share < 0.9:
@@ -78,7 +77,7 @@ def draw_table(ax, data):
     return ax
 
 
-def energy_panel(data, problem="transmission, eps=.2", method="DLA"):
+def energy_panel(data, problem=WORN, method="DLA"):
     """Left: the energy of ten long runs, in block means; right: how its changes grow with time."""
     problems, methods = ([str(x) for x in data[k]] for k in ("problems", "methods"))
     board, left, right = new_board((9.8, 4.4), columns=2)
@@ -104,17 +103,14 @@ def energy_panel(data, problem="transmission, eps=.2", method="DLA"):
         board.forget()
         if ended.any():
             board.fit(left, [0, T], cut[ended])
-        if kind in ("stops", "not for it"):
-            _draw_growth(board, right, [], [])
-            if kind == "stops":
-                board.say("runs that came to the end", f"{data['share'][i, j]:.0%}")
-            board.say("energy", kind)
-        else:
-            size = np.maximum(data["size"][i, j], 1e-17)
-            _draw_growth(board, right, data["lags"] * T / BLOCKS, size)
-            here = (data[k][i, j] for k in ("exponent", "exponent_error", "slope", "slope_error"))
-            gamma, gamma_error, slope, slope_error = here
-            board.say("energy", kind)
+        lag, size = data["lags"] * T / BLOCKS, np.maximum(data["size"][i, j], 1e-17)
+        known = kind not in ("stops", "not for it")
+        _draw_growth(board, right, *((lag, size) if known else (lag[:0], size[:0])))
+        if kind == "stops":
+            board.say("runs that came to the end", f"{data['share'][i, j]:.0%}")
+        board.say("energy", kind)
+        if known:
+            gamma, gamma_error, slope, slope_error = (data[k][i, j] for k in FITTED)
             board.say("exponent", f"{gamma + 0.0:.2f} ± {gamma_error:.1g}")
             board.say("slope of E", f"{slope:.1e} ± {slope_error:.0e}")
 
@@ -124,7 +120,6 @@ def energy_panel(data, problem="transmission, eps=.2", method="DLA"):
 
 def _draw_growth(board, ax, lag, size):
     """The changes of the energy over ever longer times, with lines for three kinds of growth."""
-    lag, size = np.array(lag), np.array(size)
     for label, (slope, style) in GUIDES.items():
         y = size[-1:] * (lag / lag[-1:]) ** slope
         board.curve(lag, y, ax, color=DARK, linestyle=style, linewidth=1, label=label)
@@ -309,7 +304,7 @@ def oscillators(sol):
 
 def worn(method, steps=100_000, k=4):
     """The transmission from one start after many steps of a method: its last state goes on."""
-    system, q0, v0, h = comparison.problems()["transmission, eps=.2"]
+    system, q0, v0, h = comparison.problems()[WORN]
     run = {"h": h, "steps": steps, "every": steps // 100, "progress": False}
     sol = integrate(system, method, q0[k], v0[k], **run)
     late = integrate(system, method, sol.q[-1], sol.v_projected[-1], h=h, steps=150)
@@ -319,26 +314,10 @@ def worn(method, steps=100_000, k=4):
 # ---------------------------------------------------------------------------- predictions
 
 
-@asks(
-    "After 100,000 steps of DLA, h = 0.2, how do the two oscillators move?",
-    "As in the beginning: DLA keeps the energy within a band",
-    "They stand nearly still, as if there were friction",
-    "They swing more and more",
-)
 def prediction_1():
-    r"""The pendulum still turns, but the oscillators have come to rest: of their energy,
-    <first:.3f>, only <last:.0e> is left. There is no friction in the equations; the method made it.
-    The same number of steps of the projector method leaves them <other:.3f>. In lesson 2 you saw
-    how this begins. Is it an accident of this machine, or of this method? And how does one find out
-    before the run?
-    """
     (dla, _), (projector, _) = worn(DLA()), worn(Projector())
     first, last = oscillators(dla)[[0, -1]]
-    truth = "As in the beginning: DLA keeps the energy within a band"
-    if last < 0.1 * first:
-        truth = "They stand nearly still, as if there were friction"
-    if last > 2 * first:
-        truth = "They swing more and more"
+    truth = "They stand" if last < 0.1 * first else "They swing" if last > 2 * first else "As in"
     return truth, {"first": first, "last": last, "other": oscillators(projector)[-1]}
 
 
@@ -348,63 +327,23 @@ def kinds(data, problem):
     return dict(zip(data["methods"].tolist(), row.tolist(), strict=True))
 
 
-@asks(
-    "The quartic oscillator is chaotic. Which methods keep its energy within a band?",
-    "All but RK4: the others are made for such systems",
-    "Those that come back when time is reversed",
-    "The discrete gradient method alone",
-    "None",
-)
 def prediction_2():
-    r"""All wander but the discrete gradient method, which keeps the energy exactly. DLA, the
-    projector method, the reversible one and the composition walk: $\gamma$ = <dla:.2f>,
-    <projector:.2f>, <reversible:.2f>, <composition:.2f>, with errors of about <error:.2f>. Order 4
-    only makes the steps of the walk smaller. RK4 walks and falls: its mean slope is <sigmas:.0f>
-    times its error. EDLA finds no next step. Being reversible is no protection in chaos.
-
-    Now choose the *transmission, eps=.2* and DLA, the machine of the first movie. Its curve ends at
-    about <end:.3f>, although the oscillators had only <had:.3f> to lose. The rest is the reading:
-    the mean of $E$ at the nodes lies about <offset:.3f> below its first value from the beginning,
-    for DLA as for the projector method, which loses nothing. And see RK4 on *particle* and
-    *contact*.
-    """
     data = comparison.load()
     said, names = kinds(data, "quartic"), data["methods"].tolist()
     good = {m for m, kind in said.items() if kind in ("none", "bounded")}
-    truth = {
-        frozenset({"DLA", "Projector", "Reversible", "DiscreteGradient", "Composition 4"}): (
-            "Those that come back when time is reversed"
-        ),
-        frozenset({*names} - {"RK4"}): "All but RK4: the others are made for such systems",
-        frozenset({"DiscreteGradient"}): "The discrete gradient method alone",
-        frozenset(): "None",
-    }[frozenset(good)]
-    i, k = (data["problems"].tolist().index(x) for x in ("quartic", "transmission, eps=.2"))
-    gamma, error, slope, slope_error = (
-        dict(zip(names, data[key][i], strict=True))
-        for key in ("exponent", "exponent_error", "slope", "slope_error")
-    )
-    last = {m: data["means"][k, names.index(m), :, -1].mean() for m in ("DLA", "Projector")}
+    back = {"DLA", "Projector", "Reversible", "DiscreteGradient", "Composition 4"}
+    sets = back, {*names} - {"RK4"}, {"DiscreteGradient"}, set()
+    truth = ("Those", "All but", "The discrete", "None")[sets.index(good)]
+    i, worn = (data["problems"].tolist().index(x) for x in ("quartic", WORN))
+    gamma, error, slope, slope_error = (dict(zip(names, data[k][i], strict=True)) for k in FITTED)
+    last = {m: data["means"][worn, names.index(m), :, -1].mean() for m in ("DLA", "Projector")}
     numbers = {m.split()[0].lower(): gamma[m] for m in said}
     numbers |= {"error": error["DLA"], "sigmas": abs(slope["RK4"]) / slope_error["RK4"]}
-    had = (comparison.problems()["transmission, eps=.2"].v0[:, 2] ** 2).mean() / 2
+    had = (comparison.problems()[WORN].v0[:, 2] ** 2).mean() / 2
     return truth, {**numbers, "end": last["DLA"], "offset": -last["Projector"], "had": had}
 
 
-@asks(
-    "How many of the seven methods keep the energy, exactly or within a band, on every one of "
-    "these problems that they can treat?",
-    "None",
-    "One",
-    "Two or three",
-    "All but RK4 and EDLA",
-)
 def prediction_3():
-    r"""One: the discrete gradient method, and it cannot treat Suslov's body. DLA, the projector
-    method, the reversible one and the composition each have a problem on which they walk or drift;
-    EDLA stops on <stops> of fourteen, and RK4 keeps the energy on <rk4> of them. So there is no
-    best method, and one must look at the problem.
-    """
     data = comparison.load()
     kind, fine = data["kind"], ("none", "bounded", "not for it")
     always = [bool(np.isin(kind[:, j], fine).all()) for j in range(kind.shape[1])]
@@ -424,70 +363,23 @@ def second_order_pays(data, problem, T, most=9):
     return digits
 
 
-@asks(
-    "The particle to t = 20: up to how many correct digits is a method of order 2 the cheapest?",
-    "Up to 2 digits",
-    "Up to 5 digits",
-    "Up to 8 digits: simple steps are cheap",
-    "For no number of digits",
-)
 def prediction_4():
-    r"""Up to <short> digits to $t=20$, and up to <long> to $t=250$ (0 means never). For three
-    digits and more take RK4 or a composition, for nine digits to $t=250$ DOP853 alone is left. On
-    the sleigh LSODA and DOP853 are best, because they lengthen their steps as the motion becomes
-    straight. (The steps are generated Python code, SciPy's loop is its own: factors of 2 mean
-    little. EDLA chooses its own times and is not in the diagram.)
-    """
     data = comparison.load()
     short, long = (second_order_pays(data, "particle", T) for T in (20.0, 250.0))
-    truth = {0: "For no number of digits", 8: "Up to 8 digits: simple steps are cheap"}
-    truth |= dict.fromkeys((1, 2, 3), "Up to 2 digits") | dict.fromkeys((4, 5), "Up to 5 digits")
-    return truth[short], {"short": short, "long": long}
+    truth = {0: "For no", 1: "Up to 2", 2: "Up to 2", 3: "Up to 2", 4: "Up to 5", 5: "Up to 5"}
+    return (truth | {8: "Up to 8"})[short], {"short": short, "long": long}
 
 
-@asks(
-    "By t = 50 the sleigh runs straight. Which method is furthest from it at t = 150?",
-    "DLA: of order 2, and it keeps no energy",
-    "The projector method, whose energy is good to four digits",
-    "RK4: it knows nothing of the geometry",
-)
 def prediction_5():
-    r"""The projector method goes along the true line until $t\approx95$, brakes, and comes back on
-    it; it is then off by <projector:.0f>, DLA by <dla:.2f> and RK4 by <rk4:.3f>. All the while its
-    energy varies by <energy:.0e>: **a good energy proves nothing.** The right picture shows how it
-    comes: the part of its velocity that the constraint forbids zigzags from step to step, and
-    *grows at the rate $k$* at which the true motion settles.
-    """
     sleigh = systems.sleigh()
     runs = {type(m): integrate(sleigh, m, h=0.1, steps=1500) for m in (DLA(), Projector(), RK4())}
     off = {m: float(np.abs(sol.q[-1] - sleigh.exact(150.0)).max()) for m, sol in runs.items()}
-    truth = {
-        DLA: "DLA: of order 2, and it keeps no energy",
-        Projector: "The projector method, whose energy is good to four digits",
-        RK4: "RK4: it knows nothing of the geometry",
-    }[max(off, key=off.get)]
+    truth = {DLA: "DLA", Projector: "The projector", RK4: "RK4"}[max(off, key=off.get)]
     energy = np.ptp(runs[Projector].energy())
     return truth, {**{m.__name__.lower(): x for m, x in off.items()}, "energy": energy}
 
 
-@asks(
-    "Each point of the map is a start: the pendulum's rate across, that of the oscillator z up. "
-    "Where does DLA's energy drift?",
-    "Everywhere, a little more where the rates are larger",
-    "Where the pendulum swings to and fro",
-    "Where the pendulum turns over and over",
-)
 def prediction_6():
-    r"""Where it turns over: the drift begins *at the dotted line*, which separates the two, and
-    jumps by <jump:.0f> powers of ten. A motion that swings is mapped to itself when time is
-    reversed; one that turns over is mapped to one that turns the other way, and is not protected.
-    The projector method has no such border: it changes by <weak:.1f> powers of ten.
-
-    Right: EDLA goes through for <swing:.0%> of the swinging starts and for hardly any other. Now
-    move $h$: DLA's drift becomes smaller with it, but EDLA's map changes little, for the sign
-    change that stops it (lesson 5) does not depend on $h$. At $h=0.4$ one column of DLA runs
-    explodes.
-    """
     data = comparison.load()
     k, vy = int(np.abs(data["atlas_h"] - 0.2).argmin()), data["atlas_vy"]
     beyond = vy - separatrix(systems.transmission())
@@ -497,10 +389,8 @@ def prediction_6():
         sides = (found[:, (0.1 < s * beyond) & (s * beyond < 0.5)] for s in (1, -1))
         jump[name] = np.subtract(*(np.nanmedian(side) for side in sides))
     through = (data["atlas_EDLA"][k][:, swings] == comparison.EDLA_STEPS).mean()
-    truth = "Everywhere, a little more where the rates are larger"
-    if abs(jump["DLA"]) > 2:
-        turning = jump["DLA"] > 0
-        truth = f"Where the pendulum {'turns over and over' if turning else 'swings to and fro'}"
+    truth = f"Where the pendulum {'turns' if jump['DLA'] > 0 else 'swings'}"
+    truth = truth if abs(jump["DLA"]) > 2 else "Everywhere"
     return truth, {"jump": jump["DLA"], "weak": jump["Projector"], "swing": through}
 
 
@@ -514,9 +404,6 @@ def number(answer):
 
 @takes(callable, "The answer is a function of a System: answer = reversible, without calling it.")
 def exercise_1(answer):
-    """v -> -v leaves L alone: then every motion can be run backwards, and a method made from a
-    symmetric discrete Lagrangian inherits that. Terms linear in v, as in a magnetic field, break
-    it."""
     reversible = [systems.particle(), systems.sleigh(), systems.transmission()]
     x, y, vx, vy = symbols("x y vx vy")
     # not reversible although L has no term linear in v: the odd power is the third
@@ -543,8 +430,6 @@ RETURNING = {
     "At least one more does. Which of these look the same from both ends of a step?",
 )
 def exercise_2(name):
-    """The midpoint, and the mean of the rules for 0.3 and 0.7, look the same from both ends of a
-    step. With alpha = 0.3 alone the two ends differ, and the way back is another one."""
     p = comparison.problems()["coupled, N=40"]
     if comparison.there_and_back(p.system, RETURNING[name], p.q0[4], p.v0[4], 0.2, 50) >= 1e-10:
         return f"{name} does not come back: try comparison.there_and_back."
@@ -552,8 +437,6 @@ def exercise_2(name):
 
 @takes(number, "The answer is one number, by which the rate is divided.")
 def exercise_3(answer):
-    """32 = 2^5. On an oscillation RK4, of order 4, loses energy at a rate of order h^5, one power
-    more. So it is hopeless at large steps and excellent at small ones."""
     runs = [integrate(systems.particle(), RK4(), h=200 / n, steps=n) for n in (2000, 4000)]
     rate = [np.polyfit(sol.t, sol.energy(), 1)[0] for sol in runs]
     if near(answer, 16, 0.01):
@@ -564,8 +447,6 @@ def exercise_3(answer):
 
 @takes(number, "The answer is one number, the error of DLA over that of the composition.")
 def exercise_4(answer):
-    """As many steps of DLA, one in five of them backwards, and more than a digit is won. That is
-    what symmetry is good for, besides the energy."""
     ways = (Reference(), 1), (DLA(), 400), (Composition(DLA(), 4), 80)
     true, *q = (integrate(systems.particle(), m, h=20 / n, steps=n).q[-1] for m, n in ways)
     dla, composed = (np.abs(end - true).max() for end in q)
@@ -578,8 +459,6 @@ def exercise_4(answer):
 
 @takes(number, "The answer is one number, the r of |A v| ~ exp(r t).")
 def exercise_5(answer):
-    """The rate at which the true turn rate dies out, k = a e / b^2 with b^2 = I/m + a^2 and
-    e^2 = u^2 + b^2 w^2. The map keeps volumes: what shrinks in one direction grows in another."""
     sol = integrate(systems.sleigh(), Projector(), h=0.1, steps=850)
     size = np.log(np.abs(sol.constraint()[500:, 0]))
     rate = np.polyfit(sol.t[500:], size, 1)[0]

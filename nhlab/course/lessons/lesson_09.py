@@ -23,15 +23,14 @@ from ...view.machines import Car, Racer
 from ...view.widgets import free_velocities
 from ..colours import BLUE, DARK, GREY, ORANGE
 from ..exercises import near
-from ..kit import arc
-from ..predict import asks
+from ..kit import arc, drawn
+from ..predict import either
 
 # ---------------------------------------------------------------------------- systems
 
-x, y, theta, psi, phi, m, a, I, J, k = symbols("x y theta psi phi m a I J k")
-vx, vy, vtheta, vpsi, vphi = symbols("vx vy vtheta vpsi vphi")
+x, y, theta, psi, m, a, I, J, k = symbols("x y theta psi m a I J k")
+vx, vy, vtheta, vpsi = symbols("vx vy vtheta vpsi")
 ACROSS = -vx * sin(theta) + vy * cos(theta)  # the velocity of (x, y) across the heading
-PLANE = {"e1": {"x": 1}, "e2": {"y": 1}, "e3": {"x": "-y", "y": "x", "theta": 1}}
 
 
 def cart(**values):
@@ -41,20 +40,6 @@ def cart(**values):
     q, v, numbers = (x, y, theta, psi), (vx, vy, vtheta, vpsi), dict(m=1, a=0.3, I=0.2, J=0.2, k=1)
     start = {"q0": [0, 0, 0, 2], "v0": [0, 0, 0, 0], "name": "cart with a rotor"}
     return System(q, v, L, [ACROSS], parameters=numbers | values, **start)
-
-
-def car():
-    """The car with a trailer."""
-    l, d, mt, It = symbols("l d mt It")
-    trailer = (vx + d * vpsi * sin(psi)) ** 2 + (vy - d * vpsi * cos(psi)) ** 2
-    L = (m * (vx**2 + vy**2) + I * vtheta**2 + J * vphi**2 + It * vpsi**2 + mt * trailer) / 2
-    front = -vx * sin(theta + phi) + vy * cos(theta + phi) + l * vtheta * cos(phi)
-    behind = -vx * sin(psi) + vy * cos(psi) - d * vpsi
-    numbers = dict(m=1, I=0.5, J=0.1, k=0.04, l=1, d=1.5, mt=0.5, It=0.2)
-    q, v = (x, y, theta, phi, psi), (vx, vy, vtheta, vphi, vpsi)
-    start = {"q0": [0, 0, 0, 0.5, 0], "v0": [1, 0, np.tan(0.5), 0, 0]}
-    forms = [ACROSS, front, behind]
-    return System(q, v, L - k * phi**2 / 2, forms, parameters=numbers, **start)
 
 
 def pair():
@@ -68,18 +53,6 @@ def pair():
     numbers = dict(m=1, I=0.2, J=0.05, R=0.3, b=0.5)
     start = {"q0": [0, 0, 0, 0, 0], "v0": [0.3, 0, 0.3, 0.5, 1.5]}
     return System(q, v, L, [ACROSS, *rolls], parameters=numbers, **start), [ACROSS, *rolls, ACROSS]
-
-
-def racer(d2=0.1):
-    """The roller racer with a handlebar of length d2."""
-    I1, I2, d1, length = symbols("I1 I2 d1 d2")
-    L = (m * (vx**2 + vy**2) + I1 * vtheta**2 + I2 * (vtheta + vphi) ** 2 - k * phi**2) / 2
-    bar = -vx * sin(theta + phi) + vy * cos(theta + phi)
-    bar += d1 * cos(phi) * vtheta + length * (vtheta + vphi)
-    numbers = dict(m=1, I1=0.3, I2=0.1, k=1, d1=1, d2=d2)
-    start = {"q0": [0, 0, 0, 1], "v0": [0, 0, 0, 0]}
-    q, v = (x, y, theta, phi), (vx, vy, vtheta, vphi)
-    return System(q, v, L, [ACROSS, bar], parameters=numbers, **start)
 
 
 def disc():
@@ -301,11 +274,16 @@ def forward(sol):
     return sol.v[:, 0] * np.cos(theta) + sol.v[:, 1] * np.sin(theta)
 
 
-def disc_paths(T=6.0):
-    """Where the disc touches the ground, by the true equations and with the rolling put into L."""
-    run = {"h": 0.02, "steps": round(T / 0.02)}
-    true, wrong = (integrate(s, Reference(), **run) for s in (disc(), put_in(disc())))
-    fig, (ax, below) = plot.new(1, 2, size=(9, 3.6))
+def both_discs():
+    """The disc for six seconds, by the true equations and with the rolling put into L."""
+    s = disc()
+    return [integrate(z, Reference(), h=0.02, steps=300) for z in (s, put_in(s))]
+
+
+@drawn(9, 3.6, columns=2)
+def disc_paths(ax, below):
+    """The path of the disc's contact, and its lean over time, by two models."""
+    true, wrong = both_discs()
     speed = wrong.v[:, [2]] * ahead(0, wrong.q[:, 0], 1)  # it, too, is meant to roll
     path = np.vstack([[0, 0], np.cumsum((speed[1:] + speed[:-1]) / 2, 0) * 0.02])
     for points, sol, colour, line, name in (
@@ -318,7 +296,6 @@ def disc_paths(T=6.0):
     ax.set_aspect("equal", adjustable="datalim")
     below.set(xlabel=plot.TIME, ylabel="lean $q_2$ (rad)")
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
-    return plot.show(fig, "The path of the disc's contact, and its lean over time, by two models.")
 
 
 def show_errors(calls, width=94):
@@ -343,95 +320,38 @@ def _answer(call):
 # ---------------------------------------------------------------------------- predictions
 
 
-@asks(
-    "Nobody touches the cart any more. What does it do?",
-    "It swings about and stays near its place: nothing pushes it from outside",
-    "It drives away, with the rotor in front",
-    "It drives away, with the axle in front",
-    "It ends on a circle",
-)
 def prediction_1():
-    """It wriggles, and at the end it drives straight away, the rotor in front, at <speed:.2f> m/s;
-    its turning has sunk to <turn:.0e> rad/s. There is something outside that pushes: the ground,
-    sideways on the wheels. Why it can only push forwards you will read off one formula below.
-    """
     end = integrate(cart(), Reference(), h=0.1, steps=300)
     speed, turn = forward(end)[-1], abs(end.v[-1, 2])
-    truth = "It swings about and stays near its place: nothing pushes it from outside"
-    if abs(speed) > 0.1:
-        truth = f"It drives away, with the {'rotor' if speed > 0 else 'axle'} in front"
-    if turn > 0.05:
-        truth = "It ends on a circle"
+    away = f"It drives away, with the {'rotor' if speed > 0 else 'axle'}"
+    truth = "It ends" if turn > 0.05 else away if abs(speed) > 0.1 else "It swings"
     return truth, {"speed": speed, "turn": turn}
 
 
-@asks(
-    "The same spring, wound up as far, but a rotor three times as hard to turn, J = 0.6 in place "
-    "of 0.2. How does the cart end?",
-    "Slower: more of the energy stays in the rotor",
-    "Faster: a heavier rotor pushes harder",
-    "At the same speed",
-)
 def prediction_2():
-    r"""At <one:.3f> m/s and at <three:.3f> m/s: the same. The momentum climbs in steps and never
-    falls, until nothing turns any more. Then all the energy of the spring is forward motion,
-    $\frac12mu^2=\frac12k\psi_0^2$, and $J$ is not in it. It takes <long:.1f> s to 99 % of that
-    speed with the light rotor, <short:.1f> s with the heavy one. With $k=0$ nothing happens at all.
-    """
     runs = [integrate(cart(J=x), Reference(), h=0.1, steps=800) for x in (0.2, 0.6)]
     speeds = [forward(sol) for sol in runs]
     one, three = (u[-1] for u in speeds)
     long, short = (runs[0].t[u > 0.99 * u[-1]][0] for u in speeds)
-    truth = "At the same speed"
-    if abs(three / one - 1) > 0.02:
-        slower = "Slower: more of the energy stays in the rotor"
-        truth = slower if three < one else "Faster: a heavier rotor pushes harder"
+    ratio = three / one
+    truth = "Slower" if ratio < 0.98 else "Faster" if ratio > 1.02 else "At the same"
     return truth, {"one": one, "three": three, "long": long, "short": short}
 
 
-@asks(
-    "Each of the two wheels may slip neither forwards nor sideways: four statements. How many of "
-    "them are independent?",
-    "Two: the wheels are on one axle",
-    "Three",
-    "Four",
-)
 def prediction_3():
-    """<rank>: that one wheel does not slip sideways says the same as that the other does not, for
-    the axle between them does not stretch. nhlab refuses a constraint that is stated twice; keep
-    one of the two. In the movie each mark goes over the top of its wheel and comes back after one
-    turn; the wheel on the outer side turns faster.
-    """
     s, four = pair()
     numbers = s.parameters | dict(zip(s.q, s.samples(1)[0][0], strict=True))
     rank = np.linalg.matrix_rank(np.array(sp.Matrix(four).jacobian(s.v).subs(numbers), float), 1e-9)
-    names = {2: "Two: the wheels are on one axle", 3: "Three", 4: "Four"}
-    return names[rank], {"rank": ["Two", "Three", "Four"][rank - 2]}
+    truth = {2: "Two", 3: "Three", 4: "Four"}[rank]
+    return truth, {"rank": truth}
 
 
-@asks(
-    "The rolling is put into L first: vx and vy disappear, three angles are left, and Lagrange's "
-    "equations for them follow without any multiplier. How does this disc move?",
-    "As it should: what holds all the time may be used at any time",
-    "As it should, only its energy drifts",
-    "Not as a disc does, and its energy drifts",
-    "Not as a disc does, but its energy is kept",
-)
 def prediction_4():
-    """Within <T:.0f> s the lean of the two models differs by up to <gap:.2f> rad; the energy of the
-    wrong one is kept to <spread:.0e> J of <energy:.1f> J. It rolls, too. So two of the checks of
-    this lesson, energy and constraint, pass.
-    """
-    T, s = 6.0, disc()
-    true, wrong = (integrate(z, Reference(), h=0.02, steps=300) for z in (s, put_in(s)))
+    true, wrong = both_discs()
     gap, E = np.abs(true.q[:, 1] - wrong.q[:, 1]).max(), wrong.energy()
-    truth = {
-        (True, True): "As it should: what holds all the time may be used at any time",
-        (True, False): "As it should, only its energy drifts",
-        (False, False): "Not as a disc does, and its energy drifts",
-        (False, True): "Not as a disc does, but its energy is kept",
-    }[bool(gap < 1e-6), bool(np.ptp(E) < 1e-9 * np.abs(E).max())]
-    return truth, {"T": T, "gap": gap, "spread": np.ptp(E), "energy": E[0]}
+    words = "As it should:", "As it should,", "Not as a disc does, but", "Not as a disc does, and"
+    truth = either(gap < 1e-6, np.ptp(E) < 1e-9 * np.abs(E).max(), *words)
+    return truth, {"T": true.t[-1], "gap": gap, "spread": np.ptp(E), "energy": E[0]}
 
 
 def _swerve(points):
@@ -440,83 +360,42 @@ def _swerve(points):
     return np.linalg.svd(centred, compute_uv=False)[1] / np.sqrt(len(points))
 
 
-@asks(
-    "The car swerves in a slalom. What does the trailer's axle do?",
-    "It follows in the track of the car",
-    "It cuts the corners: its track swerves less",
-    "It swings out: its track swerves more",
-)
 def prediction_5():
-    r"""The trailer's track swerves <ratio:.2f> times as far as the car's; with a longer trailer,
-    $d=3$, only <long:.2f> times. Now set the speed `u0` to -1 and play: in reverse it jack-knifes.
-    The angle runs to <angle:.1f> rad, that is past $\pi$, and swings about $\pi$. The trailer has
-    gone right through the car, for the model knows no collisions: a limit to write down.
-    """
-    ratios = []
+    ratios, car = [], systems.car_with_trailer()
     for d in (1.5, 3.0):
-        q = integrate(car().set(d=d), Reference(), h=0.1, steps=600).q
+        q = integrate(car.set(d=d), Reference(), h=0.1, steps=600).q
         ratios.append(_swerve(ahead(q[:, :2], q[:, 4], -d)) / _swerve(q[:, :2]))
-    back = integrate(car(), Reference(), v0=[-1, 0, -np.tan(0.5), 0, 0], h=0.1, steps=150).q
-    truth = "It follows in the track of the car"
-    if abs(ratios[0] - 1) > 0.05:
-        less = "It cuts the corners: its track swerves less"
-        truth = less if ratios[0] < 1 else "It swings out: its track swerves more"
-    angle = np.abs(back[:, 4] - back[:, 2]).max()
-    return truth, {"ratio": ratios[0], "long": ratios[1], "angle": angle}
+    back = integrate(car, Reference(), v0=[-1, 0, -np.tan(0.5), 0, 0], h=0.1, steps=150).q
+    ratio, long = ratios
+    truth = "It cuts" if ratio < 0.95 else "It swings" if ratio > 1.05 else "It follows"
+    return truth, {"ratio": ratio, "long": long, "angle": np.abs(back[:, 4] - back[:, 2]).max()}
 
 
-@asks(
-    "Three methods, all convergent, with h = 0.1. Which of them straighten the trailer and leave "
-    "it straight?",
-    "All three",
-    "DLA and the projector method: RK4 is not geometric",
-    "DLA and RK4",
-    "RK4 alone: it has the highest order",
-)
 def prediction_6():
-    r"""DLA and RK4 are off by at most <dla:.0e> and <rk4:.0e> rad. The projector method, started as
-    well as they are, develops a zigzag: off by <early:.1e> at t = 10 and by <late:.1e> at t = 15,
-    it grows like $e^{<rate:.2f>t}$, as fast as the true angle decays, $u/d=$ <decay:.2f>. At t = 25
-    the car runs at the speed <speed:.2f> (view `t x`), and all the while the energy stays within
-    <spread:.0e> J. Good energy does not prove a good run.
-    """
     start = [0, 0, 0, 0, 0.2], [1, 0, 0, 0, -np.sin(0.2) / 1.5]
     methods = Reference(), DLA(), RK4(), Projector()
-    runs = [integrate(car(), method, *start, h=0.1, steps=250) for method in methods]
-    gaps = [np.abs(sol.q[:, 4] - runs[0].q[:, 4]) for sol in runs[1:]]
-    truth = {
-        (True, True, True): "All three",
-        (True, False, True): "DLA and the projector method: RK4 is not geometric",
-        (True, True, False): "DLA and RK4",
-        (False, True, False): "RK4 alone: it has the highest order",
-    }[tuple(bool(gap.max() < 0.01) for gap in gaps)]
-    dla, rk4, zigzag = gaps
+    runs = [integrate(systems.car_with_trailer(), m, *start, h=0.1, steps=250) for m in methods]
+    dla, rk4, zigzag = (np.abs(sol.q[:, 4] - runs[0].q[:, 4]) for sol in runs[1:])
+    straight = tuple(bool(gap.max() < 0.01) for gap in (dla, rk4, zigzag))
+    truth = {(True, True, True): "All three", (True, False, True): "DLA and the projector"}
+    truth |= {(True, True, False): "DLA and RK4", (False, True, False): "RK4 alone"}
     numbers = {"dla": dla.max(), "rk4": rk4.max(), "early": zigzag[100], "late": zigzag[150]}
     numbers |= {"rate": np.log(zigzag[150] / zigzag[100]) / 5, "decay": 1 / 1.5}
     last = runs[-1]
-    return truth, {**numbers, "speed": last.v[-1, 0], "spread": np.ptp(last.energy())}
+    return truth[straight], {**numbers, "speed": last.v[-1, 0], "spread": np.ptp(last.energy())}
 
 
 def turning_length(phi0):
     """The length d2 of the handlebar at which the racer, let go at phi0, goes nowhere in 10 s."""
 
     def reached(d2):
-        sol = integrate(racer(d2), DLA(), [0, 0, 0, phi0], [0, 0, 0, 0], h=0.04, steps=250)
-        return sol.q[-1, 0]
+        racer, start = systems.roller_racer(d2=d2), ([0, 0, 0, phi0], [0, 0, 0, 0])
+        return integrate(racer, DLA(), *start, h=0.04, steps=250).q[-1, 0]
 
     return brentq(reached, 0.2, 0.4, xtol=1e-3)
 
 
-@asks(
-    "From which d2 on does the racer go backwards? (The others are d1 = 1, I1 = 0.3, I2 = 0.1.)",
-    number="m",
-)
 def prediction_7():
-    r"""For small swings the formula changes its sign at $d_2=I_2d_1/I_1=$ <small:.2f> m. The
-    measured length depends on the amplitude, since $\cos\phi<1$: it is <narrow:.2f> m for
-    $\phi_0=0.3$ and <wide:.2f> m for $\phi_0=1$, where the panel begins. Long handlebars drive
-    backwards.
-    """
     narrow, wide = turning_length(0.3), turning_length(1.0)
     return wide, {"small": 0.1 / 0.3, "narrow": narrow, "wide": wide}
 
@@ -525,8 +404,6 @@ def prediction_7():
 
 
 def exercise_1(answer):
-    """The wheel's centre has the velocity of (x, y) and b theta' across the frame; of both only the
-    part across the wheel counts, and that is where cos(delta) comes from."""
     delta, b = symbols("delta b")
     right = -vx * sin(theta + delta) + vy * cos(theta + delta) + b * vtheta * cos(delta)
     mine, theirs = _rows(right, answer, (vx, vy, vtheta), (theta, delta, b))
@@ -567,8 +444,6 @@ def _row(e, v, places):
 
 
 def exercise_2(answer):
-    """The forward momentum can only grow, the turning dies out, and what is left of the energy
-    k psi0^2 / 2 of the spring is m u^2 / 2: a spring gun whose barrel is a constraint."""
     k, m, psi0 = 4.0, 2.0, 1.5
     if near(abs(float(answer)), np.sqrt(k / m) * psi0, 5e-3):
         return None if answer > 0 else "The size is right. Which way does m u' = m a w^2 push?"
@@ -576,12 +451,10 @@ def exercise_2(answer):
 
 
 def exercise_3(answer):
-    """One line for each: kinetic energy, spring, wheel. Now run it from anywhere in D."""
     if not isinstance(answer, System) or len(answer.q) != 3 or len(answer.constraints) != 1:
         return "Give a System with the coordinates (x, y, theta) and one constraint."
-    x, y, theta, vx, vy, vtheta = symbols("x y theta vx vy vtheta")
     L = vx**2 + vy**2 + 0.25 * vtheta**2 - 1.5 * (x**2 + y**2)
-    true = System((x, y, theta), (vx, vy, vtheta), L, [-vx * sin(theta) + vy * cos(theta)])
+    true = System((x, y, theta), (vx, vy, vtheta), L, [ACROSS])
     q = np.random.default_rng(4).uniform(-1, 1, (6, 3))
     v = true.project(q, np.ones((6, 3)))
     if np.abs(np.einsum("kai,ki->ka", answer.A(q), v)).max() > 1e-9:
@@ -593,7 +466,6 @@ def exercise_3(answer):
 
 
 def exercise_4(answer):
-    """Forward speed u gives everything: theta' = u tan(phi)/l and psi' = u sin(theta - psi)/d."""
     u, theta, phi, psi, l, d = 2.0, 0.0, 0.3, 0.5, 1.0, 1.5
     answer = np.asarray(answer, float)
     if answer.shape != (5,):
@@ -607,8 +479,6 @@ def exercise_4(answer):
 
 
 def exercise_5(answer):
-    """The wrong L is a good Lagrangian of another machine: its energy is constant, its units are
-    right, it is invariant, its runs converge. Only a second derivation knows which you meant."""
     known = {
         "energy": "Any autonomous L keeps its own energy.",
         "constraint": "The constraint was not changed.",
@@ -622,8 +492,6 @@ def exercise_5(answer):
 
 
 def exercise_6(answer):
-    """The centre of the wheel moves ahead with u - b theta', and its lowest point is carried back
-    by R psi'. The sum is the velocity of the point that touches the ground: zero."""
     b, R = symbols("b R")
     speed = vx * cos(theta) + vy * sin(theta)
     v, places = (vx, vy, vtheta, vpsi), (theta, b, R)
@@ -633,10 +501,7 @@ def exercise_6(answer):
     for wrong, said in (
         (speed - R * vpsi, "The wheel is b to the left: it goes slower when the body turns left."),
         (speed + b * vtheta - R * vpsi, "That is the wheel on the right-hand side."),
-        (
-            speed - b * vtheta + R * vpsi,
-            "With this sign the wheel spins backwards.",
-        ),
+        (speed - b * vtheta + R * vpsi, "With this sign the wheel spins backwards."),
         (ACROSS, "That the wheel does not slip sideways is another statement."),
     ):
         if _parallel(_row(wrong, v, places), theirs):

@@ -13,9 +13,9 @@ from ...methods import DLA, RK4, Projector, Reference, Variational
 from ...run.loop import integrate
 from ...view import plot
 from ..colours import DARK, ORANGE
-from ..exercises import near
-from ..kit import frame, new_board, slope
-from ..predict import asks
+from ..exercises import near, told
+from ..kit import drawn, frame, new_board, slope
+from ..predict import either
 
 MOTORS = ("tleft", "tright")  # the torques of the Segway
 SWING = 13.04  # the time of two swings of the robot, over which energies are averaged
@@ -26,23 +26,16 @@ def value(system, name):
     return next(x for s, x in system.parameters.items() if s.name == name)
 
 
-def with_drag(plain, drag, **forces):
-    """A system with forces per unit of a new parameter c, the drag."""
+def with_drag(plain, drag, *names):
+    """A system with a drag -c v along some of its coordinates."""
     c = symbols("c")
-    forces = {name: c * e for name, e in forces.items()}
+    forces = {q: -c * v for q, v in zip(plain.q, plain.v, strict=True) if q.name in names}
     return plain.remade(forces=forces, parameters={**plain.parameters, c: drag})
-
-
-def braked(c=0.1):
-    """The sleigh with a drag -c v at its runner."""
-    vx, vy, _ = systems.sleigh().v
-    return with_drag(systems.sleigh(), c, x=-vx, y=-vy)
 
 
 def resisted(c=1e-4):
     """The robot with a resistance -c psi' in its wheels."""
-    robot = systems.robot()
-    return with_drag(robot, c, psi=-robot.v[3])
+    return with_drag(systems.robot(), c, "psi")
 
 
 # ---------------------------------------------------------------------------- a step of one's own
@@ -65,10 +58,10 @@ def own_run(step, sol, c):
     return np.array(places)
 
 
-def own_steps(step, c=0.3):
+@drawn(7.6, 3.2)
+def own_steps(ax, step, c=0.3):
     """A picture: the oscillator by the library, and by a reader's ``step``."""
     sol = integrate(oscillator(c), Variational(), h=0.3, steps=60)
-    fig, ax = plot.new(size=(7.6, 3.2))
     ax.plot(sol.t, sol.q[:, 0], **plot.look(Variational()), label="the library")
     said = "A mass on a spring with friction: its swings die out."
     try:
@@ -79,7 +72,7 @@ def own_steps(step, c=0.3):
         pass
     ax.set(xlabel="time $t$", ylabel="$x$", ylim=(-1.3, 1.3))
     ax.legend(loc="upper right", frameon=False)
-    return plot.show(fig, said)
+    return said
 
 
 # ---------------------------------------------------------------------------- a little friction
@@ -165,14 +158,13 @@ def modes():
     return speeds, np.array([linearise(bicycle, np.zeros(8), v).eigenvalues for v in starts])
 
 
-def bicycle_modes():
-    """A picture: the real parts of the modes over the speed."""
+@drawn(7.6, 3.6)
+def bicycle_modes(ax):
+    """Real parts of the modes of a bicycle, from 1 to 9 metres a second."""
     speeds, values = modes()
-    fig, ax = plot.new(size=(7.6, 3.6))
     ax.plot(np.repeat(speeds, values.shape[1]), values.real.ravel(), "o", markersize=4)
     ax.axhline(0, color=DARK, linewidth=1)
     ax.set(xlabel="speed (m/s)", ylabel="real part of the modes (1/s)", ylim=(-10, 6))
-    return plot.show(fig, "Real parts of the modes of a bicycle, from 1 to 9 metres a second.")
 
 
 def steady_from_to():
@@ -221,115 +213,42 @@ def on_table(table, method, h=0.1, steps=200):
 # ---------------------------------------------------------------------------- predictions
 
 
-@asks(
-    "Without drag the sleigh ends up running straight. And with it?",
-    "It runs straight, ever more slowly, and comes to rest",
-    "It comes to rest soon, somewhere in its turn",
-    "It goes on turning, ever more slowly, and turns round without end",
-    "It turns back and slides the way it came",
-)
 def prediction_1():
-    r"""The drag takes the forward speed away, which had straightened the sleigh. What is left is
-    its turning, and that dies out very slowly: between $t=400$ and $t=4000$ the turn rate falls
-    like $t^{<power:.2f>}$, so the angle grows nearly like $\sqrt t$ and has no limit. By $t=4000$
-    the sleigh has turned round <turns:.0f> times, with its speed down to <speed:.4f>.
-
-    (Late in the motion the drag balances the push of the turning, $cu=ma\,\omega^2$ for the
-    forward speed $u$; then $\dot\omega\propto-\omega^3$, which gives $\omega\propto
-    t^{-1/2}$.)
-    """
-    sol = integrate(braked(), DLA(), h=0.2, steps=20000, progress=False)
+    braked = with_drag(systems.sleigh(), 0.1, "x", "y")
+    sol = integrate(braked, DLA(), h=0.2, steps=20000, progress=False)
     late, rate = sol.t > 400, np.abs(sol.v_projected[:, 2])
     power = slope(sol.t[late], rate[late])
     u = np.hypot(*sol.v_projected[-1, :2])
     numbers = {"power": power, "turns": abs(sol.q[-1, 2]) / (2 * np.pi), "speed": u}
-    if np.ptp(sol.q[late, 2]) < 0.1:
-        return "It runs straight, ever more slowly, and comes to rest", numbers
-    return "It goes on turning, ever more slowly, and turns round without end", numbers
+    return "It runs" if np.ptp(sol.q[late, 2]) < 0.1 else "It goes on", numbers
 
 
-@asks(
-    "The true robot loses a little energy in these 400 seconds. RK4, with steps of 0.2:",
-    "It loses about as much, to within a tenth",
-    "It loses less than half of that",
-    "It loses about twice as much or more",
-)
 def prediction_2():
-    r"""The true robot loses <true:.3f> J, DLA <dla:.3f> and RK4 <rk4:.3f>. RK4 has a friction of
-    its own. It does not know $c$: put c to 0, and it still loses <own:.3f> J, of an energy that
-    should be kept. With half the step that is <less:.4f> J, for it falls like $h^5$. With steps of
-    0.05 RK4 misses the true loss by <rk4_fine:.0e> J and DLA by <dla_fine:.0e>, with steps of 0.02
-    by <rk4_finer:.0e> and <dla_finer:.0e>: RK4 wins where its own friction is small beside the true
-    one.
-    """
     (true, dla, rk4), fine, finer = (losses(1e-4, h) for h in (0.2, 0.05, 0.02))
     own, less = (lost(RK4(), 0.0, h) for h in (0.2, 0.1))
     numbers = {"true": true, "dla": dla, "rk4": rk4, "own": own, "less": less}
     numbers |= {"rk4_fine": abs(fine[2] - true), "dla_fine": abs(fine[1] - true)}
     numbers |= {"rk4_finer": abs(finer[2] - true), "dla_finer": abs(finer[1] - true)}
-    if rk4 > 1.8 * true:
-        return "It loses about twice as much or more", numbers
-    close = "It loses about as much, to within a tenth"
-    half = "It loses less than half of that"
-    return close if abs(rk4 - true) <= 0.1 * true else half, numbers
+    truth = "It loses about as" if abs(rk4 - true) <= 0.1 * true else "It loses less"
+    return "It loses about twice" if rk4 > 1.8 * true else truth, numbers
 
 
-@asks(
-    "It is to go forwards. What do the wheels do first?",
-    "They roll forwards at once",
-    "They wait until the body leans forwards, then roll forwards",
-    "They roll backwards first",
-)
 def prediction_3():
-    r"""They roll back, by <back:.1f> cm, before they go forwards. To speed up, the body must lean
-    forwards, and the only way to tip it is to pull the wheels from under it. The lean reaches
-    <lean:.2f> rad. No feedback can avoid this: it belongs to the machine.
-    """
     run = balanced(gains(), speed=1.0)
     x, phi = run.q[:, 0], run.q[:, 3]
     numbers = {"back": -100 * x.min(), "lean": phi.max()}
-    if x.min() < -1e-3:
-        return "They roll backwards first", numbers
     ahead = x[np.argmax(phi > 0.5 * phi.max())] > 1e-3
-    at_once = "They roll forwards at once"
-    wait = "They wait until the body leans forwards, then roll forwards"
-    return at_once if ahead else wait, numbers
+    truth = "They roll forwards" if ahead else "They wait"
+    return "They roll backwards" if x.min() < -1e-3 else truth, numbers
 
 
-@asks(
-    "At which speeds does a push die out by itself?",
-    "At none: without a rider a bicycle falls",
-    "Above a certain speed: the faster, the steadier",
-    "Only between two speeds",
-)
 def prediction_4():
-    r"""Only between about <low:.1f> and <high:.1f> m/s. Below, a *weave*: it swings from side to
-    side, more each time. Above, one mode grows slowly, without swinging: it leans ever more and
-    turns in. (A mode with real part 0 is there at each speed: a change of the speed itself, which
-    stays.)
-    """
     low, high = steady_from_to()
-    numbers = {"low": low, "high": high}
-    if low == np.inf:
-        return "At none: without a rider a bicycle falls", numbers
-    if high == np.inf:
-        return "Above a certain speed: the faster, the steadier", numbers
-    return "Only between two speeds", numbers
+    truth = "At none" if low == np.inf else "Above" if high == np.inf else "Only between"
+    return truth, {"low": low, "high": high}
 
 
-@asks(
-    "Seen from the room, the ball",
-    "is carried round with the table",
-    "is thrown off, in a widening spiral",
-    "goes round in a circle of its own, more slowly than the table",
-    "goes straight on: the table slides away under it by rolling",
-)
 def prediction_5():
-    r"""It goes round in a circle, of radius <radius:.2f> m about a point that is not the middle of
-    the table, once in <period:.1f> s; the table needs <table:.1f> s. The ratio is $\tfrac27$ for
-    each homogeneous ball, wherever it starts and however it is pushed. Nothing is thrown off: seen
-    from the room there is no centrifugal force, only a floor that drags.
-    """
     table = turntable()
     sol = integrate(table, Reference(), h=0.1, steps=200, progress=False)
     angle = np.unwrap(np.arctan2(*sol.v[:, 1::-1].T))
@@ -337,96 +256,61 @@ def prediction_5():
     Omega, distance = value(table, "Om"), np.hypot(*sol.q[:, :2].T)
     numbers = {"radius": speed.mean() / abs(rate), "period": 2 * np.pi / abs(rate)}
     numbers["table"] = 2 * np.pi / Omega
-    if abs(rate) < 0.02:
-        return "goes straight on: the table slides away under it by rolling", numbers
-    if distance.max() > 5 * distance[0]:
-        return "is thrown off, in a widening spiral", numbers
-    if abs(rate - Omega) < 0.1 * Omega:
-        return "is carried round with the table", numbers
-    return "goes round in a circle of its own, more slowly than the table", numbers
+    truth = "is carried" if abs(rate - Omega) < 0.1 * Omega else "goes round"
+    truth = "is thrown" if distance.max() > 5 * distance[0] else truth
+    return "goes straight" if abs(rate) < 0.02 else truth, numbers
 
 
-@asks(
-    "Which run ends with the stone spinning the other way, as it should?",
-    "Both",
-    "Only that of DLA",
-    "Only that of the projector method",
-    "Neither",
-)
 def prediction_6():
-    r"""The true spin goes from -5 to <true:.2f> rad/s in these five seconds. DLA ends at <dla:.2f>,
-    the projector method at <projector:.2f>: it follows the turning back, and then loses the motion.
-    Its momentum across the constraint zigzags from step to step, as in lesson 3, and the zigzag
-    grows. The energy does not show it: it is off by <dla_energy:.1%> of its first value for DLA and
-    by <projector_energy:.1%> for the projector method.
-    """
     stone = systems.rattleback()
     methods = {"true": Reference(), "dla": DLA(), "projector": Projector()}
-    runs = {
-        name: integrate(stone, m, h=0.0025, steps=2000, progress=False)
-        for name, m in methods.items()
-    }
-    spin = {name: run.v_projected[-1, 2] for name, run in runs.items()}
-    energies = {f"{name}_energy": _off(runs[name].energy()) for name in ("dla", "projector")}
-    right = {name: abs(spin[name] - spin["true"]) < 1 for name in spin}
-    answers = {
-        (True, True): "Both",
-        (True, False): "Only that of DLA",
-        (False, True): "Only that of the projector method",
-        (False, False): "Neither",
-    }
-    return answers[right["dla"], right["projector"]], spin | energies
-
-
-def _off(E):
-    """The largest change, relative to the first value."""
-    return np.abs(E - E[0]).max() / abs(E[0])
+    run = {"h": 0.0025, "steps": 2000, "progress": False}
+    runs = {name: integrate(stone, m, **run) for name, m in methods.items()}
+    spin = {name: sol.v_projected[-1, 2] for name, sol in runs.items()}
+    E = {f"{name}_energy": sol.energy() for name, sol in runs.items()}
+    off = {name: np.abs(e - e[0]).max() / abs(e[0]) for name, e in E.items()}
+    right = (abs(spin[name] - spin["true"]) < 1 for name in ("dla", "projector"))
+    words = "Both", "Only that of DLA", "Only that of the projector", "Neither"
+    return either(*right, *words), spin | off
 
 
 # ---------------------------------------------------------------------------- exercises
 
 
 def exercise_1(step):
-    """The library makes the same steps. Half of the impulse at each end gives order 2."""
     c, h, x, p = 0.3, 0.3, 0.7, 0.4
     v = (p - h / 2 * x) / (1 + h * h / 4 + h * c / 2)
     middle = x + h * v / 2
     arrives = v - h / 2 * (middle + c * v)
     found = np.asarray(step(x, p, h, c), float)
-    if near(found, (x + h * v, arrives), rtol=1e-9):
-        return None
+    place, momentum = found[0], found[1]
     gained = (p - h / 2 * x) / (1 + h * h / 4 - h * c / 2)
     bare = (p - h / 2 * x) / (1 + h * h / 4)
-    if near(found[0], x + h * gained, rtol=1e-9):
-        return "Your friction pushes: it is -c v, so p_minus = v + (h/2)(m + c v) grows with c."
-    if near(found[0], x + h * bare, rtol=1e-9):
-        return "The first place is that of a step without friction: c v belongs into p_minus, too."
-    if near(found[0], x + h * p, rtol=1e-9):
-        return "You took v = p. The momentum that leaves is v + (h/2)(m + c v), and m contains v."
-    if near(found[0], x + h * v, rtol=1e-9):
-        if near(found[1], v, rtol=1e-9):
-            return "The place is right. The other half of the impulse acts at the end: p_plus."
-        if near(found[1], p - h / 2 * (middle + c * v), rtol=1e-9):
-            return "The place is right. p_plus begins with v, not with p."
-        return "The place is right, but not p_plus = v - (h/2)(m + c v)."
-    return "Solve v + (h/2)(x + (h/2) v + c v) = p for v first; it is linear in v."
+    pushes = "Your friction pushes: it is -c v, so p_minus = v + (h/2)(m + c v) grows with c."
+    free = "The first place is that of a step without friction: c v belongs into p_minus, too."
+    whole = "You took v = p. The momentum that leaves is v + (h/2)(m + c v), and m contains v."
+    places = [(x + h * gained, pushes), (x + h * bare, free), (x + h * p, whole)]
+    half = "The place is right. The other half of the impulse acts at the end: p_plus."
+    begins = "The place is right. p_plus begins with v, not with p."
+    momenta = [(v, half), (p - h / 2 * (middle + c * v), begins)]
+    solve = "Solve v + (h/2)(x + (h/2) v + c v) = p for v first; it is linear in v."
+    wrong = "The place is right, but not p_plus = v - (h/2)(m + c v)."
+    return told(place, x + h * v, places, solve, 1e-9) or told(
+        momentum, arrives, momenta, wrong, 1e-9
+    )
 
 
 def exercise_2(f):
-    """A ball of any size and mass: only k counts. A hollow one circles at 2/5 of the table."""
     k = np.array([0.1, 0.4, 2 / 3, 1.0])
     answer = np.array([float(f(x)) for x in k])
-    if near(answer, k / (1 + k), rtol=1e-6):
-        return None
-    if near(answer, 1 / (1 + k), rtol=1e-6):
-        return "That is what is missing to 1. With k = 0 nothing turns the path: it is straight."
-    if near(answer[1], 2 / 7):
-        return "Right for the homogeneous ball, k = 2/5, but not for the others."
-    return "Use m x'' = f and I w' = torque of f at the contact, with x'' from the constraint."
+    rest = "That is what is missing to 1. With k = 0 nothing turns the path: it is straight."
+    use = "Use m x'' = f and I w' = torque of f at the contact, with x'' from the constraint."
+    one = "Right for the homogeneous ball, k = 2/5, but not for the others."
+    otherwise = one if near(answer[1], 2 / 7) else use
+    return told(answer, k / (1 + k), [(1 / (1 + k), rest)], otherwise, 1e-6)
 
 
 def exercise_3(forces):
-    """The power is -c |v|^3: the faster, the sooner it stops."""
     if not isinstance(forces, dict):
         return 'The answer is a dict: {"x": ..., "y": ...}.'
     named = {getattr(key, "name", key): e for key, e in forces.items()}
@@ -455,7 +339,6 @@ def _icy(mu=0.1):
 
 
 def exercise_4(lean):
-    """On ice a Segway must be set up almost upright."""
     truth = _icy()
     if near(lean, truth, rtol=0.03):
         return None

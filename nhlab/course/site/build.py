@@ -6,6 +6,7 @@ stored, equations are set by the MathJax, and live figures moved by the Bokeh, t
 
 import argparse
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -22,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).resolve().parent
 NOTEBOOKS, OUT = ROOT / "notebooks", ROOT / "build/site"
 MATHJAX = "sphinx-mathjax-offline"  # the package that has it; a tenth of it is enough
+ICONS = r'<script [^>]*src="[^"]*/fontawesome\.js[^"]*"></script>'
 EXTENSIONS = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
 
 
@@ -72,13 +74,25 @@ def prune(out):
         path.unlink()
 
 
-def address():
-    """Where the project is published, or "" while pyproject.toml does not say whose it is."""
-    if "GITHUB_REPOSITORY" in os.environ:  # where GitHub builds the site
-        return f"https://github.com/{os.environ['GITHUB_REPOSITORY']}"
+def lighten(out):
+    """Remove the theme's largest script: it draws anew the icons that its font has drawn."""
+    for path in out.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(re.sub(ICONS, "", text), encoding="utf-8")
+    for path in (out / "_static/scripts").glob("fontawesome*"):
+        path.unlink()
+
+
+def stated():
+    """Where pyproject.toml says that the project is published, or "" while it does not."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    url = project["urls"]["Repository"]
-    return "" if "OWNER" in url else url
+    return project.get("urls", {}).get("Repository", "")
+
+
+def address():
+    """Where the project is published; where GitHub builds the site, it says so itself."""
+    name = os.environ.get("GITHUB_REPOSITORY")
+    return f"https://github.com/{name}" if name else stated()
 
 
 def settings(static):
@@ -89,6 +103,7 @@ def settings(static):
         "navbar_persistent": [],  # search is in the side bar
         "use_download_button": False,
         "use_source_button": False,
+        "footer_content_items": ["copyright.html"],
     }
     if url := address():
         options |= {"repository_url": url, "use_repository_button": True}
@@ -105,6 +120,7 @@ def settings(static):
         "mathjax_path": "mathjax/tex-chtml.js",
         "mathjax3_config": {"options": {"enableMenu": False}},  # parts of it are not copied
         "autodoc_member_order": "bysource",
+        "autodoc_inherit_docstrings": False,  # those of other libraries are not ours to print
         "html_theme": "sphinx_book_theme",
         "html_theme_options": options,
         "html_title": "nhlab",
@@ -146,6 +162,7 @@ def build(out=OUT, live=None, lite=False):
         app.connect("autodoc-process-docstring", write_docstring)
         app.build()
     prune(out)
+    lighten(out)
     return app.statuscode
 
 

@@ -13,15 +13,14 @@ import struct
 import nbformat
 
 from ...view.panel import RUN
-from ..exercises import exercise, written
+from ..exercises import why, written
 
-READ = """:::{{note}}
-This page is for reading: its pictures are those of the last run{live}. Sliders, play buttons and
-the check of your answers work when [the lesson runs]({run}), on your computer or in the cloud;
-where the text says *run*, *drag* or *press*, it speaks of that. What was measured after each
-prediction, hints and solutions are folded: decide first.
-:::"""
-MOVING = "; figures that have sliders here can be moved here, too"
+MOVING = "Figures with sliders move on this page: your browser computes their runs anew."
+STILL = "The {}pictures are those of the last run."
+RUNS = """Where the text says *run*, *drag*, *press* or *Copy as code* and there is nothing of the
+kind here, it speaks of [the lesson that runs]({}), on your computer or in the cloud: there all
+sliders and play buttons work, and your answers are checked."""
+FOLDED = "What was measured after each prediction, hints and solutions are folded: decide first."
 DATA = r"data:image/png;base64,([\w+/=]+)"
 EXERCISE = re.compile(r'nh\.check\("(\d\d\.\d+)"')
 # Sphinx puts displays with line breaks into an environment without tags, unless they have one.
@@ -58,9 +57,19 @@ def page(notebook, pictures, run, live=None):
         raise ValueError(f"no cell has the code {left[0]!r} of a live figure")
     first = found[0]
     head, _, rest = first.source.partition("\n\n")
-    note = READ.format(run=run, live=MOVING if live else "")
-    first.source = f"{head}\n\n{note}\n\n{rest}"
+    first.source = f"{head}\n\n{note(found, run, live)}\n\n{rest}"
     return nbformat.v4.new_notebook(cells=found, metadata=notebook.metadata)
+
+
+def note(cells, run, live):
+    """What can be done on this page, and where the rest; nothing where there is nothing to do."""
+    text = "\n".join(c.source + str(c.get("outputs", "")) for c in cells)
+    asks, still = "<details>" in text, f">{RUN}</a>" in text
+    if not (live or asks or still):
+        return ""
+    said = [MOVING if live else "", STILL.format("other " if live else "") if still else ""]
+    said += [RUNS.format(run), FOLDED if asks else ""]
+    return ":::{note}\n" + "\n".join(filter(None, said)) + "\n:::"
 
 
 def read(cell, pictures, run, live):
@@ -117,7 +126,6 @@ def prediction(text, pictures, run, moving):
 def solution(name):
     """The hints and the solution of an exercise, one after the other, each folded."""
     hints, code = written(name)
-    why = " ".join((exercise(name).__doc__ or "").split())
     parts = [(f"Hint {k}", x) for k, x in enumerate(hints, 1)]
-    parts.append(("Solution", f"```python\n{code}\n```\n\n{why}"))
+    parts.append(("Solution", f"```python\n{code}\n```\n\n{why(name)}"))
     return "\n\n".join(FOLD.format(f"{head} for exercise {name}", x) for head, x in parts)

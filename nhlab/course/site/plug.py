@@ -2,11 +2,11 @@
 
 import re
 import shutil
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
-PAGES, MAKER = "nhlab.course.pages", "nhlab.view.page"
+from ...view.page import components
+from ..pages import PAGES
+
 SCRIPTS = ["bokeh.min.js", "bokeh-widgets.min.js"]
 FIRST = "02.2"  # the one on the first page
 
@@ -24,14 +24,14 @@ def places(name, notebooks):
     return [*found, ("index", "")] if name == FIRST else found
 
 
-def course(notebooks):
+def course(notebooks, panels=None):
     """The course's live figures: page -> {piece of the code of their cell: (script, div)}."""
     live = {}
-    if find_spec(PAGES):
-        components = import_module(MAKER).components
-        for name, make in import_module(PAGES).PAGES.items():
-            for page, code in places(name, notebooks):
-                live.setdefault(page, {})[code] = components(make())
+    if panels is None:
+        panels = {name: make() for name, make in PAGES.items()}
+    for name, panel in panels.items():
+        for page, code in places(name, notebooks):
+            live.setdefault(page, {})[code] = components(panel)
     return live
 
 

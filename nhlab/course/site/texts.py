@@ -7,20 +7,30 @@ import yaml
 from . import plug
 
 BINDER = "https://mybinder.org/v2/gh/{}/HEAD?urlpath=lab/tree/notebooks/00_start_here.ipynb"
-NOWHERE = (
-    "This copy of the project does not say where it is published: there is no link to it here."
-)
+LAUNCH = "https://mybinder.org"
+NOWHERE = f"""Give the address of the repository to [Binder]({LAUNCH}), and open there
+`notebooks/00_start_here.ipynb`. (This copy of the project does not say where it is published.)"""
+DOORS = """- **Read it:** [the site](https://{}.github.io/{}/), whose figures move.
+- **Run it in the cloud:** [lesson 00 on Binder]({}).
+"""
+DOORS_HERE = f"""- **Read it:** [lesson 00](notebooks/00_start_here.ipynb) and what follows;
+  `python3 -m nhlab site` builds the site, whose figures move.
+- **Run it in the cloud:** give the address of this repository to [Binder]({LAUNCH}).
+"""
 LITE = """## In the browser, an experiment
 
 <a href="lite/lab/index.html?path=00_start_here.ipynb">Python in the browser, by JupyterLite</a>:
 nothing is installed on your computer and no server runs it. It fetches some 50 MB, is slow, has not
 been tried with every browser, and may fail; then take one of the other ways.
 """
+MOVE = "Move a slider: your browser computes the motion anew, by both methods."
 CHOICE = "- **You want to play:** [choose a system](own.md), methods and what to look at."
 ALT = (
     "The energy of a particle whose constraint ties its height to its path, computed with step 0.2 "
     "up to time 250. DLA stays in a band, the classical Runge-Kutta method falls."
 )
+MARK = r"<!-- (\w+)((?: \w+)*) -->"
+NEEDS = re.compile(r"(?:Before|You need)(?:(?!\. |\.\n| · |;|After).)*", re.DOTALL)
 PLATE = f"```{{image}} figures/cm01_fig1.png\n:alt: {ALT}\n:class: plate\n```"
 MOVED = {  # links between files of the project, and the pages that take their place
     "../README.md#citing": "cite.md",
@@ -52,9 +62,11 @@ def filled(path, root, notebooks, address, live, lite=False):
         "lite": lambda: LITE if lite else "",
         "own": lambda: "own" if "own" in live else "",
         "choice": lambda: CHOICE if "own" in live else "",
+        "move": lambda: MOVE if path.stem in live else "",
+        "hours": lambda *numbers: hours(notebooks, numbers),
     }
     text = path.read_text(encoding="utf-8")
-    return re.sub(r"<!-- (\w+) -->", lambda mark: made[mark[1]](), text)
+    return re.sub(MARK, lambda mark: made[mark[1]](*mark[2].split()), text)
 
 
 def opening(figures):
@@ -74,8 +86,8 @@ def contributing(root):
 
 
 def lessons(notebooks):
-    """The lessons as a table: how long they take, and what there is to do in them."""
-    rows = ["| lesson | minutes | predictions | exercises |", "|---|---|---|---|"]
+    """The lessons as a table: what they build on, how long they take, what there is to do."""
+    rows = ["| lesson | needs | minutes | predictions | exercises |", "|---|---|---|---|---|"]
     for name, notebook in notebooks.items():
         if re.match(r"\d\d_", name):
             rows.append("| " + " | ".join(str(x) for x in row(name, notebook)) + " |")
@@ -83,18 +95,28 @@ def lessons(notebooks):
 
 
 def row(name, notebook):
-    """A lesson's title, minutes, predictions and exercises.
-
-    Where a lesson does not say how long it takes: a minute for 60 words, four for each thing to do.
-    """
-    text = "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
+    """A lesson's title, the lessons it needs, its minutes, predictions and exercises."""
+    said = notebook.cells[0].source
     code = "\n".join(c.source for c in notebook.cells if c.cell_type == "code")
-    title = re.search(r"# (.*)", text)[1]
-    words = len(re.findall(r"[^\W\d_]{2,}", re.sub(r"\$\$.*?\$\$|\$.*?\$|<[^>]*>", "", text)))
+    title = re.search(r"# (.*)", said)[1]
+    needs = ", ".join(re.findall(r"\((\d\d)_", NEEDS.search(said)[0]))
     todo = [len(set(re.findall(rf'nh\.{f}\("([\d.]+)"', code))) for f in ("predict", "check")]
-    said = re.search(r"(\d+) minutes", notebook.cells[0].source)
-    minutes = int(said[1]) if said else 15 * round((words / 60 + 4 * sum(todo)) / 15)
-    return f"[{title}](notebooks/{name}.ipynb)", minutes, *todo
+    return f"[{title}](notebooks/{name}.ipynb)", needs, " + ".join(map(str, minutes(said))), *todo
+
+
+def minutes(said):
+    """[the minutes a lesson says it takes, and those it counts apart]"""
+    more = re.findall(r"take another (hour|\d+)", said)
+    return [
+        int(re.search(r"(\d+) minutes", said)[1]),
+        *(60 if x == "hour" else int(x) for x in more),
+    ]
+
+
+def hours(notebooks, numbers):
+    """How long some lessons take together, to half an hour."""
+    chosen = (x for name, x in notebooks.items() if name[:2] in numbers)
+    return f"{round(sum(sum(minutes(x.cells[0].source)) for x in chosen) / 30) / 2:g}"
 
 
 def bibtex(cff, address):
@@ -110,6 +132,14 @@ def bibtex(cff, address):
         fields["url"] = address
     lines = "".join(f"  {key} = {{{value}}},\n" for key, value in fields.items())
     return f"```bibtex\n@software{{nhlab,\n{lines}}}\n```"
+
+
+def doors(address):
+    """The first links of the README: to the site and to Binder, or what there is without them."""
+    if not address:
+        return DOORS_HERE
+    name = address.removeprefix("https://github.com/")
+    return DOORS.format(*name.split("/"), BINDER.format(name))
 
 
 def binder(address):

@@ -1,0 +1,97 @@
+"""What forces and constraints do along a computed motion: their work, and the reactions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..methods import DLA, DiscreteGradient
+
+
+class Reaction(NamedTuple):
+    """Times, the forces of the constraints at them, and the multipliers of these forces."""
+
+    t: np.ndarray
+    force: np.ndarray
+    multiplier: np.ndarray
+
+
+def work(sol):
+    """The work of the forces, and of constraints that move, since the start, shape (N+1,).
+
+    Summed as the method does, h F.v of each step with F where its rule takes it; for
+    DiscreteGradient, and with every > 1, by the midpoint rule along the chords between the
+    stored nodes.  For other methods that carry v, as RK4 and Reference, by Simpson's rule on
+    cubics through the nodes, of order 4 (on a group 2).  Constraints that move, A v + b = 0, do
+    the work lam.b with the impulse lam of a step, or else the integral of -lambda.b.  Where L
+    does not contain t, ``energy() - work()`` is what the true motion keeps.
+    """
+    if sol.inputs and sol.every != 1:
+        raise ValueError("the work of inputs needs every step; integrate with every=1")
+    s, t, q, h = sol.driven(), sol.t[:-1], sol.q[:-1], np.diff(sol.t)
+    u = s.velocity_between(q, sol.q[1:], h)
+    if sol.method.discrete and sol.every == 1:
+        steps = sol.on_step("work")
+    elif sol.method.discrete or isinstance(sol.method, DiscreteGradient):
+        steps = DLA().on_step(s, "work", t, q, u, h)
+    else:
+        steps = _integral(sol, s.power)
+    steps = steps + _moving_work(sol, s) if s.is_affine else steps
+    return np.concatenate([[0.0], np.cumsum(steps)])
+
+
+def _moving_work(sol, system):
+    """The work of constraints that move in each step."""
+    if sol.method.discrete and sol.every == 1:
+        t, q = sol.starts
+        return np.einsum("ka,ka->k", sol.rows.lam[1:], system.b(q, t))
+
+    def power(q, v, t):
+        return -np.einsum("ka,ka->k", system.multipliers(q, v, t), system.b(q, t))
+
+    return _integral(sol, power)
+
+
+def _integral(sol, f):
+    """Of f(q, v, t) over each stored step: Simpson's rule on cubics through the nodes."""
+    s, t, q, h = sol.system, sol.t[:-1], sol.q[:-1], np.diff(sol.t)
+    u, v0, v1 = s.velocity_between(q, sol.q[1:], h), sol.v[:-1], sol.v[1:]
+    middle = s.move(q, u + (v0 - v1) / 4, h / 2), 1.5 * u - (v0 + v1) / 4, t + h / 2
+    ends = f(q, v0, t) + f(sol.q[1:], v1, t + h)
+    return h / 6 * (ends + 4 * f(*middle))
+
+
+def reaction(sol):
+    r"""The forces R = A^T lambda by which the constraints act on the system: a ``Reaction``.
+
+    .. math:: \frac{d}{dt}L_v - L_q = F + R
+
+    R belongs to the coordinates as F does, newtons for metres and newton metres for angles,
+    and has the sign of a force on the system; ``lam`` is minus an impulse.  Returns (t, force,
+    multiplier): times (N,), forces (N, n) and lambda (N, m).  A discrete method has an impulse
+    at the node where each stored step begins; over the time between the points on either side
+    at which it takes the constraint, this is a force of the method's own order.  At the start,
+    where half of that is missing, and for methods that carry v, at all N+1 nodes, the equations
+    of motion tell it.
+    """
+    if not sol.method.discrete:
+        t, q = sol.t, sol.q
+        lam = sol.driven(slice(None)).multipliers(q, sol.v, t)
+    else:
+        every = sol.every == 1
+        t, q = (sol.t[:-1], sol.q[:-1]) if every else sol.starts
+        lam = -sol.lam / _spans(sol)[:, None]
+        if every and len(lam) and not sol.q1_given:
+            at_start = sol.driven(slice(1)).multipliers(q[:1], sol.rows.v[:1], t[:1])
+            lam = np.concatenate([at_start, lam[1:]])
+    force = np.einsum("...ai,...a->...i", sol.system.A(q, t), lam)
+    return Reaction(t, force, lam)
+
+
+def _spans(sol):
+    """The time for which each impulse stands: from constraint to constraint."""
+    if not sol.method.variable_step:
+        return sol.h
+    c = 0.5 if sol.method.symmetric else sol.method.alpha
+    return (1 - c) * sol.rows.h_before[1:] + c * sol.h

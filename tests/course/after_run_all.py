@@ -1,0 +1,144 @@
+"""Run in the kernel of a lesson after its last cell: what is wrong with its panels.
+
+Later cells have changed none, their code alone gives what they show, axes stand still, labels at
+ticks stand apart, every slider does something, and at the corners of the ranges there are pictures
+and no errors.
+"""
+
+import itertools
+
+import matplotlib.pyplot as plt
+from ipywidgets.widgets import widget
+
+from nhlab.course.figures import STATEMENTS
+from nhlab.view.widgets import Panel
+
+# Where EDLA has no step (05), and with alpha = 1 in FIM08 Figure 5: these panels may say so.
+MAY_STOP = {"05_edla_energy", "03_projector_method", "paper_figures"}
+FIGURES = tuple(s.title for s in STATEMENTS.values())
+
+
+def shown(panel):
+    return panel.image.value, panel.readout.value, panel.message.value
+
+
+def sliders(panel):
+    """The ends and the middle of each."""
+    moved = {n: c for n, c in panel.controls.items() if hasattr(c, "max")}
+    return {n: (c.min, (c.min + c.max) / 2, c.max) for n, c in moved.items()}
+
+
+def overprinted(panel):
+    """Labels at ticks that run into each other."""
+    for ax in panel.picture.figure.axes:
+        for k, axis in enumerate((ax.xaxis, ax.yaxis)):
+            low, high = sorted(axis.get_view_interval())
+            labels = [t.label1 for t in axis.get_major_ticks() if low <= t.get_loc() <= high]
+            boxes = [x.get_window_extent() for x in labels if x.get_visible() and x.get_text()]
+            ends = sorted([b.x0, b.x1] if k == 0 else [b.y0, b.y1] for b in boxes)
+            for (_, end), (begin, _) in itertools.pairwise(ends):
+                if begin < end:
+                    yield f"{ax.get_xlabel()} {begin}"
+
+
+def redrawn(panel):
+    """Drawn again it is the same picture."""
+    first = shown(panel)
+    panel.picture.changed()
+    panel.draw()
+    if shown(panel) != first:
+        yield f"changed: {panel.alt}"
+
+
+def curves(artists):
+    """What is drawn by curves, in no order."""
+    lines = [a.get_data() for a in artists if hasattr(a, "get_data") and a.get_visible()]
+    return sorted(str([[*map(float, x)] for x in xy]) for xy in lines if len(xy[0]))
+
+
+def copied(panel):
+    """Its code, run on its own, makes the same panel, or draws its curves."""
+    code, space = panel._code and panel._code(panel.values), {}
+    exec(code or "panel = None", space)
+    if "panel" in space:
+        if space["panel"] is None or shown(space["panel"]) != shown(panel):
+            yield f"not what its code makes: {code}"
+        return
+    drawn = [*space["ax"].lines, *space["ax"].collections]
+    plt.close("all")
+    if not drawn or (code.count(".draw(") == 1 and curves(drawn) != curves(panel.picture.moving)):
+        yield f"not what its code draws: {code}"
+
+
+def unrounded(panel):
+    """Numbers of sliders in the code as arithmetic gives them, and not as one would write them."""
+    floats = [x for x in panel.values.values() if isinstance(x, float) and len(repr(x)) > 15]
+    return [x for x in floats if repr(x) in panel._code(panel.values)]
+
+
+def limits(panel, name=""):
+    """Of all axes, which stand still; only where the runs end, axes may end elsewhere.  Those of
+    motions follow them."""
+    axes = () if hasattr(panel, "play") else panel.picture.axes
+    ends = [() if name == "T" or "step" in ax.get_xlabel() else ax.get_xlim() for ax in axes]
+    return ends, [ax.get_ylim() for ax in axes]
+
+
+def moved(panel):
+    """Each slider alone, to its ends and its middle."""
+    start = panel.values
+    for name, ends in sliders(panel).items():
+        seen, first = [], limits(panel, name)
+        for value in ends:
+            panel.set(**{name: value})
+            seen.append(shown(panel))
+            if limits(panel, name) != first:
+                yield f"axes move with {name}: {limits(panel, name)}"
+            if unrounded(panel):
+                yield f"{name}: {unrounded(panel)} in its code"
+            yield from (f"overprinted at {name} = {value}: {x}" for x in overprinted(panel))
+        if seen[0] == seen[1] or seen[1] == seen[2]:
+            yield f"{name} does nothing"
+        panel.set(**start)
+
+
+def corners(ends):
+    """Few corners of the ranges, of which any two sliders see all four of their own.
+
+    In the first all are at their lower ends; each is at its upper end in a majority of the other
+    rows, and no two in the same (Kleitman and Spencer).
+    """
+    count = 6 if len(ends) <= 10 else 8
+    upper = itertools.combinations(range(1, count), count // 2)
+    rows = [[k in rows for k in range(count)] for rows in itertools.islice(upper, len(ends))]
+    found = [
+        tuple(e[up] for e, up in zip(ends, ups, strict=True)) for ups in zip(*rows, strict=True)
+    ]
+    return list(dict.fromkeys(found))
+
+
+def at_corners(panel, may_stop):
+    """All sliders at once."""
+    names, ends = sliders(panel), [(low, high) for low, _, high in sliders(panel).values()]
+    for point in corners(ends):
+        panel.set(**dict(zip(names, point, strict=True)))
+        said = panel.message.value
+        if "Traceback" in said or (said and not (may_stop and "stopped after" in said)):
+            yield f"said at {point}: {said}"
+        if len(panel.image.value) < 1000:
+            yield f"no picture at {point}"
+
+
+def faults(panel, stem):
+    """All that is wrong with a panel; the figures of the papers are moved on their own page."""
+    checks = [redrawn(panel), copied(panel)]
+    if stem == "paper_figures" or not panel.alt.startswith(FIGURES):
+        checks += [moved(panel), at_corners(panel, stem in MAY_STOP)]
+    return itertools.chain(*checks)
+
+
+def check(stem):
+    """The panels of a notebook."""
+    panels = [x for x in list(widget._instances.values()) if isinstance(x, Panel)]
+    found = [f"panel {k}: {x}" for k, p in enumerate(panels) for x in faults(p, stem)]
+    assert not found, "\n".join(found)
