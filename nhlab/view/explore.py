@@ -192,9 +192,11 @@ class Explorer:
         return {f"{title}: {what}": plot.NUMBERS[r.number](x, y) if len(y) else "-"}
 
     def outline(self):
-        """The same for a page without Python; what ``extra`` reads is left out there."""
+        """The same for a page without Python, which says that what ``extra`` reads is left out."""
         views = {view: self._outlined(view) for view in self.views}
-        return Outline(self.setting, self.controls, views, self.caption, size=self.size)
+        out = f" Not on this page: {', '.join(dict(self.extra))}." if self.extra else ""
+        about = {"size": self.size, "code": self._written, "warns": True}
+        return Outline(self.setting, self.controls, views, self.caption + out, **about)
 
     def _outlined(self, view):
         r, names = plot.reading(view, self.systems[0]), self.setting.methods
@@ -217,10 +219,12 @@ class Explorer:
 
     def code(self, values):
         """The calls that reproduce what is shown, and the plot."""
-        call, picked = self.setting.call(values), [*self._picked(values).values()]
+        call, picked = self.setting.call(values), self._picked(values).values()
         call = replace(call, methods={name: call.methods[name] for name in picked})
-        plotted = f'ax = nh.plot.draw([{", ".join(picked)}], "{self._view(values)}")'
-        return call.code(self.setting.own(values), plotted)
+        return self._written(call, self.setting.own(values), self._view(values))
+
+    def _written(self, call, own, view):
+        return call.code(own, f'ax = nh.plot.draw([{", ".join(call.methods)}], "{view}")')
 
 
 def until(picture, ax, x, y, end):

@@ -141,14 +141,15 @@ READINGS |= {name: _constraint(name) for name in CONSTRAINTS}
 def reading(name, system):
     """The Reading of a name: of READINGS, of one constraint as "node constraint 2", or of two
     coordinates, "x y" or "t x"."""
-    if need(name, str, "view", "name of a reading") in CONSTRAINTS:
-        return _constraint(name, moving=getattr(system, "is_affine", False))
+    need(name, str, "view", "name of a reading")
+    need(system, System, "system", "nh.System")
+    if name in CONSTRAINTS:
+        return _constraint(name, moving=system.is_affine)
     if name in READINGS:
         return READINGS[name]
     kind, _, part = name.rpartition(" ")
     if kind in CONSTRAINTS and part in map(str, range(1, len(system.constraints) + 1)):
         return _constraint(kind, int(part), system.is_affine)
-    need(system, System, "system", "nh.System")
     columns = {"t": (TIME, lambda sol: sol.t)}
     for k, s in enumerate(system.q):
         columns.setdefault(str(s), (f"${sp.latex(s)}$", lambda sol, k=k: sol.q[:, k]))

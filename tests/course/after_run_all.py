@@ -51,32 +51,32 @@ def redrawn(panel):
 
 
 def curves(artists):
-    """What is drawn by curves, in no order."""
     lines = [a.get_data() for a in artists if hasattr(a, "get_data") and a.get_visible()]
     return sorted(str([[*map(float, x)] for x in xy]) for xy in lines if len(xy[0]))
 
 
 def copied(panel):
-    """Its code, run on its own, makes the same panel, or draws its curves."""
-    code, space = panel._code and panel._code(panel.values), {}
-    exec(code or "panel = None", space)
+    """Its code, run alone, gives its curves and numbers."""
+    code, space = panel._code(panel.values), {}
+    exec(code, space)
     if "panel" in space:
-        if space["panel"] is None or shown(space["panel"]) != shown(panel):
-            yield f"not what its code makes: {code}"
-        return
-    drawn = [*space["ax"].lines, *space["ax"].collections]
-    plt.close("all")
-    if not drawn or (code.count(".draw(") == 1 and curves(drawn) != curves(panel.picture.moving)):
-        yield f"not what its code draws: {code}"
+        same = shown(space["panel"]) == shown(panel) and code.count("panel.set(") == 1
+    else:
+        drawn = [*space["ax"].lines, *space["ax"].collections]
+        plt.close("all")
+        alone = code.count("nh.plot.draw(") == 1
+        same = drawn and (not alone or curves(drawn) == curves(panel.picture.moving))
+    if not same:
+        yield f"not what its code makes: {code}"
 
 
 def unrounded(panel):
-    """Numbers of sliders in the code as arithmetic gives them, and not as one would write them."""
-    floats = [x for x in panel.values.values() if isinstance(x, float) and len(repr(x)) > 15]
-    return [x for x in floats if repr(x) in panel._code(panel.values)]
+    """Numbers of sliders that its code has as arithmetic gives them, not as one writes them."""
+    long = [x for x in panel.values.values() if isinstance(x, float) and len(repr(x)) > 15]
+    return [x for x in long if repr(x) in panel._code(panel.values)]
 
 
-def limits(panel, name=""):
+def limits(panel, name):
     """Of all axes, which stand still; only where the runs end, axes may end elsewhere.  Those of
     motions follow them."""
     axes = () if hasattr(panel, "play") else panel.picture.axes
@@ -94,8 +94,7 @@ def moved(panel):
             seen.append(shown(panel))
             if limits(panel, name) != first:
                 yield f"axes move with {name}: {limits(panel, name)}"
-            if unrounded(panel):
-                yield f"{name}: {unrounded(panel)} in its code"
+            yield from (f"unrounded in its code: {x!r}" for x in unrounded(panel))
             yield from (f"overprinted at {name} = {value}: {x}" for x in overprinted(panel))
         if seen[0] == seen[1] or seen[1] == seen[2]:
             yield f"{name} does nothing"
@@ -138,7 +137,7 @@ def faults(panel, stem):
 
 
 def check(stem):
-    """The panels of a notebook."""
+    """The panels of the notebook of this name."""
     panels = [x for x in list(widget._instances.values()) if isinstance(x, Panel)]
     found = [f"panel {k}: {x}" for k, p in enumerate(panels) for x in faults(p, stem)]
     assert not found, "\n".join(found)
