@@ -103,6 +103,8 @@ def test_a_motion_is_called_what_it_is():
     assert [text.get_text() for text in ghost] == ["RK4", "DLA"]
     assert nh.animate(true).picture.ax.get_title() == "true motion"
     assert nh.animate(dla).picture.ax.get_title() == "DLA"
+    same = nh.animate(dla, exact=dla).picture.ax.get_legend().get_texts()
+    assert [text.get_text() for text in same] == ["DLA (ghost)", "DLA"]
 
 
 @pytest.mark.parametrize("name", ["particle", "driven", "rubber_ball", "spherical_pendulum"])
