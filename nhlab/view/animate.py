@@ -73,8 +73,6 @@ def animate(
     if not sols:
         raise ValueError("give one or two trajectories to play")
     _check(sols)
-    if not (isinstance(frames, Integral) and frames > 0):
-        raise ValueError(f"frames = {frames!r} must be a whole number, at least 1")
     ghost = _ghosts(exact, sols[0])
     overlay = bool(ghost) if overlay is None else overlay
     groups = [[*ghost, *group] for group in ([sols] if overlay else [[sol] for sol in sols])]
@@ -104,6 +102,8 @@ def _comparable(groups, given):
 
 def _played(picture, scenes, ends, frames, caption):
     """The panel that moves the scenes."""
+    if not (isinstance(frames, Integral) and frames > 0):
+        raise ValueError(f"frames = {frames!r} must be a whole number, at least 1")
     begin, end = ends
 
     def update(_, values, __):

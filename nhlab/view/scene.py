@@ -166,9 +166,7 @@ class Reading:
             return
         pair = ("", below) if callable(below) else below
         if not (isinstance(pair, tuple | list) and len(pair) == 2 and callable(pair[1])):
-            known = (
-                f"a reading, as 'energy', or (label, function of a trajectory); {[*plot.READINGS]}"
-            )
+            known = f"one of {[*plot.READINGS]} or (label, function of a trajectory)"
             raise ValueError(f"below = {below!r} must be {known}")
         self.label, self.f = pair
         self.name = self.label
