@@ -65,20 +65,19 @@ def driven_by_edla():
 
 def own():
     """A panel for each system of the catalogue, by its name."""
-    return {make.title: chosen(make()) for make in systems.catalogue.values()}
+    every = systems.catalogue | systems.on_groups
+    return {make.title: chosen(make()) for make in every.values()}
 
 
 def chosen(system):
     """A panel with all that may be moved: the start, the parameters, h, alpha and the length.
 
-    A start on holonomic constraints stays on them, so only its velocities move.
+    A start on holonomic constraints or with a quaternion stays there, so only its velocities move.
     """
     free = free_velocities(system, np.array(system.q0, float))
     start = [str(system.v[k]) for k in free][:4]
-    parameters = [s.name for s in system.parameters][:4]
-    if system.holonomic:
-        parameters = []
-    else:
+    parameters = [] if system.holonomic else [s.name for s in system.parameters][:4]
+    if not system.holonomic and len(system.q) == len(system.v):
         start = [str(x) for x in system.q][:2] + start
     return explore(
         system, [m for m in METHODS if treats(m, system)], views(system), h=(0.01, 0.3, 0.1),
@@ -99,8 +98,9 @@ def treats(method, system):
 
 
 def views(system):
-    """Readings, and the first two coordinates."""
+    """Readings, and the first two coordinates, of a quaternion those of its axis."""
     names = [str(x) for x in system.q]
+    names = names[1:] if len(names) == len(system.v) + 1 == 4 else names
     plane = f"{names[0]} {names[1]}" if len(names) > 1 else f"t {names[0]}"
     constrained = ["node constraint", "discrete constraint"] if system.constraints else []
     return ["energy", plane, "midpoint energy", *constrained, "step"]

@@ -30,7 +30,8 @@ METHODS = [
 ]
 OTHERS = [nh.Variational(), nh.DLA(0.4, constraint_alpha=0.0), nh.Projector(0.3, symmetric=True)]
 OTHERS += [nh.Reversible(), nh.DiscreteGradient(), nh.Composition(), nh.EDLA(0.5, symmetric=True)]
-MANY = {name: METHODS[k % 2 :: 2] for k, name in enumerate(nh.systems.catalogue)}  # in turn
+NAMES = [*nh.systems.catalogue, *nh.systems.on_groups]
+MANY = {name: METHODS[k % 2 :: 2] for k, name in enumerate(NAMES)}  # in turn
 MANY |= {name: METHODS + OTHERS for name in ("particle", "kepler", "driven")}
 
 
@@ -118,9 +119,9 @@ def found():
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("name", [*nh.systems.catalogue, "braked", "words"])
+@pytest.mark.parametrize("name", [*NAMES, "braked", "words"])
 def test_runs_and_readings_are_the_library_s(found, name):
-    title = nh.systems.catalogue[name].title if name in nh.systems.catalogue else name
+    title = getattr(getattr(nh.systems, name, None), "title", name)
     own = [pair for (system, _), pair in found.items() if system == title]
     assert len(own) >= 2
     for (system, method), got in own:
