@@ -84,7 +84,17 @@ def fingerprint():
 
 def ready():
     """Tell whether .venv was installed to the end, here and from the present requirements."""
-    return PYTHON.exists() and STAMP.exists() and STAMP.read_text() == fingerprint()
+    stamped = STAMP.exists() and STAMP.read_text() == fingerprint()
+    return PYTHON.exists() and stamped and has_home()
+
+
+def has_home():
+    """Tell whether the Python that .venv was made from is there: Windows copies it, in part."""
+    with contextlib.suppress(OSError):
+        said = (VENV / "pyvenv.cfg").read_text(encoding="utf-8")
+        home = re.search(r"(?m)^home *= *(.+?) *$", said)
+        return home is None or os.path.isdir(home.group(1))
+    return True
 
 
 def usable():

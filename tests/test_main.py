@@ -153,6 +153,14 @@ def test_an_environment_without_its_python_is_made_again(installed, left):
     assert not launcher.usable()
 
 
+def test_an_environment_whose_home_is_gone_is_made_again(installed):
+    settings = launcher.VENV / "pyvenv.cfg"
+    settings.write_text(f"home = {installed}\ninclude-system-site-packages = false\n")
+    assert launcher.ready()
+    settings.write_text(f"home = {installed / 'gone'}\ninclude-system-site-packages = false\n")
+    assert not launcher.ready() and not launcher.usable()
+
+
 def test_a_half_deleted_environment_is_made_again(installed, monkeypatch):
     def interrupted(folder, delete=shutil.rmtree):
         delete(folder)

@@ -96,8 +96,10 @@ def chunks(start, backend, size=None, summarised=False):
 class Ensemble:
     """K runs of the same number of steps.
 
-    q, p : (K, N+1, n) and t : (K, N+1), NaN where a run had stopped;  h : (K,);  parameters :
-    name -> (K,);  steps_done : (K,);  ok : (K,) True where a run went through
+    q, p : (K, N+1, n), NaN where a run had stopped
+    t, h : (K, N+1) and (K,)
+    parameters : name -> (K,)
+    steps_done, ok : (K,), and True where a run went through
     errors : index -> why a run stopped, in short; ``error(k)`` repeats run k to explain it
     jumps : index -> (first energy, farthest from it), where h was too large
     summary : if one was asked for, an array (K, ...) or a dict of them; then there are no rows

@@ -309,6 +309,16 @@ def test_a_figure_is_reached_and_moved_by_keys_alone(page, address, name, folded
     assert page.faults == []
 
 
+@needs_sphinx
+def test_a_figure_follows_the_theme_that_a_reader_chooses(page, address):
+    page.goto(f"{address}index.html")
+    page.wait_for_function("window.nhlab_pages?.[0].dark")  # as the reader's system is
+    page.evaluate("document.querySelector('.theme-change-button[data-mode=light]').click()")
+    page.wait_for_function("nhlab_pages[0].dark === false")
+    scheme = page.evaluate("getComputedStyle(document.querySelector('.live')).colorScheme")
+    assert scheme == "light" and page.faults == []
+
+
 def test_live_figures_have_their_places():
     assert plug.places("03.4", LESSONS) == [("03_projector_method", 'nh.predict("03.4"')]
     assert plug.places("fim08_fig5", LESSONS) == [("paper_figures", 'paper_figure("fim08_fig5")')]
