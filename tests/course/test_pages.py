@@ -7,14 +7,17 @@ these do not let round-off grow to 1e-9.
 
 import ast
 import inspect
+import re
 import shutil
 import sys
 from functools import partial
+from html import unescape
 from pathlib import Path
 
 import nbformat
 import numpy as np
 import pytest
+import sympy as sp
 from shown import SHOWN, compare, settings
 
 import nhlab as nh
@@ -31,27 +34,9 @@ CHROMIUM = next(
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
 
 ROOT = Path(__file__).resolve().parents[2]
-<<<<<<< HEAD
 # Every page once: lessons show some of the papers' figures, too; and systems to choose from.
 LESSONS = [name for name, make in PAGES.items() if "." in name and not isinstance(make, partial)]
 NAMES = [*STATEMENTS, *LESSONS, "sleigh", "sleigh_se2", "ball"]
-# What the sources of the curves hold, row by row, after some controls were set.
-SHOWN = """([k, values]) => {
-    const page = nhlab_pages[k];
-    page.set(values);
-    const now = page.values, views = page.book.views;
-    const view = views.find(x => x.name === now.view) ?? views[0];
-    const data = ({data: {x, y}}) => [Array.from(x), Array.from(y)];
-    return {
-        values: now, words: page.words,
-        curves: view.axes.map(a => a.curves.map((_, j) => data(page.sources[a.diagram][j][0]))),
-        texts: view.axes.map(a => a.labels ? data(page.texts[a.diagram].data_source) : []),
-    };
-}"""
-=======
-SETTINGS = 2  # of each figure, at random
-NAMES = [*STATEMENTS, "00.3", "05.2", "sleigh"]
->>>>>>> main
 
 
 @pytest.fixture(scope="module")
@@ -99,92 +84,22 @@ def site(browser, panels, tmp_path_factory):
     return watched, at
 
 
-<<<<<<< HEAD
-def settings(panel, rng, ends):
-    """Values that the controls can take, at random or at the ends of sliders."""
-    found = {}
-    for key, c in panel.controls.items():
-        if hasattr(c, "options"):
-            every = [x[1] if isinstance(x, tuple) else x for x in c.options]
-            found[key] = every[rng.integers(len(every))]
-        else:
-            steps = round((c.max - c.min) / c.step)
-            steps = steps // 4 if key == "T" else steps  # long runs take time
-            steps = rng.integers(2) * steps if ends else rng.integers(steps + 1)
-            found[key] = min(c.min + int(steps) * c.step, c.max)
-    return found
+def words(html):
+    """The text of a piece of HTML."""
+    return unescape(re.sub("<[^>]+>", "", html))
 
 
-def of_statement(statement, values):
-    """Curves, labels and verdict of a figure, by the library."""
-    made = statement.made(statement.setting.call(values))
-    view = values.get("view", next(iter(statement.views)))
-    shapes = statement.shapes(made, view)
-    rows = [[(s.x, s.y) for s in shapes if s.row == k] for k in range(len(statement.frames(view)))]
-    if not statement.judge:
-        return rows, statement.labels(made), ""
-    holds, numbers = statement.verdict(made, view)
-    return (
-        rows,
-        statement.labels(made),
-        f"The claim {'holds' if holds else 'does not hold'} here: {numbers}",
-    )
-
-
-def of_explorer(panel, values):
-    """The curves of a panel of ``explore``."""
-    setting = panel.outline().setting
-    call, view = setting.call(values), values.get("view", next(iter(panel.outline().views)))
-    reading, curves = plot.reading(view, call.system), []
-    for k, (name, m) in enumerate(call.methods.items()):
-        if values.get("method", -1) not in (-1, k) or (reading.discrete and not m.discrete):
-            curves.append(([], []))
-            continue
-        try:
-            sol = call.run(name)
-        except nh.IntegrationError as error:
-            sol = error.trajectory
-        curves.append(reading.read(sol))
-    return [curves], [], ""
-
-
-def plain_words(text):
-    """Without tags, and with one word for all that is as small as round-off."""
-    return re.sub(r"\d(\.\d+)?e-(09|[1-9]\d)", "tiny", re.sub("<[^>]+>", "", text))
-
-
-=======
->>>>>>> main
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_shows_what_the_library_computes(site, panels, name):
     (watched, at), panel = site, panels[name]
     rng = np.random.default_rng([*name.encode()])
-<<<<<<< HEAD
     for ends in (False, True, True):
         values = settings(panel, rng, ends)
-        got = watched.shown(at[name], values)
-        assert got["values"] == values
-        if name in STATEMENTS:
-            rows, labels, verdict = of_statement(STATEMENTS[name], values)
-            assert plain_words(verdict) in plain_words(got["words"])
-        else:
-            rows, labels, _ = of_explorer(panel, values)
-        stopped = re.search(r"stop(s|ped) after", got["words"])
-        for row, curves in zip(rows, got["curves"], strict=True):
-            for (x, y), (x_got, y_got) in zip(row, curves, strict=True):
-                count = len(y_got) if stopped else len(y)  # it may stop where pivoting would help
-                y_got = [np.nan if v is None else v for v in y_got]
-                x_got = [np.nan if v is None else v for v in x_got]
-                assert x_got == pytest.approx(x[:count], rel=1e-9, abs=1e-9, nan_ok=True), values
-                assert y_got == pytest.approx(y[:count], rel=1e-9, abs=1e-9, nan_ok=True), values
-        if labels:
-            assert np.transpose(got["texts"][0]) == pytest.approx(np.array([x[:2] for x in labels]))
-=======
-    for _ in range(SETTINGS):
-        values = settings(panel, rng)
         compare(watched.shown(at[name], values), panel, values, name)
->>>>>>> main
+    panel.set(**values)
+    code = watched.page.evaluate("k => nhlab_pages[k].code()", at[name])
+    assert code == words(panel.listing.value)
 
 
 # Each control alone, by its widget: whether that is painted at once, and the runs are those of its
@@ -207,8 +122,10 @@ MOVED = """async k => {
         c.value = values ? String((Number(c.value) + 1) % values.length)
             : c.value > (c.start + c.end) / 2 ? c.start : c.end;
         for (let k = 0; k < 10; k++) await null;  // callbacks are promises, within the same frame
-        const asked = Object.values(page.runs).map(x => x.call.values[key] === page.values[key]);
-        found.push([key, paintings > 0, asked.length ? asked.every(x => x) : shown() !== before]);
+        const now = page.values[key], alike = x => x === now || Math.abs(x - now) < 1e-9;
+        const runs = Object.values(page.runs);  // of which one may be kept, the true motion
+        const asked = runs.length ? runs.some(x => alike(x.call.values[key])) : shown() !== before;
+        found.push([key, paintings > 0, asked]);
     }
     return found;
 }"""
@@ -250,16 +167,71 @@ def test_one_file_shows_several_systems_on_a_phone(browser, tmp_path):
     assert not watched.wrong and watched.asked == [f"file://{file}"]
 
 
+def test_a_reader_s_own_system_with_odd_names_warned_of_and_copied(browser, tmp_path):
+    """Words of JavaScript as names, a jump of the energy, and the code of what is shown."""
+    let, new, this, function = nh.symbols("let new this function")
+    q = let, sp.Symbol("class", real=True)  # no name in Python either
+    L = (new**2 + this**2) / 2 - function * (q[0] ** 2 + q[1] ** 2)
+    start = {"q0": (1, 0.5), "v0": (0, 1), "parameters": {function: 0.7}}
+    own = nh.System(q, (new, this), L, name="<b>odd</b>", **start)
+    options = {"h": (0.1, 4, 0.2), "alpha": (0, 1, 0.5), "steps": 40, "start": "class"}
+    options |= {"parameters": "function", "extra": {"end": lambda sol: sol.q[-1, 0]}}
+    panel = nh.explore(own, [nh.Variational(), nh.RK4()], ["energy", "let class"], **options)
+    watched = Watched(browser, nh.live(panel, tmp_path / "own.html"), 1)
+    values = {"h": 3.0, "alpha": 0.3, "par.function": 0.9, "method": 1, "view": "energy"}
+    values |= {"q0.class": 0.25}
+    got = watched.shown(0, values)
+    with pytest.warns(RuntimeWarning, match="the energy changes"):
+        compare(got, panel, values)
+    panel.set(**values)
+    assert words(panel.message.value) in words(got["words"])
+    assert "the energy changes" in panel.message.value
+    watched.page.get_by_text("Copy as code").click()
+    watched.page.get_by_text("Copied").wait_for()
+    listed = watched.page.locator("pre").inner_text()
+    assert listed == words(panel.listing.value) and "system.set(function=0.9)" in listed
+    assert watched.page.get_by_text("Not on this page: end.").is_visible()
+    watched.shown(0, {"h": 0.1, "par.function": 0.7, "method": -1})
+    assert "the energy changes" not in watched.page.evaluate("nhlab_pages[0].words")
+    assert not watched.wrong
+
+
+def test_a_rotation_off_the_group_is_refused_where_it_is_moved(browser, tmp_path):
+    panel = nh.explore(nh.systems.suslov(), [nh.DLA()], steps=20, start=["gw"])
+    watched = Watched(browser, nh.live(panel, tmp_path / "suslov.html"), 1)
+    assert "off the constraints or the group" in watched.shown(0, {"q0.gw": 0.5})["words"]
+    with pytest.raises(ValueError, match="no rotation"):
+        compare(watched.shown(0, {"q0.gw": 0.5}), panel, {"h": 0.2, "q0.gw": 0.5})
+
+
 def test_live_shows_the_same_in_a_notebook():
     panel = nh.explore(nh.systems.particle(), [nh.DLA()], steps=20)
     html = nh.live(panel)._repr_html_()
     assert html.startswith("<iframe") and "srcdoc=" in html and "http-equiv" not in html
 
 
-@pytest.mark.parametrize("what", [nh.panel, "particle", 3])
+@pytest.mark.parametrize("what", [nh.panel, "particle", 3, None, nh.systems.particle(), []],
+                         ids=["panel", "text", "number", "None", "system", "list"])  # fmt: skip
 def test_live_refuses_what_cannot_compute_without_python(what):
     with pytest.raises(ValueError, match=r"nh\.explore"):
         nh.live(what)
+    with pytest.raises(ValueError, match=r"nh\.explore"):
+        nh.live({"name": what})
+
+
+def test_live_says_what_is_wrong_in_a_line(tmp_path):
+    panel = nh.explore(nh.systems.particle(), [nh.DLA()], steps=20)
+    wrong = {
+        "a list cannot": lambda: nh.live([panel]),
+        "what is empty": lambda: nh.live({}),
+        "there is no folder": lambda: nh.live(panel, tmp_path / "none" / "page.html"),
+        "is a folder": lambda: nh.live(panel, tmp_path),
+        "path = 3": lambda: nh.live(panel, 3),
+    }
+    for match, call in wrong.items():
+        with pytest.raises(ValueError, match=match) as said:
+            call()
+        assert len(str(said.value)) < 300
 
 
 def test_without_bokeh_the_remedy_is_said(monkeypatch):
