@@ -7,7 +7,6 @@ these do not let round-off grow to 1e-9.
 
 import ast
 import inspect
-import shutil
 import sys
 from functools import partial
 from pathlib import Path
@@ -24,24 +23,9 @@ from nhlab.view.outline import plain
 from nhlab.view.page import components
 
 pytest.importorskip("bokeh")
-playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
-
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = 2  # of each figure, at random
 NAMES = [*STATEMENTS, "00.3", "05.2", "sleigh"]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as p:
-        flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        chromium = p.chromium.launch(executable_path=CHROMIUM, args=flags)
-        yield chromium
-        chromium.close()
 
 
 class Watched:
