@@ -27,8 +27,8 @@ SHOWN = """([k, values]) => {
 }"""
 
 
-def settings(panel, rng):
-    """Values that the controls can take."""
+def settings(panel, rng, ends=False):
+    """Values that the controls can take, at random or at the ends of sliders."""
     found = {}
     for key, c in panel.controls.items():
         if hasattr(c, "options"):
@@ -36,7 +36,8 @@ def settings(panel, rng):
             found[key] = every[rng.integers(len(every))]
         else:
             steps = round((c.max - c.min) / c.step)
-            steps = rng.integers((steps // 4 if key == "T" else steps) + 1)  # long runs take time
+            steps = steps // 4 if key == "T" else steps  # long runs take time
+            steps = rng.integers(2) * steps if ends else rng.integers(steps + 1)
             found[key] = min(c.min + int(steps) * c.step, c.max)
     return found
 

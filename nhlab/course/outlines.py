@@ -19,6 +19,7 @@ def outline(statement, controls, caption):
     views = {view: view_of(statement, view) for view in statement.views}
     second = "reference" if isinstance(statement, Errors) else ""
     about = {"judge": statement.judge, "size": statement.size, "second": second}
+    about["code"] = lambda call, own, view: statement.code(call, view)
     drawings = [x for view in views.values() for x in view.drawings]
     return Outline(statement.setting, controls, views, caption, drawings=drawings, **about)
 

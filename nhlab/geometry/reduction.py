@@ -41,9 +41,8 @@ class Reduction(DiscreteConnection, System):
     kept = mu_symbols = ()
 
     def __init__(self, system, base=None, fibre=None, name=""):
-        if need(
-            system, System, "system", "nh.System"
-        ).short.let:  # v_s is eliminated from the expressions themselves
+        need(system, System, "system", "nh.System")
+        if system.short.let:  # v_s is eliminated from the expressions themselves
             system = system.written_out()
         self.full, self.bundle = full, bundle = system, Bundle(system, base, fibre)
         self.base, self.fibre = ([full.q[i] for i in x] for x in (bundle.r, bundle.s))
@@ -259,8 +258,7 @@ class Reduction(DiscreteConnection, System):
         At = np.swapaxes(full.A(q[:-1], t[:-1]), -1, -2)
         lam = np.zeros((len(q), At.shape[-1]))  # p_minus(k, k+1) = p_plus(k-1, k) - A^T lam
         # where constraints determine the fibre, its equations determine lam
-        kept = getattr(self, "kept", ())
-        rows = [i for i in self.bundle.v_s if i not in kept] or range(len(full.v))
+        rows = [i for i in self.bundle.v_s if i not in self.kept] or range(len(full.v))
         lam[1:] = (np.linalg.pinv(At[:, rows]) @ (p[:-1] - p_minus)[:, rows, None])[..., 0]
         parts = {"t": t, "q": q, "p": p, "v": v, "lam": lam}
         if method.variable_step:

@@ -23,6 +23,7 @@ from ..methods import Projector, Reference
 from ..methods.method import Frame
 
 ALPHA = 0.123456789  # stands for the value of the slider where a method tells its arguments
+BLANK = "\N{LEFT CEILING}{}\N{RIGHT CEILING}"  # a place in a text that the page fills in
 
 
 class Code(str):
@@ -69,15 +70,17 @@ def of_system(system, free):
         "v": [str(x) for x in system.v],
         "parameters": [[s.name, float(x)] for s, x in system.parameters.items()],
         "m": system.m,
-        "complete": _function(system, completion, tuple(free)) if system.m else None,
+        "complete": _function(system, completion, tuple(free)),
         "of_p": _function(system, reading_of_p),
         "of_v": _function(system, reading_of_v),
         "projected": _function(system, projected) if projects and system.m else None,
+        "heights": _function(system, heights) if system.keeps_energy else None,
     }
 
 
 def completion(system, free):
-    """(q, v) -> v with the free components of v and A(q) v + b = 0, and g(q), which should be 0."""
+    """(q, v) -> v with the free components of v and A(q) v + b = 0, and what should be 0: g(q),
+    and how far q is off the group."""
     s, bound = Frame(system), [k for k in range(len(system.v)) if k not in free]
     given = tuple(dummy(f"{u.name}_given") if k in bound else u for k, u in enumerate(system.v))
     stage = Stage(
@@ -85,8 +88,9 @@ def completion(system, free):
         equations=_constraints(s, system.v),
         guess=tuple(given[k] for k in bound),
     )
-    update = (*system.v, *map(s.at, system.short.holonomic))
-    stated = _stated(s, (*s.q, *given), (stage,), update)
+    off = [x - y for x, y in zip(s.q, system.settled(s.q), strict=True) if x != y]
+    update = (*system.v, *map(s.at, system.short.holonomic), *off)
+    stated = _stated(s, (*s.q, *given), (stage,) if bound else (), update)
     return replace(stated, definite=False)  # a part of A is not definite
 
 
@@ -137,6 +141,27 @@ def projected(system):
     return _stated(s, (*s.q, *system.v), (stage,), [there(S.E)])
 
 
+def heights(system):
+    """(q, v) -> (E, V, and the energy of velocities that are lost beside p), for ``beyond``."""
+    s, S = Frame(system), system.short
+    M = [row[k] for k, row in enumerate(s.at.table(S.M))]
+    p = map(s.at, S.L_v)
+    unseen = sum((sp.Float(1e-12) * x) ** 2 / sp.Abs(m) for x, m in zip(p, M, strict=True))
+    rest = Place(S, dict.fromkeys(system.v, sp.S.Zero), s.let)
+    return _stated(s, (*s.q, *system.v), (), (s.at(S.E), -rest(S.L), unseen))
+
+
+def beyond(E, V, unseen):
+    """``explain.energy_jumps`` of one run, in words of Python that can be translated."""
+    first, bottom = E[0], V[0]
+    top = max(first, bottom)
+    reached = [min(x, top) for x in V]
+    scale = max(reached) - min(reached) + abs(first - bottom) + 1e-300 + unseen
+    jump = max([abs(x - first) for x in E])
+    farthest = next([x for x in E if not abs(x - first) < jump])
+    return [first, farthest, not jump <= 10 * scale]
+
+
 # ---------------------------------------------------------------------------- of a method
 
 
@@ -144,10 +169,10 @@ def of_method(system, method, second=False):
     """What runs of a method need beside that; with ``second``, to start from q0 and q1 too."""
     if isinstance(method, Reference):
         reading = {"discrete": False, "variable": False, "alpha": None}
-        reading |= {"said": repr(method), "layout": _layout(method, system)}
+        reading |= {"said": said(method), "layout": _layout(method, system)}
         return reading | {"reference": True, "loop": reference(system)}
     found = {
-        "said": repr(method),
+        "said": said(method),
         "discrete": method.discrete,
         "variable": method.variable_step,
         "layout": _layout(method, system),
@@ -179,10 +204,18 @@ def _layout(method, system):
     return found | {"width": at}
 
 
+def with_blank(method):
+    """The same with the number that stands for alpha."""
+    return replace(method, alpha=ALPHA) if "alpha" in {f.name for f in fields(method)} else method
+
+
+def said(method):
+    return repr(with_blank(method)).replace(str(ALPHA), BLANK.format("alpha"))
+
+
 def _arguments(system, method):
     """The arguments of a step: numbers, or the names of what they are."""
-    if "alpha" in {f.name for f in fields(method)}:
-        method = replace(method, alpha=ALPHA)
+    method = with_blank(method)
     named = {s.name: f"par.{s.name}" for s in system.parameters}
     shares = [f"share.{k}" for k in range(len(system.v))]
     found = method.arguments(system.varied(named, system.is_definite), shares)

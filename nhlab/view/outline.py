@@ -14,10 +14,20 @@ from typing import NamedTuple
 
 from ..codegen.javascript import of_function
 from ..codegen.traced import expression
-from ..run.script import Code, drawing, literal, of_method, of_system
+from ..run.script import (
+    ALPHA,
+    BLANK,
+    Code,
+    beyond,
+    drawing,
+    literal,
+    of_method,
+    of_system,
+    with_blank,
+)
 from . import plot
 from .picture import round_limits
-from .setting import Setting
+from .setting import Call, Setting
 
 # Colours that are hard to see on black, and what takes their place there.
 BRIGHT = {"#000000": "#FFFFFF", "#332288": "#A79BF0", "#882255": "#E07BA8", "#7A5C00": "#D0AA30",
@@ -99,6 +109,8 @@ class Outline:
     second: str = ""
     size: tuple = (6.4, 4.2)
     drawings: tuple = ()
+    code: Callable | None = None  # (call, system before its parameters were moved, view) -> text
+    warns: bool = False  # of energies that jump
 
     def script(self, diagrams):
         """The data and functions of the figure, in JavaScript; ``diagrams`` grows."""
@@ -113,21 +125,40 @@ class Outline:
             "drawings": [drawn.script() for drawn in self.drawings],
             "caption": plain(self.caption),
             "judge": self.judge and _translated(self.judge),
+            "warns": self.warns,
         }
         return literal(book)
 
     def _system(self, k):
-        q0, v0, free = self.setting.starts[k]
-        start = {"q0": q0.tolist(), "v0": v0.tolist()}
-        return of_system(self.setting.systems[k], free) | start
+        (q0, v0, free), system = self.setting.starts[k], self.setting.systems[k]
+        start = {"q0": system.configuration(q0).tolist(), "v0": v0.tolist()}
+        return of_system(system, free) | start
 
     def _run(self, name):
         m, second = self.setting.methods[name], bool(self.second) and name != self.second
-        own = {f.name for f in fields(m)}
-        both = self.setting.rule and "symmetric" in own
-        kinds = [replace(m, symmetric=x) for x in (False, True)] if both else [m]
+        kinds = [self._by_rule(m, x) for x in self._rules]
         found = [[_possible(s, x, second) for x in kinds] for s in self.setting.systems]
-        return {"label": plain(plot.label(m)), "said": repr(m), "methods": found}
+        return {"label": plain(plot.label(m)), "methods": found}
+
+    @property
+    def _rules(self):
+        return (False, True) if self.setting.rule else (None,)
+
+    def _by_rule(self, method, symmetric):
+        own = symmetric is not None and "symmetric" in {f.name for f in fields(method)}
+        return replace(method, symmetric=symmetric) if own else method
+
+    def _code(self, view, k, symmetric):
+        """The code of a view of one of the systems, with blanks for what the page fills in."""
+        system, alpha = self.setting.systems[k], "alpha" in self.setting.ranges
+        moved = [key[4:] for key in self.setting.sliders if key.startswith("par.")]
+        varied = system.varied({x: Blank(f"par.{x}") for x in moved}, True)
+        methods = {x: self._by_rule(m, symmetric) for x, m in self.setting.methods.items()}
+        methods = {x: with_blank(m) if alpha else m for x, m in methods.items()}
+        parts = (("q0", system.q), ("v0", system.v))
+        start = [tuple(Blank(f"{x}.{j}") for j in range(len(names))) for x, names in parts]
+        call = Call(varied, methods, *start, Blank("h"), Blank("steps"), None)
+        return self.code(call, system, view).replace(str(ALPHA), BLANK.format("alpha"))
 
     def _view(self, name, diagrams):
         view, height = self.views[name], int(100 * self.size[1] / len(self.views[name].axes))
@@ -142,7 +173,23 @@ class Outline:
             given |= {"xlabel": plain(a.xlabel), "ylabel": plain(a.ylabel)}
             axes.append(a._asdict() | given)
         about = {"name": name, "runs": list(self.setting.methods), "axes": axes}
+        every = range(len(self.setting.systems))
+        about["code"] = [[self._code(name, k, x) for x in self._rules] for k in every]
         return about | {"found": view.found, "readout": view.readout}
+
+
+class Blank:
+    """A value that the page knows; of a parameter also the one that need not be written."""
+
+    def __init__(self, key):
+        self.key, self.plain = key, ""
+
+    def __ne__(self, plain):
+        self.plain = f" {float(plain)!r}"
+        return True
+
+    def __repr__(self):
+        return BLANK.format(self.key + self.plain)
 
 
 def _bare(curve):
@@ -173,6 +220,7 @@ def runtime():
     """What all figures share: ``page.js``, and what it needs of this room's Python."""
     numbers = {name: _translated(f) for name, f in plot.NUMBERS.items()}
     shared = {"round_limits": _translated(round_limits), "NUMBERS": numbers}
+    shared["beyond"] = _translated(beyond)
     text = Path(__file__).with_name("page.js").read_text(encoding="utf-8")
     return "\n".join([text, *(f"const {name} = {literal(x)};" for name, x in shared.items())])
 

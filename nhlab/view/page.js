@@ -39,6 +39,11 @@ const py = {
         if (e < -4 || e >= digits) return power(`${short(whole)}e${e}`);
         return short(x.toFixed(Math.max(digits, 1) - 1 - e));
     },
+    repr(x) {  // of a float
+        const [digits, e] = x.toExponential().split("e");
+        if (e < -4 || e >= 16) return `${digits}e${e < 0 ? "-" : "+"}${String(Math.abs(e)).padStart(2, 0)}`;
+        return Number.isInteger(x) ? `${x}.0` : String(x);
+    },
 };
 const np = {
     abs: x => x.map === undefined ? Math.abs(x) : Array.from(x, np.abs),
@@ -124,6 +129,20 @@ class Run {  // like nhlab's Trajectory, as far as pages read it
             method.on_step, this.length - 1, [...given, ...some("par", call.par.length)], own));
     }
     get p_minus() { return this.steps.map(x => x.slice(3, 3 + this.system.v.length)); }
+    get said() { return filled(this.method.said, {alpha: this.call.alpha(this.method)}); }
+    // What nh.integrate warns of.
+    get warning() {
+        const {system: {heights}, call: {h, par}, method, length} = this;
+        if (!heights || method.reference || this.stop || length < 2) return "";
+        const given = ["t[k]", "0", ...this.text("q"), ...this.text("v"), ...some("par", par.length)];
+        const every = Math.floor(length / 500) + 1;
+        const found = this.each(heights, length, given).filter((_, k) => k % every === 0);
+        const [E, V] = [2, 3].map(j => found.map(x => x[j]));
+        const [before, after, jumped] = beyond(E, V, found[0][4]);
+        const [from, to, size] = [[before, 4], [after, 4], [h, 6]].map(([x, k]) => py.format(x, `.${k}g`));
+        return jumped ? `the energy changes from ${from} to ${to} during this run: h = ${size} is too `
+            + `large for ${this.said}` : "";
+    }
     energy(at = "nodes") {
         const found = at === "midpoints" ? this.steps : this.read;
         if (at !== "projected" || !this.system.projected) return array(found.length, k => found[k][2]);
@@ -165,11 +184,10 @@ class Call {  // what the controls ask for
     }
     alpha(method) { return method.alpha === null ? null : this.values.alpha ?? method.alpha; }
     completed(given) {
-        if (!this.system.complete) return given;
         const [ok, , ...x] = this.system.complete(0, 0, ...this.q0, ...given, ...this.par);
         if (!ok) throw Error("these velocities do not determine the others here; move on");
         const v = x.slice(0, given.length), off = py.max([0, ...x.slice(given.length)].map(Math.abs));
-        if (off > 1e-9) throw Error(`q0 is off the holonomic constraints: g = ${py.format(off, ".3g")}`);
+        if (off > 1e-9) throw Error(`q0 is off the constraints or the group by ${py.format(off, ".3g")}`);
         const near = (x, y) => Math.abs(x - y) <= 1e-11 + 1e-11 * Math.abs(y);
         return v.map((x, k) => near(x, given[k]) ? given[k] : clean(x));
     }
@@ -306,6 +324,7 @@ class Page {
         this.caption.text = escaped(book.caption);
         this.defaults = this.values;
         this.shown = this.last = null;
+        this.listing.text = "";
         this.name_parts();
         if (this.dark !== undefined) this.redraw();
     }
@@ -374,7 +393,9 @@ class Page {
             const call = new Call(book, values);
             const names = view.runs.filter((_, k) => [undefined, -1, k].includes(values.method));
             this.runs = made(book, call, names);
-            stop = Object.entries(this.runs).filter(([, run]) => run.stop).map(stopped(book))[0];
+            const runs = Object.values(this.runs);
+            stop = runs.filter(x => x.stop).map(stopped)[0];
+            if (book.warns) stop ||= runs.map(x => x.warning).filter(x => x).join("; ");
             this.curves = view.axes.map(axes => this.axes(axes, call));
             said = book.judge ? this.verdict(view) : this.numbers(view);
         } catch (error) {
@@ -476,6 +497,31 @@ class Page {
         return [[`The claim ${holds ? "holds" : "does not hold"} here:`, numbers]];
     }
 
+    // ---- the same as code
+
+    code() {
+        const {book, values} = this, view = this.view, all = view.runs;
+        try {
+            const call = new Call(book, values), {h, steps, q0, v0, which, rule} = call;
+            const known = {h, steps, alpha: values.alpha, ...call.named};
+            q0.forEach((x, k) => { known[`q0.${k}`] = x; });
+            v0.forEach((x, k) => { known[`v0.${k}`] = x; });
+            const out = all.filter((_, k) => ![undefined, -1, k].includes(values.method));
+            const shown = all.filter(x => !out.includes(x)), list = x => `draw([${x.join(", ")}]`;
+            const text = (view.code[which][rule] ?? view.code[which][0]).replace(list(all), list(shown));
+            return filled(text, known).replace(", )", ")").split("\n").filter(line =>
+                line !== "system = system.set()" && !out.some(x => line.startsWith(`${x} = `))).join("\n");
+        } catch (error) {
+            return `# ${error.message}`;
+        }
+    }
+    async copy(button) {
+        const text = this.code(), label = "Copy as code";
+        this.listing.text = `<pre>${escaped(text)}</pre>`;
+        button.label = await navigator.clipboard?.writeText(text).then(() => "Copied", () => null) ?? "See below";
+        setTimeout(() => { button.label = label; }, 2000);
+    }
+
     // ---- colours, which follow those of the text around
 
     follow_colours() {
@@ -520,9 +566,19 @@ function extremes(arrays) {  // of what is finite
     return [low, high];
 }
 
-const stopped = book => ([name, {stop: {step, time}}]) =>
-    `${book.runs[name].said} stopped after ${step} steps at t = ${py.format(time, ".6g")}: Newton's `
-    + "method found no next step. Try a smaller h. (nh.integrate would try it once more, with pivoting.)";
+// Which of its reasons nhlab would find, by looking closer at the equations, is not known here.
+const stopped = ({said, method, stop: {step, time}}) =>
+    `${said} stopped after ${step} steps at t = ${py.format(time, ".6g")}: Newton's method found no `
+    + (method.variable ? "step that keeps its energy; perhaps there is none. Start with another h."
+        : "next step. Try a smaller h.")
+    + " (nh.integrate would try it once more, with pivoting.)";
+
+// The blanks in a text, filled in; what is as it would be without being said is left out.
+function filled(text, values) {
+    return text.replace(/([^\s(,=]+=)?⌈([^\s⌉]+) ?([^⌉]*)⌉(, )?/g, (_, name = "", key, plain, comma = "") =>
+        plain && Number(plain) === values[key] ? ""
+            : name + (key === "steps" ? values[key] : py.repr(values[key])) + comma);
+}
 
 function to_scale(figure, ends) {  // both directions alike, in the room that the figure has
     const sides = ["x", "y"], room = {x: figure.inner_width || 600, y: figure.inner_height || 300};

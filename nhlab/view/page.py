@@ -5,6 +5,7 @@ and the runtime in ``page.js``.  A page needs neither a server nor a network.
 """
 
 from html import escape
+from os import PathLike
 from pathlib import Path
 
 from .outline import colours, control, runtime
@@ -24,13 +25,19 @@ b {font-variant-numeric: tabular-nums}
 CODE = """const page = said.nhlab ?? (said.nhlab = (() => {
 const {Page, np, py} = window.nhlab_runtime ??= new Function(runtime.code)();
 const books = [%s];
-return new Page(books, {controls, figures, sources, glyphs, texts, legend, said, caption});
+return new Page(books, {controls, figures, sources, glyphs, texts, legend, said, caption,
+    listing});
 })());
 page.redraw();"""
 # Widgets in the colours of the system, which are dark where the page is.
 WIDGET = """:host {font-size: 14px} .bk-input, .bk-btn {color: FieldText; background-color: Field}
 select.bk-input {appearance: auto; background-image: none; padding: 0 6px}"""
-CAPTION = ":host {font-size: 14px; line-height: 1.4}"
+TEXT = [":host {font-size: 14px; line-height: 1.4} pre {overflow-x: auto; user-select: all}"] * 2
+BUTTONS = {
+    "Reset": "reset()",
+    "Fit axes": "fit_axes()",
+    "Copy as code": "copy(cb_obj.origin)",
+}  # and what they call
 TEMPLATE = """
 {% block preamble %}<meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
@@ -49,11 +56,23 @@ def live(what, path=None):
     those of ``nh.integrate``, but for one thing: a step that Newton's method does not find is not
     tried once more with pivoting.
     """
+    path = path if path is None else _file(path)
     page = Live(what)
     if path is None:
         return page
-    path = Path(path)
     path.write_text(page.html(), encoding="utf-8")
+    return path
+
+
+def _file(path):
+    """The path of a file that can be written."""
+    if not isinstance(path, (str, PathLike)):
+        raise ValueError(f"path = {path!r} must be the name of a file, as 'page.html'")
+    path = Path(path)
+    if path.is_dir():
+        raise ValueError(f"path = '{path}' is a folder; give a file in it, as 'page.html'")
+    if not path.parent.is_dir():
+        raise ValueError(f"path = '{path}': there is no folder '{path.parent}'; make it first")
     return path
 
 
@@ -100,14 +119,16 @@ def _title(what):
 def _outline(panel):
     if not hasattr(panel, "outline"):
         raise ValueError(
-            f"what = {panel!r} is no panel that can compute without Python; give one of "
-            "nh.explore(...) or nh.paper_figure(...)"
+            f"what: a {type(panel).__name__} cannot compute without Python; give a panel of "
+            "nh.explore(...) or nh.paper_figure(...), or a dict name -> panel"
         )
     return panel.outline()
 
 
 def _document(what):
     """A document with one root: the figure."""
+    if what == {}:
+        raise ValueError("what is empty; give a panel, or a dict name -> panel")
     document = _bokeh("document").Document()
     figure = Figure({"": what} if not isinstance(what, dict) else what)
     document.add_root(figure.root)
@@ -133,8 +154,8 @@ class Figure:
         self.sources, self.glyphs, self.texts, self.figures = [], [], [], []
         for diagram in diagrams:
             self._add(diagram)
-        self.legend, self.said, self.caption = map(self._text, (SAID, SAID, CAPTION))
-        names = ("controls", "figures", "sources", "glyphs", "texts", "legend", "said", "caption")
+        names = "controls figures sources glyphs texts legend said caption listing".split()
+        self.legend, self.said, self.caption, self.listing = map(self._text, (SAID, SAID, *TEXT))
         args = {name: getattr(self, name) for name in names}
         args["runtime"] = self.models.CustomJS(code=runtime() + "\nreturn {Page, np, py};")
         code = CODE % ", ".join(f"() => ({book})" for book in books)
@@ -150,14 +171,21 @@ class Figure:
     def _lay_out(self, choice):
         Column, Row = self.models.Column, self.models.Row
         wrap = self.models.InlineStyleSheet(css=":host {flex-wrap: wrap; column-gap: 20px}")
-        buttons = [self._button("Reset", "reset"), self._button("Fit axes", "fit_axes")]
+        named = {
+            "Reset": "reset()",
+            "Fit axes": "fit_axes()",
+            "Copy as code": "copy(cb_obj.origin)",
+        }
+        buttons = [self._button(*x) for x in named.items()]
         wide = {"sizing_mode": "stretch_width"}
         bar = Row(*choice, *self.controls, *buttons, stylesheets=[wrap], **wide)
-        return Column(bar, self.legend, *self.figures, self.said, self.caption, **wide)
+        texts = (self.said, self.caption, self.listing)
+        return Column(bar, self.legend, *self.figures, *texts, **wide)
 
-    def _button(self, label, name):
-        button = self.models.Button(label=label, width=90, align="end", stylesheets=[self.sheet])
-        button.js_on_event("button_click", self._call(f"{name}()"))
+    def _button(self, label, call):
+        width = 60 + 4 * len(label)
+        button = self.models.Button(label=label, width=width, align="end", stylesheets=[self.sheet])
+        button.js_on_event("button_click", self._call(call))
         return button
 
     def _call(self, code):

@@ -7,13 +7,16 @@ these do not let round-off grow to 1e-9.
 
 import ast
 import inspect
+import re
 import sys
 from functools import partial
+from html import unescape
 from pathlib import Path
 
 import nbformat
 import numpy as np
 import pytest
+import sympy as sp
 from shown import SHOWN, compare, settings
 
 import nhlab as nh
@@ -24,8 +27,9 @@ from nhlab.view.page import components
 
 pytest.importorskip("bokeh")
 ROOT = Path(__file__).resolve().parents[2]
-SETTINGS = 2  # of each figure, at random
-NAMES = [*STATEMENTS, "00.3", "05.2", "sleigh"]
+# Every page once: lessons show some of the papers' figures, too; and systems to choose from.
+LESSONS = [name for name, make in PAGES.items() if "." in name and not isinstance(make, partial)]
+NAMES = [*STATEMENTS, *LESSONS, "sleigh", "sleigh_se2", "ball"]
 
 
 class Watched:
@@ -64,14 +68,60 @@ def site(browser, panels, tmp_path_factory):
     return watched, at
 
 
+def words(html):
+    """The text of a piece of HTML."""
+    return unescape(re.sub("<[^>]+>", "", html))
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_shows_what_the_library_computes(site, panels, name):
     (watched, at), panel = site, panels[name]
     rng = np.random.default_rng([*name.encode()])
-    for _ in range(SETTINGS):
-        values = settings(panel, rng)
+    for ends in (False, True, True):
+        values = settings(panel, rng, ends)
         compare(watched.shown(at[name], values), panel, values, name)
+    panel.set(**values)
+    code = watched.page.evaluate("k => nhlab_pages[k].code()", at[name])
+    assert code == words(panel.listing.value)
+
+
+# Each control alone, by its widget: whether that is painted at once, and the runs are those of its
+# new value or, without runs, the curves are others.
+MOVED = """async k => {
+    const page = nhlab_pages[k], {controls, book} = page;
+    const shown = () => JSON.stringify([page.words, book.views.map(x => x.axes.map(
+        ({diagram: d}) => page.sources[d].map(([{data: {x, y}}]) => [[...x], [...y]])))]);
+    let paintings = 0;
+    for (const figure of page.figures) {
+        const view = Bokeh.index.find_one(figure), paint = view.paint;
+        view.paint = function () { paintings += !this.is_paused; return paint.call(this); };
+    }
+    const found = [];
+    for (const [j, {key, values}] of book.controls.entries()) {
+        page.reset();
+        const before = shown(), c = controls[j];
+        await null;
+        paintings = 0;
+        c.value = values ? String((Number(c.value) + 1) % values.length)
+            : c.value > (c.start + c.end) / 2 ? c.start : c.end;
+        for (let k = 0; k < 10; k++) await null;  // callbacks are promises, within the same frame
+        const now = page.values[key], alike = x => x === now || Math.abs(x - now) < 1e-9;
+        const runs = Object.values(page.runs);  // of which one may be kept, the true motion
+        const asked = runs.length ? runs.some(x => alike(x.call.values[key])) : shown() !== before;
+        found.push([key, paintings > 0, asked]);
+    }
+    return found;
+}"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_control_moves_the_page_at_once(site, panels, name):
+    (watched, at), controls = site, panels[name].controls
+    found = watched.page.evaluate(MOVED, at[name])
+    assert [key for key, *_ in found] == [*controls]
+    assert all(painted for _, painted, _ in found), found
+    assert all(changed for _, _, changed in found), found
 
 
 def test_nothing_went_wrong_nor_out_of_the_machine(site):
@@ -101,16 +151,71 @@ def test_one_file_shows_several_systems_on_a_phone(browser, tmp_path):
     assert not watched.wrong and watched.asked == [f"file://{file}"]
 
 
+def test_a_reader_s_own_system_with_odd_names_warned_of_and_copied(browser, tmp_path):
+    """Words of JavaScript as names, a jump of the energy, and the code of what is shown."""
+    let, new, this, function = nh.symbols("let new this function")
+    q = let, sp.Symbol("class", real=True)  # no name in Python either
+    L = (new**2 + this**2) / 2 - function * (q[0] ** 2 + q[1] ** 2)
+    start = {"q0": (1, 0.5), "v0": (0, 1), "parameters": {function: 0.7}}
+    own = nh.System(q, (new, this), L, name="<b>odd</b>", **start)
+    options = {"h": (0.1, 4, 0.2), "alpha": (0, 1, 0.5), "steps": 40, "start": "class"}
+    options |= {"parameters": "function", "extra": {"end": lambda sol: sol.q[-1, 0]}}
+    panel = nh.explore(own, [nh.Variational(), nh.RK4()], ["energy", "let class"], **options)
+    watched = Watched(browser, nh.live(panel, tmp_path / "own.html"), 1)
+    values = {"h": 3.0, "alpha": 0.3, "par.function": 0.9, "method": 1, "view": "energy"}
+    values |= {"q0.class": 0.25}
+    got = watched.shown(0, values)
+    with pytest.warns(RuntimeWarning, match="the energy changes"):
+        compare(got, panel, values)
+    panel.set(**values)
+    assert words(panel.message.value) in words(got["words"])
+    assert "the energy changes" in panel.message.value
+    watched.page.get_by_text("Copy as code").click()
+    watched.page.get_by_text("Copied").wait_for()
+    listed = watched.page.locator("pre").inner_text()
+    assert listed == words(panel.listing.value) and "system.set(function=0.9)" in listed
+    assert watched.page.get_by_text("Not on this page: end.").is_visible()
+    watched.shown(0, {"h": 0.1, "par.function": 0.7, "method": -1})
+    assert "the energy changes" not in watched.page.evaluate("nhlab_pages[0].words")
+    assert not watched.wrong
+
+
+def test_a_rotation_off_the_group_is_refused_where_it_is_moved(browser, tmp_path):
+    panel = nh.explore(nh.systems.suslov(), [nh.DLA()], steps=20, start=["gw"])
+    watched = Watched(browser, nh.live(panel, tmp_path / "suslov.html"), 1)
+    assert "off the constraints or the group" in watched.shown(0, {"q0.gw": 0.5})["words"]
+    with pytest.raises(ValueError, match="no rotation"):
+        compare(watched.shown(0, {"q0.gw": 0.5}), panel, {"h": 0.2, "q0.gw": 0.5})
+
+
 def test_live_shows_the_same_in_a_notebook():
     panel = nh.explore(nh.systems.particle(), [nh.DLA()], steps=20)
     html = nh.live(panel)._repr_html_()
     assert html.startswith("<iframe") and "srcdoc=" in html and "http-equiv" not in html
 
 
-@pytest.mark.parametrize("what", [nh.panel, "particle", 3])
+@pytest.mark.parametrize("what", [nh.panel, "particle", 3, None, nh.systems.particle(), []],
+                         ids=["panel", "text", "number", "None", "system", "list"])  # fmt: skip
 def test_live_refuses_what_cannot_compute_without_python(what):
     with pytest.raises(ValueError, match=r"nh\.explore"):
         nh.live(what)
+    with pytest.raises(ValueError, match=r"nh\.explore"):
+        nh.live({"name": what})
+
+
+def test_live_says_what_is_wrong_in_a_line(tmp_path):
+    panel = nh.explore(nh.systems.particle(), [nh.DLA()], steps=20)
+    wrong = {
+        "a list cannot": lambda: nh.live([panel]),
+        "what is empty": lambda: nh.live({}),
+        "there is no folder": lambda: nh.live(panel, tmp_path / "none" / "page.html"),
+        "is a folder": lambda: nh.live(panel, tmp_path),
+        "path = 3": lambda: nh.live(panel, 3),
+    }
+    for match, call in wrong.items():
+        with pytest.raises(ValueError, match=match) as said:
+            call()
+        assert len(str(said.value)) < 300
 
 
 def test_without_bokeh_the_remedy_is_said(monkeypatch):
