@@ -30,9 +30,11 @@ return new Page(books, {controls, figures, sources, glyphs, texts, legend, said,
 })());
 page.redraw();"""
 # Widgets in the colours of the system, which are dark where the page is.
-WIDGET = """:host {font-size: 14px} .bk-input, .bk-btn {color: FieldText; background-color: Field}
+WIDGET = """:host {font-size: 14px}
+.bk-input, .bk-btn.bk-btn-default {color: FieldText; background-color: Field}
+.noUi-target {background: color-mix(in srgb, CanvasText 25%, Canvas); border: 0}
 select.bk-input {appearance: auto; background-image: none; padding: 0 6px}"""
-TEXT = [":host {font-size: 14px; line-height: 1.4} pre {overflow-x: auto; user-select: all}"] * 2
+TEXT = [":host {font-size: 14px; line-height: 1.4} pre {white-space: pre-wrap; user-select: all}"] * 2
 BUTTONS = {
     "Reset": "reset()",
     "Fit axes": "fit_axes()",
@@ -178,7 +180,7 @@ class Figure:
         }
         buttons = [self._button(*x) for x in named.items()]
         wide = {"sizing_mode": "stretch_width"}
-        bar = Row(*choice, *self.controls, *buttons, stylesheets=[wrap], **wide)
+        bar = Row(*choice, *self.controls, Row(*buttons, align="end"), stylesheets=[wrap], **wide)
         texts = (self.said, self.caption, self.listing)
         return Column(bar, self.legend, *self.figures, *texts, **wide)
 
@@ -209,6 +211,8 @@ class Figure:
                 options = {name: x for name, x in first.items() if name not in ("key", "values")}
                 if key == "options":
                     options["options"] = [tuple(pair) for pair in first["options"]]
+                else:
+                    options["bar_color"] = "#4A90C2"  # seen on white and on black
                 made.append(kind(visible=k < len(fitting[0]), **options, **self._place()))
         return made
 
