@@ -24,7 +24,7 @@ def pytest_collection_modifyitems(items):
 def panels(last):
     """One more cell of a notebook that nbval runs: what has become of its panels."""
     call = f"import runpy; runpy.run_path({str(AFTER_RUN_ALL)!r})"
-    cell = nbformat.v4.new_code_cell(f"{call}['check'](globals(), {last.path.stem!r})")
+    cell = nbformat.v4.new_code_cell(f"{call}['check']({last.path.stem!r})")
     how = {"cell_num": last.cell_num + 1, "cell": cell, "options": defaultdict(bool)}
     return last.from_parent(last.parent, name="Panels", **how)
 

@@ -10,7 +10,7 @@ import sympy as sp
 from .derivatives import needed
 from .statement import dummy
 
-LOSS = 1e8  # of digits in a pivot, by elimination
+LOSS = 1e6  # of a pivot by elimination, the most that is taken
 
 
 class Block:

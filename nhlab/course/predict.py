@@ -137,7 +137,7 @@ class Sketch(Form):
         middle = {"value": (low + high) / 2, "min": low, "max": high, "step": (high - low) / 100}
         thin = {"width": "60px", "height": "160px"}
         sliders = [
-            w.FloatSlider(**middle, description=f"{x:g}", orientation="vertical", layout=thin)
+            w.FloatSlider(**middle, description=f"{x:.2g}", orientation="vertical", layout=thin)
             for x in self.x
         ]
         image = self.shown([middle["value"]] * 7)

@@ -83,9 +83,8 @@ class Linear:
         lines = [f"Linearised {name}: z' = A z{drive}, z = ({', '.join(self.state)})"]
         if self.ignorable:
             lines.append(f"ignorable: {', '.join(self.ignorable)}")
-        lines.append(
-            f"eigenvalues: {', '.join(_pairs(self.eigenvalues, np.abs(self.A).max(initial=0)))}"
-        )
+        values = _pairs(self.eigenvalues, np.abs(self.A).max(initial=0))
+        lines.append(f"eigenvalues: {', '.join(values)}")
         return "\n".join(lines)
 
 

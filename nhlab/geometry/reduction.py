@@ -22,7 +22,7 @@ import sympy as sp
 from ..codegen.derivatives import dot, gradient, needed
 from ..codegen.statement import dummy
 from ..mechanics import display
-from ..mechanics.checks import rank, scaled_rows
+from ..mechanics.checks import need, rank
 from ..mechanics.symbolic import Symbolic
 from ..mechanics.system import System
 from ..methods import DLA
@@ -41,8 +41,7 @@ class Reduction(DiscreteConnection, System):
     kept = mu_symbols = ()
 
     def __init__(self, system, base=None, fibre=None, name=""):
-        if not isinstance(system, System):
-            raise ValueError(f"system = {system!r} is not an nh.System")
+        need(system, System, "system", "nh.System")
         if system.short.let:  # v_s is eliminated from the expressions themselves
             system = system.written_out()
         self.full, self.bundle = full, bundle = system, Bundle(system, base, fibre)
@@ -256,9 +255,11 @@ class Reduction(DiscreteConnection, System):
             v0 = self.lift(r[:1], v_r[:1], t[:1])
             p0 = full.momentum(q[:1], v0, t[:1])
         v, p = np.concatenate([v0, v]), np.concatenate([p0, p])
-        At, scale = scaled_rows(np.swapaxes(full.A(q[:-1], t[:-1]), -1, -2))
+        At = np.swapaxes(full.A(q[:-1], t[:-1]), -1, -2)
         lam = np.zeros((len(q), At.shape[-1]))  # p_minus(k, k+1) = p_plus(k-1, k) - A^T lam
-        lam[1:] = (np.linalg.pinv(At) @ (scale * (p[:-1] - p_minus)[..., None]))[..., 0]
+        # where constraints determine the fibre, its equations determine lam
+        rows = [i for i in self.bundle.v_s if i not in self.kept] or range(len(full.v))
+        lam[1:] = (np.linalg.pinv(At[:, rows]) @ (p[:-1] - p_minus)[:, rows, None])[..., 0]
         parts = {"t": t, "q": q, "p": p, "v": v, "lam": lam}
         if method.variable_step:
             parts |= {x: getattr(sol.rows, x) for x in ("h", "h_before", "e")}

@@ -8,7 +8,7 @@ from html import escape
 
 import numpy as np
 
-from ..mechanics.checks import rank, read_number
+from ..mechanics.checks import need, rank, read_number
 from ..mechanics.groupsystem import GroupSystem
 from ..mechanics.system import System
 from ..methods import DLA, RK4, Projector, Reference
@@ -72,8 +72,7 @@ def report(system, q0=None, v0=None, *, T=None):
     T : how long the true motion is followed; by default about three of its fastest swings.
     A check that fails, or cannot be made, is a line of the report.
     """
-    if not isinstance(system, System):
-        raise ValueError(f"system = {system!r} is not an nh.System")
+    need(system, System, "system", "nh.System")
     if T is not None and read_number(T, "T") <= 0:
         raise ValueError(f"T = {T!r} must be positive; leave it out for a time of the motion's own")
     unset = [s.name for s in system.parameters if s not in system.numbers]
@@ -121,13 +120,13 @@ class Trial:
         """The fastest rate near the start, from differences of the acceleration; at least 1/4."""
         s, (q, v) = self.system, self.start
         n, e = len(v), 1e-6
-        ways = np.eye(n)
-        moved = np.array([s.move(q, w, d) for w in ways for d in (e, -e)])
-        by_q = s.acceleration(moved, np.tile(v, (2 * n, 1))).reshape(n, 2, n)
-        both = np.stack([ways, -ways], 1).reshape(-1, n)
-        by_v = s.acceleration(np.tile(q, (2 * n, 1)), v + e * both).reshape(n, 2, n)
-        a_q, a_v = ((x[:, 0] - x[:, 1]).T / (2 * e) for x in (by_q, by_v))
-        values = np.linalg.eigvals(np.block([[np.zeros((n, n)), ways], [a_q, a_v]]))
+
+        def slope(f):
+            return np.transpose([(f(e * w) - f(-e * w)) / (2 * e) for w in np.eye(n)])
+
+        a_q = slope(lambda w: s.acceleration(s.move(q, w, 1.0), v))
+        a_v = slope(lambda w: s.acceleration(q, v + w))
+        values = np.linalg.eigvals(np.block([[np.zeros((n, n)), np.eye(n)], [a_q, a_v]]))
         return max(0.25, np.abs(values).max())
 
     @cached_property

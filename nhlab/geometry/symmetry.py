@@ -18,7 +18,7 @@ from sympy.polys.polyerrors import BasePolynomialError
 from sympy.utilities.iterables import is_sequence
 
 from ..codegen.derivatives import dot
-from ..mechanics.checks import need
+from ..mechanics.checks import need, one_of
 from ..mechanics.display import aligned
 from ..mechanics.formula import read_formula, sympified
 from ..mechanics.system import System
@@ -385,8 +385,7 @@ class Symmetry:
         """Raise ValueError unless all of ``what``, among "L", "D", "Ld", "wd", are invariant."""
         report = self.check(method)
         for name in what or PARTS:
-            if name not in PARTS:
-                raise ValueError(f"{name!r} is none of {PARTS}")
+            one_of(name, PARTS, "what")
             if what and name in ("Ld", "wd") and method is None:
                 raise ValueError(f"invariance of {name} needs a method, as in method=nh.DLA()")
             if getattr(report, name):
@@ -415,7 +414,7 @@ class Symmetry:
             yield next(filter(None, changes), None)
 
     def _variation(self, x):
-        """How q, v, t change: v by d/dt xi + [v, xi].
+        """How q, v, t change: q by R xi, where q' = R v, and v by d/dt xi + [v, xi].
 
         The term -tau' v of a change of time, along v itself, does not leave D, unless D moves.
         """

@@ -20,6 +20,14 @@ def brief(x):
     return text if len(text) <= 100 else f"{text[:100]}..."
 
 
+def symbols(names, **assumptions):
+    """Real symbols, so that derivatives of ``Abs`` and roots come out simple."""
+    try:
+        return sp.symbols(names, **{"real": True, **assumptions})
+    except (TypeError, ValueError, AttributeError) as error:
+        raise ValueError(f"names = {brief(names)} are no names such as 'x y': {error}") from None
+
+
 def need(x, kind, name, what):
     """x, or a ValueError if it is not of that kind."""
     if not isinstance(x, kind):

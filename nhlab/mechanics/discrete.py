@@ -23,12 +23,12 @@ class DiscreteLagrangian:
     ``let`` holds the abbreviations q_alpha, t_alpha that the expressions below are written in.
     """
 
+    shrink = sp.S.One  # what L is divided by, where a rule asks for it
+
     def __init__(self, system, t, q, v, h, alpha, symmetric=False):
         self.system, self.S, self.v, self.h = system, system.short, v, h
-        self.points = []  # (alpha h, (1-alpha) h, the Place)
-        self.let = []
-        for k, a in enumerate((alpha, 1 - alpha) if symmetric else (alpha,)):
-            mark = "ab"[k]
+        self.points, self.let = [], []  # of points: (alpha h, (1-alpha) h, the Place)
+        for mark, a in zip("ab", (alpha, 1 - alpha)[: 1 + symmetric], strict=False):
             ah, bh, ta = (dummy(f"{s}_{mark}") for s in ("ah", "bh", "t"))
             qa = [dummy(f"{s.name}_{mark}") for s in q]
             self.let += [(ah, a * h), (bh, h - ah), (ta, t + ah)]
@@ -48,7 +48,7 @@ class DiscreteLagrangian:
 
     @cached_property
     def Ld(self):
-        return self.h * self.mean(lambda ah, bh, L: L, self.S.L)
+        return self.h * self.mean(lambda ah, bh, L: L, self.S.L / self.shrink)
 
     @cached_property
     def p_minus(self):
@@ -81,13 +81,16 @@ class DiscreteLagrangian:
 
         Less the work (1-alpha) h F.v that forces do from t0 on.
         """
-        return self.mean(lambda ah, bh, E, L_t: E + bh * L_t, self.S.E, self.S.L_t - self.S.power)
+        return self._energy(lambda ah, bh, E, L_t: E + bh * L_t)
 
     @cached_property
     def E_plus(self):
         """Minus the derivative of Ld by t1: the discrete energy that arrives at t1, to which
         alpha h F.v belongs."""
-        return self.mean(lambda ah, bh, E, L_t: E - ah * L_t, self.S.E, self.S.L_t - self.S.power)
+        return self._energy(lambda ah, bh, E, L_t: E - ah * L_t)
+
+    def _energy(self, f):
+        return self.mean(f, self.S.E / self.shrink, self.S.L_t - self.S.power)
 
     @cached_property
     def work(self):

@@ -209,7 +209,8 @@ class GroupLagrangian(DiscreteLagrangian):
         mean = self.means(lambda ah, bh, L_omega: L_omega, system.symbolic.L_v[system.k :])
         self.turn = [h * u for u in v[system.k :]]
         let, self.half = system.group.half(self.turn, system.tau)
-        self.shrink = 1 + let[0][0] / 4 if system.rule == "trace" else sp.S.One
+        if system.rule == "trace":
+            self.shrink = 1 + let[0][0] / 4
         self.let += [*zip(self.mu, mean, strict=True), *let]
 
     def _body(self, sign):
@@ -230,20 +231,3 @@ class GroupLagrangian(DiscreteLagrangian):
         k = self.system.k
         body = [p + f for p, f in zip(self._body(-1), self.impulse_plus[k:-1], strict=True)]
         return [*super().p_plus[:k], *body]
-
-    @cached_property
-    def Ld(self):
-        return super().Ld / self.shrink
-
-    @cached_property
-    def energy(self):
-        """Of the step, without the work of forces."""
-        return self.mean(lambda ah, bh, E: E, self.S.E) / self.shrink
-
-    @cached_property
-    def E_minus(self):
-        return self.energy + self.impulse_minus[-1]
-
-    @cached_property
-    def E_plus(self):
-        return self.energy - self.impulse_plus[-1]

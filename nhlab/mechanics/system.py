@@ -12,22 +12,13 @@ from ..codegen.evaluate import Function
 from ..codegen.program import Cache
 from . import checks, display, dynamicsymbols, frobenius, positions, velocities
 from .checks import UNSET
+from .checks import symbols as symbols  # public here, beside System
 from .discrete import DiscreteLagrangian
 from .forces import inputs_of, need_inputs, read_forces
 from .motion import Motion
 from .symbolic import Symbolic
 
 LONG = 500  # operations of L and the constraints from which on they are abbreviated; not tuned
-
-
-def symbols(names, **assumptions):
-    """Real symbols, so that derivatives of ``Abs`` and roots come out simple."""
-    try:
-        return sp.symbols(names, **{"real": True, **assumptions})
-    except (TypeError, ValueError, AttributeError) as error:
-        raise ValueError(
-            f"names = {checks.brief(names)} are no names such as 'x y': {error}"
-        ) from None
 
 
 class System:
@@ -294,8 +285,7 @@ class System:
 
     def is_definite_at(self, q, v, t=0.0):
         """The same at all of these states."""
-        forms = [self.M(q, v, t)]
-        forms += [] if self.metric is None else [self.G(q, t)]
+        forms = [self.M(q, v, t), *(() if self.metric is None else (self.G(q, t),))]
         return all(np.isfinite(x).all() and (np.linalg.eigvalsh(x) > 0).all() for x in forms)
 
     @property

@@ -68,10 +68,11 @@ def complete_velocity(system, q0, v0, free):
     """The velocity with the free components of v0 that satisfies the constraints at q0; if q0 has
     moved so far that these no longer determine the others, with components that do."""
     A, b = system.A(q0), system.b(q0)
-    for places in (free, independent(A)):
-        v = _completed(A, b, np.array(v0, float), places)
-        if v is not None:
-            return v
+    v = _completed(A, b, np.array(v0, float), free)
+    if v is None:
+        v = _completed(A, b, np.array(v0, float), free_velocities(system, q0))
+    if v is not None:
+        return v
     raise ValueError(f"the constraints are dependent at q0 = {q0}")
 
 
@@ -98,18 +99,22 @@ def complete(system, q, given, t):
         raise ValueError(f"the constraints are not finite at q = {q}")
     if rank(A) < len(A):
         raise ValueError(f"the constraints are dependent at q = {q}: rank {rank(A)} of {len(A)}")
-    free, example = len(names) - len(A), ", ".join(f"{names[k]}=..." for k in independent(A))
+    free = len(names) - len(A)
+
+    def example():
+        return ", ".join(f"{names[k]}=..." for k in independent(A))
+
     if len(given) != free:
         many = "too many" if len(given) > free else "too few"
         raise ValueError(
             f"{sorted(given)} are {many}: {len(A)} constraints on {names} leave {free} free; "
-            f"give {free}, as in {example}"
+            f"give {free}, as in {example()}"
         )
     start = np.array([read_number(given.get(name, 0), name) for name in names])
     v = _completed(A, system.b(q, t), start, [names.index(name) for name in given])
     if v is None:
         raise ValueError(
             f"{sorted(given)} are not independent at q = {q}: the constraints do not determine "
-            f"{[name for name in names if name not in given]} from them; give for example {example}"
+            f"{[x for x in names if x not in given]} from them; give for example {example()}"
         )
     return v

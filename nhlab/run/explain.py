@@ -32,9 +32,10 @@ def dependent(system, places, t):
         A = system.A(q, t)
         if not np.isfinite(A).all():
             continue
-        sizes = np.linalg.svd(A, compute_uv=False)
+        rows = A / np.maximum(np.abs(A).max(-1, keepdims=True), 1e-300)  # their sizes say nothing
+        sizes = np.linalg.svd(rows, compute_uv=False)
         if sizes[-1] < 1e-3 * sizes[0]:
-            value = f"(smallest singular value {sizes[-1]:.1e})"
+            value = f"(smallest singular value of the scaled rows {sizes[-1]:.1e})"
             return f"the constraint forms become dependent near {_place(system, q)} {value}"
     return ""
 

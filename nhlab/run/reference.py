@@ -51,6 +51,9 @@ class ReferenceRun:
         s, t0, h = self.system, self.start.t0, self.h
         q0, v0 = self.start.q0[0], self.start.v0[0]
         a0 = first_acceleration(s, t0, q0, v0)
+        far, fast = np.abs(q0).max(), np.abs(a0).max()
+        if far > 0 and fast > 0:  # a fast oscillation turns round long before h
+            h = min(h, math.sqrt(far / fast))
         v = velocity_scale(v0, a0, h)
         if s.is_mechanical and s.is_definite_at(q0, v0, t0):
             # A coordinate at rest will move, too: at the speed that its mass and the energy allow.
@@ -74,9 +77,11 @@ class ReferenceRun:
     def _step(self):
         solver, times = self.solver, self.times
         problem = solver.step()
+        if solver.status == "failed":  # then the first step has no size
+            raise ValueError(problem)
         self.tiny = self.tiny + 1 if solver.step_size < 1e-9 * (times[-1] - times[0]) else 0
-        if solver.status == "failed" or self.tiny > 50:
-            raise ValueError(problem or f"the step size fell to {solver.step_size:.1e}")
+        if self.tiny > 50:
+            raise ValueError(f"the step size fell to {solver.step_size:.1e}")
         dense = solver.dense_output()
         for y, at in ((self.y[1:], times[1:]), (self.before, times[1:] - self.h)):
             i, j = np.searchsorted(at, [solver.t_old, solver.t], side="right")

@@ -3,6 +3,7 @@
 
 import functools
 from collections.abc import Callable
+from numbers import Integral
 
 import numpy as np
 
@@ -30,7 +31,8 @@ def _stage(columns, size, reading):
 def _check(sols):
     for sol in sols:
         if not isinstance(sol, Trajectory):
-            raise ValueError(f"{sol!r} is no trajectory; play what nh.integrate returns")
+            remedy = "play what nh.integrate returns, several as animate(a, b)"
+            raise ValueError(f"{repr(sol)[:60]} is no trajectory; {remedy}")
         if len(sol) < 2:
             raise ValueError(f"{sol!r} has no steps to play")
 
@@ -71,6 +73,8 @@ def animate(
     if not sols:
         raise ValueError("give one or two trajectories to play")
     _check(sols)
+    if not (isinstance(frames, Integral) and frames > 0):
+        raise ValueError(f"frames = {frames!r} must be a whole number, at least 1")
     ghost = _ghosts(exact, sols[0])
     overlay = bool(ghost) if overlay is None else overlay
     groups = [[*ghost, *group] for group in ([sols] if overlay else [[sol] for sol in sols])]
@@ -142,6 +146,9 @@ def motion_panel(system, body, start, curve=None, *, T, h, label="", method=None
     for name, given in sliders.items():
         if name == "t" or not isinstance(given, tuple) or len(given) < 3:
             raise ValueError(f"{name} = {given!r} is no slider (low, high, value); t is the time")
+    if not (callable(start) and 0 < h <= T):
+        given = f"start = {start!r}, T = {T}, h = {h}"
+        raise ValueError(f"{given}: start must be a function of the values, and 0 < h <= T")
     names = {s.name for s in system.parameters} & set(sliders)
     run = _runner(system, method or DLA(), start, names, h, round(T / h))
     sol = run(tuple((k, given[2]) for k, given in sliders.items()))

@@ -1,6 +1,7 @@
 """``explore``: the panel of most lessons, from a system and some methods."""
 
 import inspect
+import itertools
 from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
@@ -13,7 +14,8 @@ from . import plot
 from .outline import Axes, Curve, Outline, View, reading_of
 from .panel import Panel, choice
 from .picture import Picture
-from .setting import Setting, named
+from .recall import again, call_from_outside
+from .setting import Setting, named, of_catalogue
 
 
 def explore(system, methods, view="energy", **options):
@@ -32,8 +34,13 @@ def explore(system, methods, view="energy", **options):
 
     The keys of ``panel.controls`` are h, alpha, rule, T, q0.x, v0.vx, par.a.
     """
+    known = [*inspect.signature(Explorer).parameters]
+    for name in options.keys() - {*known}:
+        raise ValueError(f"{name!r} is no option of nh.explore; it has {known}")
     e = Explorer(system, methods, view, **options)
-    panel = Panel(e.picture, e.update, e.controls, caption=e.caption, code=e.code)
+    own = not all(map(of_catalogue, e.systems))  # then the panel is made once more, if it can be
+    code = (again(call_from_outside()) if own else None) or e.code
+    panel = Panel(e.picture, e.update, e.controls, caption=e.caption, code=code)
     panel.outline = e.outline
     return panel
 
@@ -64,9 +71,14 @@ class Explorer:
         self.systems, methods, self.views = map(sequence, given)
         _all_are(System, "system", self.systems, "nh.systems.particle()")
         _all_are(Method, "methods", methods, "nh.DLA()")
-        for view in self.views:
-            plot.reading(view, self.systems[0])
-        if not self.steps and not self.T:
+        _all_are(str, "view", self.views, "'energy'")
+        for view, s in itertools.product(self.views, self.systems):
+            plot.reading(view, s)
+        if not isinstance(self.extra, dict | tuple) or not all(
+            map(callable, dict(self.extra).values())
+        ):
+            raise ValueError(f"extra = {self.extra!r} must be a dict of labels -> functions")
+        if self.steps is None and self.T is None:
             self.steps = 1250
         runs = {k: getattr(self, k) for k in ("h", "alpha", "rule", "steps", "T", "q0", "v0")}
         self.setting = Setting(self.systems, named(methods), **runs, sliders=self._asked())
@@ -76,17 +88,21 @@ class Explorer:
 
     def _asked(self):
         """The keys of the sliders for the start and the parameters, with their ends."""
-        s, asked = self.systems[0], {}
-        keys = {str(x): f"q0.{x}" for x in s.q} | {str(x): f"v0.{x}" for x in s.v}
-        for name, ends in _names("start", self.start):
-            if name not in keys:
-                raise ValueError(f"start: {name!r} is neither a coordinate nor a velocity of {s!r}")
-            asked[keys[name]] = ends
-        known = [symbol.name for symbol in s.parameters]
-        for name, ends in _names("parameters", self.parameters):
-            if name not in known:
-                raise ValueError(f"parameters: {name!r} is none of {s!r}; it has {known}")
-            asked[f"par.{name}"] = ends
+        asked = {}
+        for s in self.systems:  # each must have them
+            keys = {str(x): f"q0.{x}" for x in s.q} | {str(x): f"v0.{x}" for x in s.v}
+            for name, ends in _names("start", self.start):
+                if name not in keys:
+                    raise ValueError(
+                        f"start: {name!r} is neither a coordinate nor a velocity of {s!r}; "
+                        f"it has {[*keys]}"
+                    )
+                asked[keys[name]] = ends
+            known = [symbol.name for symbol in s.parameters]
+            for name, ends in _names("parameters", self.parameters):
+                if name not in known:
+                    raise ValueError(f"parameters: {name!r} is none of {s!r}; it has {known}")
+                asked[f"par.{name}"] = ends
         return asked
 
     def _choices(self):
@@ -164,7 +180,8 @@ class Explorer:
                 self.stops[k].set_data(x[-1:], y[-1:])
             curves.append((x, y))
             text |= self._numbers(title, view, r, x, y)
-            text |= {f"{title}: {label}": f"{f(sol):.4g}" for label, f in dict(self.extra).items()}
+            for label, f in dict(self.extra).items():
+                text[f"{title}: {label}"] = f"{_number(label, f(sol)):.4g}"
         x, y = np.hstack(curves)
         until(picture, picture.ax, x, y, call.T if r.xlabel == plot.TIME else None)
         return text
@@ -218,7 +235,15 @@ def until(picture, ax, x, y, end):
         picture.rescaled()
 
 
+def _number(label, x):
+    if np.ndim(x) or not np.isreal(x):
+        raise ValueError(f"extra {label!r} gave {x!r}; it must give a number")
+    return x
+
+
 def _all_are(kind, name, given, example):
+    if not given:
+        raise ValueError(f"{name} is empty; give at least one, as {example}")
     for x in given:
         if not isinstance(x, kind):
             raise ValueError(f"{name}: {x!r} is no {kind.__name__}; give one, as {example}")

@@ -80,7 +80,9 @@ class Panel(w.VBox):
     """
 
     def __init__(self, picture, update, controls, *, caption="", code=None, alt=""):
-        self.picture, self._update = picture, update
+        if not callable(update):
+            raise ValueError(f"update = {update!r} must be a function of (picture, values, quick)")
+        self.picture, self._update, caption = picture, update, caption or ""
         self._code = code or again(call_from_outside())
         self.controls, self.alt = controls, alt or caption
         self._defaults = self.values
@@ -132,6 +134,8 @@ class Panel(w.VBox):
         """Set several controls at once and draw once."""
         for name in values.keys() - self.controls.keys():
             raise ValueError(f"there is no control {name!r}; choose from {list(self.controls)}")
+        for name, x in values.items():
+            _check_value(name, self.controls[name], x)
         self._silent = True
         try:
             for k, x in values.items():
@@ -190,7 +194,10 @@ class Panel(w.VBox):
         try:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                text = dict(self._update(self.picture, values, quick) or {})
+                text = self._update(self.picture, values, quick) or {}
+                if not isinstance(text, dict):
+                    raise TypeError(f"update gave {text!r}; it must give a dict or None")
+                text = dict(text)
         except (ValueError, ArithmeticError, RuntimeError) as error:
             self.trace.value = traceback.format_exc()
             return {}, str(error)
@@ -246,6 +253,19 @@ class Panel(w.VBox):
         return bundle
 
 
+def _check_value(name, control, x):
+    """Refuse what the control cannot show; a slider would take the nearest it has."""
+    if hasattr(control, "max"):
+        room = 1e-9 * (control.max - control.min)  # copied code has twelve digits
+        if not (isinstance(x, Real) and control.min - room <= x <= control.max + room):
+            ends = f"[{control.min:g}, {control.max:g}]"
+            raise ValueError(f"{name} = {x!r} is no number in {ends}, the range of its slider")
+    elif hasattr(control, "options"):
+        known = [y[1] if isinstance(y, tuple) and len(y) == 2 else y for y in control.options]
+        if x not in known:
+            raise ValueError(f"{name} = {x!r} is no choice; choose one of {known}")
+
+
 def _text(x):
     return escape(str(x))
 
@@ -291,8 +311,8 @@ def slider(label, low, high, value, step=None, digits=None):
     return FloatSlider(value, description=label, **limits, **CONTROL)
 
 
-def whole(label, low, high, value):
-    return IntSlider(value, low, high, description=label, **CONTROL)
+def whole(label, low, high, value, step=1):
+    return IntSlider(value, low, high, step, description=label, **CONTROL)
 
 
 def choice(label, options, value=None):
@@ -313,7 +333,7 @@ def _control(name, given):
             "a list of choices, or a widget that has a value, such as ipywidgets.Checkbox()"
         )
     if all(isinstance(x, int) for x in given):
-        return whole(name, *given[:3])
+        return whole(name, *given)
     return slider(name, *given)
 
 
@@ -338,6 +358,8 @@ def play(panel, name, frames=None, interval=80):
     ``frames`` ticks, ``interval`` milliseconds apart, lead from one end of the slider to the other;
     without ``frames`` each tick is a step of the slider.
     """
+    if not hasattr(panel.controls.get(name), "max"):
+        raise ValueError(f"name = {name!r} is no slider; choose from {list(panel.controls)}")
     moved = panel.controls[name]
     low, step = moved.min, (moved.max - moved.min) / frames if frames else moved.step
 

@@ -23,6 +23,8 @@ class Picture:
     """
 
     def __init__(self, size=(6.4, 4.2), rows=1, columns=1, **subplots):
+        if np.shape(size) != (2,) or min(size) <= 0:
+            raise ValueError(f"size = {size!r} must be (width, height) in inches, as (6.4, 4.2)")
         with mpl.rc_context(plot.STYLE):
             self.figure = Figure(figsize=size)
             self.axes = self.figure.subplots(rows, columns, squeeze=False, **subplots).ravel()

@@ -6,6 +6,7 @@ one line style, so that a figure still reads in grey.
 
 import base64
 import io
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -120,9 +121,11 @@ CONSTRAINTS = {  # name -> where it is read, label, only for discrete methods
 TIMES = {"nodes": slice(None), "midpoints": slice(1, None), "average": slice(1, -1)}
 
 
-def _constraint(name, part=None):
-    """The reading of one constraint, counted from 1, or of the one that is missed most."""
+def _constraint(name, part=None, moving=False):
+    """The reading of one constraint, counted from 1, or of the one that is missed most; constraints
+    that move are A v + b."""
     at, label, discrete = CONSTRAINTS[name]
+    label = re.sub(r"(v|v_k)\$", r"\1 + b$", label) if moving else label
 
     def read(sol):
         residual = sol.constraint(at)
@@ -138,12 +141,15 @@ READINGS |= {name: _constraint(name) for name in CONSTRAINTS}
 def reading(name, system):
     """The Reading of a name: of READINGS, of one constraint as "node constraint 2", or of two
     coordinates, "x y" or "t x"."""
-    if need(name, str, "view", "name of a reading") in READINGS:
+    need(name, str, "view", "name of a reading")
+    need(system, System, "system", "nh.System")
+    if name in CONSTRAINTS:
+        return _constraint(name, moving=system.is_affine)
+    if name in READINGS:
         return READINGS[name]
     kind, _, part = name.rpartition(" ")
     if kind in CONSTRAINTS and part in map(str, range(1, len(system.constraints) + 1)):
-        return _constraint(kind, int(part))
-    need(system, System, "system", "nh.System")
+        return _constraint(kind, int(part), system.is_affine)
     columns = {"t": (TIME, lambda sol: sol.t)}
     for k, s in enumerate(system.q):
         columns.setdefault(str(s), (f"${sp.latex(s)}$", lambda sol, k=k: sol.q[:, k]))

@@ -164,9 +164,21 @@ class Reading:
                 raise ValueError(f"below = {below!r} is no function of time; choose one of {known}")
             self.name = below
             return
-        self.label, f = ("", below) if callable(below) else below
+        pair = ("", below) if callable(below) else below
+        if not (isinstance(pair, tuple | list) and len(pair) == 2 and callable(pair[1])):
+            known = (
+                f"a reading, as 'energy', or (label, function of a trajectory); {[*plot.READINGS]}"
+            )
+            raise ValueError(f"below = {below!r} must be {known}")
+        self.label, self.f = pair
         self.name = self.label
-        self.read = lambda sol: (sol.t, np.asarray(f(sol), float))
+
+    def read(self, sol):
+        """What a function of a reader's own gives, over time."""
+        y = np.asarray(self.f(sol), float)
+        if y.shape != sol.t.shape:
+            raise ValueError(f"below gave an array of shape {y.shape}; t has {sol.t.shape}")
+        return sol.t, y
 
     def serves(self, sol, ghost):
         """Does the trajectory have it?  Of the true motion, residuals and steps say nothing."""
@@ -175,7 +187,7 @@ class Reading:
         try:
             self.read(sol)
         except ValueError:
-            if sol.method.discrete:
+            if sol.method.discrete or hasattr(self, "f"):
                 raise
             return False  # a reading of discrete methods
         return True

@@ -8,7 +8,7 @@ sliders of the method.
 import re
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from numbers import Real
+from numbers import Integral, Real
 
 import numpy as np
 
@@ -29,11 +29,11 @@ def clean(x):
 def triple(name, given, or_else=""):
     """(low, high, value), perhaps with a step, checked."""
     good = isinstance(given, (tuple, list)) and len(given) in (3, 4)
-    good = good and all(isinstance(x, Real) for x in given)
+    good = good and all(isinstance(x, Real) and np.isfinite(x) for x in given)
     if not (good and given[0] < given[1] and given[0] <= given[2] <= given[1]):
         raise ValueError(
             f"{name} = {given!r} must be {or_else}(low, high, value) of a slider, with "
-            "low <= value <= high"
+            "low <= value <= high, all finite"
         )
     return tuple(map(float, given))
 
@@ -91,6 +91,11 @@ def written(system, own):
     return lines + [f"system = system.set({', '.join(changed)})"] * bool(changed)
 
 
+def of_catalogue(system):
+    """Can a call of the catalogue make it?"""
+    return written(system, system)[0].startswith("system = ")
+
+
 @lru_cache
 def _plain(make, rule=None):
     """A system of the catalogue with its own parameters; stating it takes longer than the rest."""
@@ -134,19 +139,38 @@ class Setting:
     sliders: dict | tuple = ()
 
     def __post_init__(self):
+        self._check_lengths()
         self.sliders = dict(self.sliders)
         velocities = {key[3:] for key in self.sliders if key.startswith("v0.")}
         self.starts = []
         for s in self.systems:
             q0, v0 = start_of(s, self.q0, self.v0)
             free = free_velocities(s, q0, [k for k, v in enumerate(s.v) if str(v) in velocities])
+            whole = complete_velocity(s, q0, v0, free)
+            if self.v0 is not None and not np.allclose(v0, whole, 1e-6, 1e-6):
+                near = [clean(x) for x in whole]
+                raise ValueError(f"v0 = {v0.tolist()} violates the constraints; {near} does not")
             self.starts.append((q0, v0, free))
         self.ranges = {"h": triple("h", self.h)} if self.methods else {}  # a drawing has no steps
+        if self.methods and self.ranges["h"][0] <= 0:
+            raise ValueError(f"h = {self.h!r} must begin above 0, as (0.01, {self.h[1]}, ...)")
         if self.alpha is not None:
             self.ranges["alpha"] = triple("alpha", self.alpha)
+            for x in self.ranges["alpha"]:
+                self._methods({"alpha": x})  # which refuse what is no alpha
         if not (self.steps or (isinstance(self.T, Real) and self.T > 0)):
             self.ranges["T"] = triple("T", self.T, "a positive number or ")
         self.ranges |= self._start_and_parameters()
+
+    def _check_lengths(self):
+        """Refuse lengths that are none, and sliders that no method follows."""
+        if self.steps is not None and not (isinstance(self.steps, Integral) and self.steps > 0):
+            raise ValueError(f"steps = {self.steps!r} must be a whole number, at least 1")
+        if self.steps and self.T is not None:
+            raise ValueError(f"give steps = {self.steps} or T = {self.T}, not both")
+        for name, field in (("alpha", "alpha"), ("rule", "symmetric")):
+            if getattr(self, name) and not any(hasattr(m, field) for m in self.methods.values()):
+                raise ValueError(f"{name}: none of {[*self.methods.values()]} has it; leave it out")
 
     def _start_and_parameters(self):
         """The ranges of the other sliders, between the ends given or near the value."""

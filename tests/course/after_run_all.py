@@ -6,6 +6,7 @@ slider does something, and at the corners of the ranges there are pictures and n
 
 import itertools
 
+import matplotlib.pyplot as plt
 from ipywidgets.widgets import widget
 
 from nhlab.course.figures import STATEMENTS
@@ -48,14 +49,30 @@ def redrawn(panel):
         yield f"changed: {panel.alt}"
 
 
-def copied(panel, names):
-    """Its code, run among the notebook's names, makes the same panel."""
-    code = panel._code and panel._code(panel.values)
-    if not code or "panel = " in code:
-        space = dict(names)
-        exec(code or "panel = None", space)
-        if space["panel"] is None or shown(space["panel"])[1:] != shown(panel)[1:]:
-            yield f"not what its code makes: {code}"
+def curves(artists):
+    lines = [a.get_data() for a in artists if hasattr(a, "get_data") and a.get_visible()]
+    return sorted(str([[*map(float, x)] for x in xy]) for xy in lines if len(xy[0]))
+
+
+def copied(panel):
+    """Its code, run alone, gives its curves and numbers."""
+    code, space = panel._code(panel.values), {}
+    exec(code, space)
+    if "panel" in space:
+        same = shown(space["panel"]) == shown(panel) and code.count("panel.set(") == 1
+    else:
+        drawn = [*space["ax"].lines, *space["ax"].collections]
+        plt.close("all")
+        alone = code.count("nh.plot.draw(") == 1
+        same = drawn and (not alone or curves(drawn) == curves(panel.picture.moving))
+    if not same:
+        yield f"not what its code makes: {code}"
+
+
+def unrounded(panel):
+    """Numbers of sliders that its code has as arithmetic gives them, not as one writes them."""
+    long = [x for x in panel.values.values() if isinstance(x, float) and len(repr(x)) > 15]
+    return [x for x in long if repr(x) in panel._code(panel.values)]
 
 
 def moved(panel):
@@ -66,6 +83,7 @@ def moved(panel):
         for value in ends:
             panel.set(**{name: value})
             seen.append(shown(panel))
+            yield from (f"unrounded in its code: {x!r}" for x in unrounded(panel))
             yield from (f"overprinted at {name} = {value}: {x}" for x in overprinted(panel))
         if seen[0] == seen[1] or seen[1] == seen[2]:
             yield f"{name} does nothing"
@@ -99,16 +117,16 @@ def at_corners(panel, may_stop):
             yield f"no picture at {point}"
 
 
-def faults(panel, names, stem):
+def faults(panel, stem):
     """All that is wrong with a panel; the figures of the papers are moved on their own page."""
-    checks = [redrawn(panel), copied(panel, names)]
+    checks = [redrawn(panel), copied(panel)]
     if stem == "paper_figures" or not panel.alt.startswith(FIGURES):
         checks += [moved(panel), at_corners(panel, stem in MAY_STOP)]
     return itertools.chain(*checks)
 
 
-def check(names, stem):
-    """The panels of a notebook whose variables are ``names``."""
+def check(stem):
+    """The panels of the notebook of this name."""
     panels = [x for x in list(widget._instances.values()) if isinstance(x, Panel)]
-    found = [f"panel {k}: {x}" for k, p in enumerate(panels) for x in faults(p, names, stem)]
+    found = [f"panel {k}: {x}" for k, p in enumerate(panels) for x in faults(p, stem)]
     assert not found, "\n".join(found)

@@ -22,15 +22,15 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium o
 
 
 @pytest.fixture
-def app(tmp_path, monkeypatch):
-    """The address of lesson 00, served as the launcher does it."""
+def app(tmp_path, monkeypatch, lesson):
+    """The address of a lesson, served as the launcher does it."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
     for name in ("JUPYTER_CONFIG_PATH", "JUPYTER_WIDGETS_ECHO"):
         monkeypatch.setenv(name, "")  # put back afterwards what the launcher sets
         monkeypatch.delenv(name)
-    command = [sys.executable, *launcher.app(["00", "--no-browser", f"--port={port}"])]
+    command = [sys.executable, *launcher.app([lesson, "--no-browser", f"--port={port}"])]
     with open(tmp_path / "log", "w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
     url = f"http://127.0.0.1:{port}/"
@@ -46,7 +46,8 @@ def app(tmp_path, monkeypatch):
     process.wait(20)
 
 
-def test_a_slider_of_lesson_00_moves_its_picture(app):
+@pytest.mark.parametrize("lesson", ["00", "02"])
+def test_a_slider_moves_its_picture(app):
     with playwright.sync_playwright() as p:
         flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
         browser = p.chromium.launch(executable_path=CHROMIUM, args=flags)
@@ -55,7 +56,7 @@ def test_a_slider_of_lesson_00_moves_its_picture(app):
         assert "nh.predict" not in page.locator("body").inner_text()  # no code
         covers = page.get_by_role("button", name="Just show me")
         covers.first.wait_for(timeout=120_000)
-        covers.nth(1).click()  # of the skate to park
+        covers.nth(1).click()  # of a skate to park, and of the first figure of CM01
         handle = page.locator(".nhlab-panel .noUi-handle").first
         handle.wait_for()
         before = page.locator(".nhlab-panel img").first.get_attribute("src")

@@ -128,7 +128,7 @@ def test_bad_arguments_are_refused():
     for T in (0, -1.0, np.nan, "long"):
         with pytest.raises(ValueError, match=r"^T = "):
             nh.report(nh.systems.sleigh(), T=T)
-    with pytest.raises(ValueError, match=r"not an nh\.System"):
+    with pytest.raises(ValueError, match=r"is no nh\.System"):
         nh.report(nh.systems.sleigh)
 
 

@@ -201,14 +201,6 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_refusals(case):
-    call, *words = WRONG[case]
-    with pytest.raises(ValueError) as error:
-        call(nh.System.from_mechanics)
-    assert all(word in str(error.value) for word in words), error.value
-
-
 # ---------------------------------------------------------------------------- forces
 
 
@@ -290,9 +282,9 @@ FORCES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", FORCES)
-def test_refused_forces(case):
-    call, *words = FORCES[case]
+@pytest.mark.parametrize("case", WRONG | FORCES)
+def test_refusals(case):
+    call, *words = (WRONG | FORCES)[case]
     with pytest.raises(ValueError) as error:
         call(nh.System.from_mechanics)
     assert all(word in str(error.value) for word in words), error.value

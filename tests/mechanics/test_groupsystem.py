@@ -534,7 +534,7 @@ def test_what_suslovs_problem_does_not_have():
         nh.GroupSystem(SO3, W, L3, t=nh.symbols("t"))
 
 
-def test_files_with_an_unknown_group_are_refused():
+def test_files_with_an_unknown_group_or_reduction_are_refused():
     from nhlab.run.files import system_from_json, system_to_json
 
     data = system_to_json(S.suslov())
@@ -542,6 +542,9 @@ def test_files_with_an_unknown_group_are_refused():
     for change in ({"group": "Group"}, {"t": ["Symbol", "t", {}]}, {"rule": "best"}):
         with pytest.raises(ValueError):
             system_from_json(data | change)
+    reduction = system_to_json(nh.Chaplygin(S.particle(), fibre="z"))
+    with pytest.raises(ValueError, match="reduction 'System' is unknown"):
+        system_from_json(reduction | {"reduction": "System"})
 
 
 @pytest.mark.parametrize("h", [1.5, 4, 6, 1e3])

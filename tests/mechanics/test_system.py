@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import sympy as sp
-from sympy.physics.mechanics import LagrangesMethod, dynamicsymbols
+from sympy.physics.mechanics import dynamicsymbols
 
 import nhlab as nh
 
@@ -95,40 +95,6 @@ def test_projection_is_the_nearest_velocity():
     distance = (v - w) @ M @ (v - w)
     for other in D_states(GENERIC, 50)[1] @ GENERIC.P(q).T:
         assert (v - other) @ M @ (v - other) >= distance
-
-
-def lagranges_method(name):
-    """The accelerations of a catalogue system by SymPy's own mechanics package."""
-    system = getattr(nh.systems, name)()
-    q = dynamicsymbols([s.name for s in system.q])
-    time = dynamicsymbols._t
-    there = dict(zip((*system.q, *system.v), (*q, *(s.diff(time) for s in q)), strict=True))
-    if system.t is not None:
-        there[system.t] = time
-    rows, g = ([c.xreplace(there) for c in x] for x in (system.constraints, system.holonomic))
-    given = {"nonhol_coneqs": rows or None, "hol_coneqs": g or None}
-    equations = LagrangesMethod(system.L.xreplace(there), q, **given)
-    equations.form_lagranges_equations()
-    back = {there[s]: s for s in (*system.q, *system.v)}
-    left = [m.xreplace(back) for m in (equations.mass_matrix_full, equations.forcing_full)]
-    symbols = [*system.q, *system.v, *system.parameters, time]
-    f = sp.lambdify(symbols, left, "numpy", cse=True)
-    return system, f
-
-
-NAMES = ["sleigh", "snakeboard", "driven", "spherical_pendulum", "kepler", "transmission"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_motion_agrees_with_sympy_mechanics(name):
-    system, f = lagranges_method(name)
-    n = len(system.q)
-    for t in (0.0, 0.9):
-        q, v = (s[0] for s in D_states(system, 1, t=t))
-        mass, forcing = f(*q, *v, *system.parameters.values(), t)
-        solution = np.linalg.solve(mass, forcing)[n:, 0]
-        np.testing.assert_allclose(system.acceleration(q, v, t), solution[:n], atol=1e-13)
-        np.testing.assert_allclose(system.multipliers(q, v, t), solution[n:], atol=1e-13)
 
 
 @pytest.mark.parametrize("system", [GENERIC, nh.systems.sleigh(), nh.systems.snakeboard()], ids=str)
@@ -235,12 +201,6 @@ def test_frobenius_with_time():
     assert with_constraints([vx - 2 * vy]).is_holonomic()
 
 
-def test_frobenius_of_the_catalogue():
-    integrable = {n for n, make in nh.systems.catalogue.items() if make().is_holonomic()}
-    assert {"pendulum", "kepler", "spherical_pendulum"} <= integrable
-    assert not integrable & {"particle", "robot", "snakeboard", "sleigh", "rolling_disk", "quartic"}
-
-
 def test_an_acceleration_is_made_of_floats():
     s = nh.System([x], [vx], vx**2 / 2 - sp.Abs(x))
     a = s.acceleration([1], [2])
@@ -288,14 +248,6 @@ def test_from_mechanics_when_a_coordinate_looks_like_a_velocity():
     a, b = dynamicsymbols("x vx")
     s = nh.System.from_mechanics(a.diff() ** 2 / 2 + b.diff() ** 2 * (1 + a**2) - b**2, [a, b])
     np.testing.assert_allclose(s.energy([1, 3], [2, 5]), 2 + 25 * 2 + 9)
-
-
-def test_from_mechanics_refuses():
-    a, b = dynamicsymbols("a b")
-    with pytest.raises(ValueError, match=r"b\(t\).*list every dynamicsymbol in q"):
-        nh.System.from_mechanics(a.diff() ** 2 - b, [a])
-    with pytest.raises(ValueError, match="no dynamicsymbol"):
-        nh.System.from_mechanics(vx**2, [x])
 
 
 def test_symbols_need_not_be_real():
@@ -358,13 +310,6 @@ def test_copies_are_equal_and_move_equally(name, duplicate):
     np.testing.assert_array_equal(one, two)
 
 
-def test_pickle_keeps_the_exact_solution():
-    disk = pickled(nh.systems.rolling_disk())
-    np.testing.assert_array_equal(disk.exact([0.5]), nh.systems.rolling_disk().exact([0.5]))
-    with pytest.raises(ValueError, match="no closed solution"):
-        nh.systems.snakeboard().exact(1.0)
-
-
 # ---------------------------------------------------------------------------- display
 
 
@@ -394,3 +339,13 @@ def test_latex_renders_in_matplotlib():
 def test_repr():
     assert repr(nh.systems.sleigh(a=0.25)) == "<System sleigh: q = (x, y, theta), I=1, a=0.25, m=1>"
     assert repr(nh.System((x,), (vx,), vx**2 / 2)) == "<System unnamed: q = (x)>"
+
+
+@pytest.mark.parametrize("size", [1e200, 1e-200, 1.0])
+def test_projectors_of_rows_of_any_size(size):
+    """A G^-1 A^T would overflow, or vanish."""
+    x, y, vx, vy = nh.symbols("x y vx vy")
+    rows = [size * (vx - 2 * vy + 3)]
+    system = nh.System((x, y), (vx, vy), vx**2 / 2 + vy**2 - x * y, rows)
+    np.testing.assert_allclose(system.Q([1.0, 2.0]), np.array([[1, -2], [-1, 2]]) / 3, rtol=1e-15)
+    np.testing.assert_allclose(system.shortest([1.0, 2.0]), [-1, 1], rtol=1e-15)

@@ -481,6 +481,7 @@ def kept_to(method):
     return 1e-9 if method.variable_step else 2e-13
 
 
+@pytest.mark.ledger("CM01-momentum", "CM01-5.4", "FIM08-C3", "C03-energy", "C03-noether")
 @pytest.mark.parametrize("method, sentence", pairs("keeps"), ids=str)
 def test_what_a_method_keeps(method, sentence):
     kept, witness = KEEPS[sentence](method)

@@ -55,3 +55,12 @@ def test_newton_that_does_not_converge(method):
     assert error.reason == "Newton's method did not converge in 9 iterations at x = 2"
     assert error.advice == "Try a smaller h." and error.step == 0 and error.residual > 1
     nh.integrate(steep, method, [-3.0], [0.0], h=0.2, steps=5)
+
+
+def test_forms_of_different_size_are_not_dependent():
+    """Rows (1, 0, 0) and (0, 1e6, 0): the run stops for another reason."""
+    y, z, vy, vz = nh.symbols("y z vy vz")
+    L = (vx**2 + vy**2 + vz**2) / 2 + sp.exp(3 * z)
+    system = nh.System((x, y, z), (vx, vy, vz), L, [vx, 1e6 * vy])
+    error = stopped(system, nh.DLA(), [0, 0, 2.0], [0, 0, 0.0], h=0.2, steps=5)
+    assert error.reason.startswith("Newton's method did not converge")

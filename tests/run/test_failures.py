@@ -269,3 +269,23 @@ def test_damaged_descriptions_are_refused(name, value):
 @pytest.mark.parametrize("name, value", PARTS, ids=lambda x: repr(x)[:40])
 def test_damaged_systems_are_refused(name, value):
     refused(lambda: nh.load(changed(["system", name], value)), "not a trajectory saved by nhlab")
+
+
+@pytest.mark.parametrize("rtol", [1e-6, 0.5])
+def test_a_reference_that_overflows_on_the_way_is_silent(rtol):
+    """Trial steps of an exploding motion overflow, in L and in SciPy; time is a number there."""
+    x, vx, t = nh.symbols("x vx t")
+    system = nh.System((x,), (vx,), vx**2 / 2 + (1 + t) ** 2 * x**4, t=t)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(nh.IntegrationError, match="the motion ends here"):
+            nh.integrate(system, nh.Reference(rtol), [1.0], [1e10], h=1.0, steps=3)
+
+
+def test_a_reference_whose_first_step_fails_says_so():
+    """Steps of 1e-15 are lost beside t = 1e6."""
+    x, vx = nh.symbols("x vx")
+    system = nh.System((x,), (vx,), vx**2 / 2 - 1e30 * x**2)
+    with pytest.raises(nh.IntegrationError, match="the motion ends here") as stopped:
+        nh.integrate(system, nh.Reference(), [1.0], [0.0], h=0.3, steps=2, t0=1e6)
+    assert stopped.value.step == 0 and len(stopped.value.trajectory) == 1

@@ -184,3 +184,21 @@ def test_every_method_has_a_public_name():
 def test_velocities_too_large_to_be_squared_are_checked_as_well():
     with pytest.raises(ValueError, match=r"v0 = .* violates the constraints"):
         nh.integrate(nh.systems.particle(), nh.DLA(), [0, 1, 0], [1e200, 0, 5e199], h=0.1, steps=1)
+
+
+def test_a_second_position_off_the_discrete_constraints_names_the_method():
+    system, method = nh.systems.particle(), nh.DLA(0.3)
+    message = r"q1 = .* violates the discrete constraints of method = DLA\(alpha=0.3\)"
+    with pytest.raises(ValueError, match=message):
+        nh.integrate(system, method, [0, 1, 0], q1=[0.1, 1, 0.9], h=0.1, steps=1)
+
+
+@pytest.mark.parametrize("name", ["q0", "q1"])
+def test_positions_on_groups_are_refused_by_their_own_name(name):
+    """On R x SE(2), where the part on R is cut off first."""
+    v, g, r = (nh.symbols(x) for x in ("vx w1 w2 w3", "gx gy theta", "x"))
+    L = sum(u**2 for u in v) / 2
+    system = nh.GroupSystem(nh.groups.SE2, v, L, g=g, r=(r,))
+    given = {"q0": [0.0, 0, 0, 0], "q1": [0.1, 0, 0, 0]} | {name: 1.0}
+    with pytest.raises(ValueError, match=f"{name} has shape"):
+        nh.integrate(system, nh.DLA(), **given, h=0.1, steps=1)

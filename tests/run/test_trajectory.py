@@ -183,3 +183,12 @@ def test_dataframe_loses_nothing_to_awkward_names():
     np.testing.assert_array_equal(frame["t"], sol.q[:, 1])
     assert frame.shape == (4, 1 + 2 + 2 + 2 + 1 + 1)
     assert any(np.array_equal(frame[c], sol.t) for c in frame)
+
+
+@pytest.mark.parametrize("h", [1.0, 1e-3])
+def test_the_error_of_a_reference_does_not_depend_on_its_rows(h):
+    """A period of 6e-3: sizes of what h a would be do not count."""
+    x, vx = nh.symbols("x vx")
+    system = nh.System((x,), (vx,), vx**2 / 2 - 5e5 * x**2)
+    sol = nh.integrate(system, nh.Reference(1e-9), [1.0], [0.0], h=h, steps=round(1 / h))
+    assert abs(sol.q[-1, 0] - np.cos(1000.0)) < 1e-6

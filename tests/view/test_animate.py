@@ -160,6 +160,15 @@ def test_motions_of_different_size_have_their_own_limits():
     assert b > 4 * a
 
 
+def test_lists_of_trajectories_and_motions_without_time_are_explained():
+    s = nh.systems.sleigh()
+    with pytest.raises(ValueError, match=r"^\[.* is no trajectory; .* several as animate\(a, b\)"):
+        nh.animate(runs("sleigh", nh.DLA(), nh.RK4()))
+    for start, T in ((None, 3), (lambda z: (s.q0, s.v0), -3)):
+        with pytest.raises(ValueError, match=rf"T = {T}, h = 0.1: start must be a function of"):
+            nh.motion_panel(s, None, start, T=T, h=0.1)
+
+
 def test_a_run_that_does_not_begin_at_zero():
     (sol,) = runs("driven", nh.DLA(), v0=[0, 1, 0], t0=3.0)
     p = nh.animate(sol, below="energy")
@@ -250,6 +259,14 @@ def test_a_body_in_space_of_ones_own():
         (1, {"below": "x y"}, "below = 'x y' is no function of time; choose one of"),
         (1, {"below": "enrgy"}, "view 'enrgy' is unknown"),
         (1, {"exact": 3}, "3 is no trajectory"),
+        (1, {"below": 3}, r"below = 3 must be a reading, as 'energy', or \(label, function"),
+        (1, {"below": ("a", 3)}, r"below = \('a', 3\) must be a reading"),
+        (1, {"below": ("a",)}, r"below = \('a',\) must be a reading"),
+        (1, {"below": ("a", lambda s: s.t[:2])}, r"below gave an array of shape \(2,\); t has"),
+        (1, {"below": lambda s: s.q}, r"below gave an array of shape \(4, 3\); t has \(4,\)"),
+        (1, {"frames": 0}, "frames = 0 must be a whole number, at least 1"),
+        (1, {"frames": 2.5}, "frames = 2.5 must be a whole number"),
+        (1, {"size": 3}, r"size = 3 must be \(width, height\)"),
     ],
 )
 def test_what_cannot_be_played_is_named(given, options, words):

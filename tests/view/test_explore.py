@@ -13,6 +13,7 @@ from nhlab.mechanics.velocities import complete_velocity, free_velocities
 from nhlab.view import plot, setting
 
 PARTICLE = nh.systems.particle()
+TWO = [nh.systems.sleigh(), PARTICLE]
 
 
 def particle_panel(views=("energy", "node constraint", "x y"), **options):
@@ -90,6 +91,26 @@ def test_wrong_specifications_are_explained():
         ({"methods": ["DLA"]}, r"methods: 'DLA' is no Method; give one, as nh.DLA\(\)"),
         ({"methods": nh.DLA}, r"methods: .* is no Method"),
         ({"system": "particle"}, r"system: 'particle' is no System"),
+        ({"system": []}, r"system is empty; give at least one, as nh.systems.particle\(\)"),
+        ({"methods": []}, r"methods is empty"),
+        ({"view": []}, r"view is empty"),
+        ({"view": 3}, r"view: 3 is no str; give one, as 'energy'"),
+        ({"h": (0, 0.2, 0.1)}, r"h = \(0, 0.2, 0.1\) must begin above 0"),
+        ({"h": (0.1, np.inf, 0.2)}, r"h = .*inf.* all finite"),
+        ({"start": [("x", -np.inf, 1)]}, r"q0.x = .* all finite"),
+        ({"alpha": (0, 2, 0.5)}, r"alpha = 2.0 must be a number in \[0, 1\]"),
+        ({"methods": nh.RK4(), "alpha": (0, 1, 0.5)}, r"alpha: none of \[RK4\(\)\] has it"),
+        ({"methods": nh.RK4(), "rule": True}, r"rule: none of \[RK4\(\)\] has it"),
+        ({"steps": 12.5}, r"steps = 12.5 must be a whole number, at least 1"),
+        ({"steps": 0}, r"steps = 0 must be a whole number, at least 1"),
+        ({"steps": 50, "T": 10}, r"give steps = 50 or T = 10, not both"),
+        ({"v0": [1, 2, 3]}, r"v0 = \[1.0, 2.0, 3.0\] violates the constraints; \[1.0, 2.0, 1.0\]"),
+        ({"size": 3}, r"size = 3 must be \(width, height\) in inches"),
+        ({"extra": [len]}, r"extra = .* must be a dict of labels -> functions"),
+        ({"stepsize": 0.1}, r"'stepsize' is no option of nh.explore; it has \['system'"),
+        ({"system": TWO, "view": "t z"}, r"view 't z' is unknown"),
+        ({"system": TWO, "parameters": ["a"]}, r"parameters: 'a' is none of <System particle"),
+        ({"system": TWO, "start": ["theta"]}, r"start: 'theta' is neither .* <System particle"),
     ):
         given = {"system": PARTICLE, "methods": nh.DLA()} | options
         with pytest.raises(ValueError, match=words):
@@ -155,6 +176,18 @@ def test_a_reading_is_one_and_the_same_for_all_methods():
     with pytest.raises(ValueError, match="is a reading of discrete methods; RK4"):
         plot.constraint(rk4, at="midpoints")
     plt.close("all")
+
+
+def test_moving_constraints_are_named_with_what_moves():
+    table, particle = nh.systems.ball_on_turntable(), PARTICLE
+    for name in ("node constraint", "node constraint 1", "average constraint"):
+        assert "+ b" in plot.reading(name, table).ylabel, name
+        if name != "node constraint 1":
+            assert plot.reading(name, particle).ylabel == plot.READINGS[name].ylabel
+    sol = nh.integrate(table, nh.RK4(), h=0.1, steps=5)
+    A_v = np.einsum("kij,kj->ki", table.A(sol.q), sol.v)
+    np.testing.assert_allclose(sol.constraint(), A_v + table.b(sol.q, sol.t), atol=1e-12)
+    assert np.abs(A_v).max() > 0.1
 
 
 def test_one_constraint_of_several_can_be_read():
@@ -235,7 +268,7 @@ def test_the_signature_names_every_option():
 # ---------------------------------------------------------------------------- starts and errors
 
 
-@pytest.mark.parametrize("values", [{}, {"h": 0.1, "alpha": 0.3, "q0.y": 1.5, "v0.vx": -0.5}])
+@pytest.mark.parametrize("values", [{}, {"h": 0.1, "alpha": 0.3, "q0.y": 1.5, "v0.vx": 0.5}])
 def test_copy_as_code_reproduces_what_is_shown(panel, values):
     panel.reset()
     panel.set(**values)

@@ -284,6 +284,44 @@ def test_what_is_no_control_is_refused_with_a_remedy(given):
         nh.panel(nh.Picture(), lambda *_: {}, k=given)
 
 
+REFUSED = {"h": [9.0, 0.0, np.nan, "big", None], "rule": ["midpoint", None], "view": ["nope", 0]}
+REFUSED = [(name, x) for name, values in REFUSED.items() for x in values]
+
+
+@pytest.mark.parametrize("name, x", REFUSED, ids=[f"{name} {x}" for name, x in REFUSED])
+def test_a_control_is_set_to_nothing_it_cannot_show(name, x):
+    p = nh.explore(PARTICLE, nh.DLA(), ["energy", "x y"], steps=5, rule=True)
+    before = p.values, p.shown.value
+    with pytest.raises(
+        ValueError, match=rf"^{name} = {x!r} is no (number in \[0.01, 0.5\]|choice)"
+    ):
+        p.set(**{"view": "x y"} | {name: x})
+    assert (p.values, p.shown.value) == before
+    p.set(h=0.5 + 1e-12)
+    assert p.values["h"] == 0.5
+
+
+def test_slips_of_a_panels_own_function_are_named():
+    picture = nh.Picture()
+    with pytest.raises(ValueError, match="update = None must be a function of"):
+        nh.panel(picture, None, k=(0.0, 2.0, 1.0))
+    with pytest.raises(TypeError, match="update gave 3; it must give a dict or None"):
+        nh.panel(picture, lambda *_: 3, k=(0.0, 2.0, 1.0))
+    p = nh.panel(picture, lambda *_: {}, caption=None, k=(0, 10, 4, 2), view=["a", "b"])
+    assert p.controls["k"].step == 2
+    for name in ("t", "view"):
+        with pytest.raises(ValueError, match=rf"name = '{name}' is no slider; choose from"):
+            nh.widgets.play(p, name)
+
+
+def test_a_reading_of_the_readers_own_that_fails_is_explained_and_its_place_shown():
+    slip = {"E": lambda sol: 1 / 0, "t": lambda sol: sol.t}
+    for label, words in (("E", "division by zero"), ("t", "it must give a number")):
+        p = nh.explore(PARTICLE, nh.DLA(), steps=5, extra={label: slip[label]})
+        assert words in p.message.value and "<details>" in p.shown.value
+        assert "Traceback" in p.trace.value
+
+
 def test_a_widget_of_the_readers_own_is_taken_as_it_is():
     box = w.Checkbox(True, description="really?")
     p = nh.panel(nh.Picture(), lambda _, values, __: values, really=box)

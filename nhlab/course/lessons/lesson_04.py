@@ -19,7 +19,7 @@ from ...view.bodies import camera
 from ...view.widgets import play
 from ..colours import BLUE, DARK, GREEN, GREY, MIDDLE, ORANGE
 from ..exercises import near, sized, some_of, takes
-from ..kit import RIGHT, add_legend, bare, circle, frame, joined, key, new_board
+from ..kit import RIGHT, add_legend, bare, circle, drawn, frame, joined, key, new_board
 from ..predict import either
 
 AXES, TINT = (ORANGE, GREEN, BLUE), "#B9AFD6"
@@ -36,13 +36,13 @@ def show(x):
     return "round-off" if x < 1e-12 else f"{x:9.1e}"
 
 
-def angles_figure(miss=0.05):
-    """Yaw and pitch, and the quaternion, of a body that pitches over beside the vertical."""
+@drawn(9.4, 3.4, columns=2)
+def angles_figure(left, right, miss):
+    """Yaw jumps by pi as pitch turns back; all parts of the quaternion stay smooth."""
     t = np.linspace(0, np.pi, 400)
     g = SO3.multiply(SO3.exp([miss, 0, 0]), SO3.exp(t[:, None] * [0, 1, 0]))
     R = SO3.matrix(g)
     yaw, pitch = np.arctan2(R[:, 1, 0], R[:, 0, 0]), -np.arcsin(R[:, 2, 0])
-    figure, (left, right) = plot.new(1, 2, size=(9.4, 3.4))
     lines = [left.plot(t, np.unwrap(yaw)), left.plot(t, pitch, "--")]
     left.set(xlabel="time $t$", ylabel="angle (rad)")
     left.legend([x for (x,) in lines], ("yaw", "pitch"), frameon=False)
@@ -50,12 +50,12 @@ def angles_figure(miss=0.05):
         right.plot(t, x, style, label=f"${name}$")
     right.set(xlabel="time $t$", ylabel="unit quaternion")
     right.legend(frameon=False, ncols=2, loc="center", bbox_to_anchor=(0.48, 0.27))
-    return figure
 
 
-def turns_figure(xi=(0.2, 1.0, 0.9)):
-    """The axes of a body before and after a turn; the angle of the turn for three rules."""
-    figure, (left, right) = plot.new(1, 2, size=(9.4, 3.8))
+@drawn(9.4, 3.8, columns=2)
+def turns_figure(left, right, xi=(0.2, 1.0, 0.9)):
+    """Left: the axes of a body before, dashed, and after a turn about an axis. Right: the angle
+    turned against the angle asked for."""
     bare(left, (-1.2, 1.5), (-1.0, 1.5))
     for R, style in ((np.eye(3), "--"), (SO3.matrix(SO3.exp(xi)), "-")):
         for k, (tip, colour) in enumerate(zip((VIEW[:2] @ R).T, AXES, strict=True), 1):
@@ -72,7 +72,6 @@ def turns_figure(xi=(0.2, 1.0, 0.9)):
     right.axhline(np.pi, color=GREY, linewidth=1)
     right.set(xlabel=r"turn asked for, $|\xi|=h|\omega|$", ylabel="angle turned", xlim=(0, 4))
     right.legend(frameon=False, loc="upper left", fontsize=10)
-    return figure
 
 
 def plain_rk4(system, h, steps):
@@ -92,9 +91,9 @@ def plain_rk4(system, h, steps):
     return np.array(rows)[:, :4]
 
 
-def group_figure(system, rules=("cayley", "trace", "log"), h=0.2, steps=5000):
-    """Errors of the projector method against h for three rules; how far attitudes leave SO(3)."""
-    figure, (left, right) = plot.new(1, 2, size=(9.4, 3.8))
+@drawn(9.4, 3.8, columns=2)
+def group_figure(left, right, system, rules=("cayley", "trace", "log"), h=0.2, steps=5000):
+    """Left: three lines of slope 2. Right: RK4's quaternion loses its length steadily."""
     for rule, mark in zip(rules, "os^", strict=True):
         found = order(systems.suslov(rule=rule), Projector(), T=2, hs=[0.2, 0.1, 0.05, 0.025])
         left.loglog(found.h, found.error, marker=mark, label=f"{rule}: slope {found.slope:.2f}")
@@ -111,12 +110,12 @@ def group_figure(system, rules=("cayley", "trace", "log"), h=0.2, steps=5000):
     left.minorticks_off()
     left.legend(frameon=False)
     right.legend(frameon=False, loc="center right")
-    return figure
 
 
-def zigzag_figure(runs):
-    """omega_2 of runs of Suslov's problem; m of the true motion and the zigzag of the last run."""
-    figure, (left, right) = plot.new(1, 2, size=(9.4, 3.6))
+@drawn(9.4, 3.6, columns=2)
+def zigzag_figure(left, right, runs):
+    """Left: omega_2 by three methods. Right: m of the true motion and the zigzag of the projector
+    run."""
     for sol in runs:
         look = plot.look(sol.method)
         left.plot(sol.t, sol.v_projected[:, 1], label=plot.label(sol.method), **look)
@@ -129,7 +128,6 @@ def zigzag_figure(runs):
     right.set(xlabel="time $t$", ylim=(1e-7, 3))
     left.legend(frameon=False, loc="center", bbox_to_anchor=(0.4, 0.4))
     add_legend(right)
-    return figure
 
 
 VIEW = camera((1, -0.75, 0.55))

@@ -14,7 +14,7 @@ from ...view import plot
 from ...view.bodies import body
 from ..colours import BLUE, DARK, GREEN, GREY, MIDDLE, ORANGE, SLATE
 from ..exercises import near, sized, some_of, takes
-from ..kit import add_legend, ahead, arc, frame, new_board, slope
+from ..kit import add_legend, ahead, arc, drawn, frame, new_board, slope
 
 XI, FORCE, SLOPE = r"$\xi_Q$", r"$A^T\lambda$", r"slope $\lambda A\,\xi_Q$"
 BOARD = body(systems.snakeboard())
@@ -71,9 +71,9 @@ def push_panel(valley, angle=(-90, 90, 0), t=(0.0, 8.0, 1.2), h=0.02):
     return board.panel(update, angle=angle, time=t)
 
 
-def draw_push(t, J, push, rate):
-    """Momenta along x and z, and the force along them with dJ/dt as dots; (N, 2) each."""
-    fig, (left, right) = plot.new(1, 2, size=(9, 3.4))
+@drawn(9, 3.4, columns=2)
+def push_picture(left, right, t, J, push, rate):
+    """Both momenta oscillate; their rates lie on the components of the force."""
     for k, (name, style) in enumerate({"x": "-", "z": "--"}.items()):
         force = rf"$\lambda A\cdot\partial_{name}$"
         left.plot(t, J[:, k], color=BLUE, linestyle=style, label=f"$p_{name}$")
@@ -82,7 +82,6 @@ def draw_push(t, J, push, rate):
     for ax, name in ((left, "momentum"), (right, "force (lines), $dJ/dt$ (dots)")):
         frame(ax, "time $t$", name)
         add_legend(ax)
-    return fig
 
 
 def _draw_balance(board, ax, symmetry, sol, **look):
@@ -132,19 +131,17 @@ def balance_panel(symmetries, h=(0.08, 0.3, 0.1, 0.01), alpha=(0.2, 0.8, 0.5, 0.
     return board.panel(update, system=list(symmetries), h=h, alpha=alpha)
 
 
-def draw_miss(hs, miss):
-    """Residuals against h, log-log, for a dict method -> residuals; the figure and the slopes."""
-    fig, ax = plot.new(size=(7.4, 3.8))
-    slopes = {m: slope(hs, r) for m, r in miss.items()}
+@drawn(7.4, 3.8)
+def miss_picture(ax, hs, miss):
+    """The largest residual of (24) against h for five methods."""
     for m, r in miss.items():
-        text = "round-off" if max(r) < 1e-14 else f"slope {slopes[m]:.2f}"
+        text = "round-off" if max(r) < 1e-14 else f"slope {slope(hs, r):.2f}"
         ring = {"markersize": 11, "fillstyle": "none"} if isinstance(m, Reference) else {}
         ax.loglog(hs, r, marker="o", label=f"{plot.label(m)}: {text}", **plot.look(m), **ring)
     ax.set(xlabel="step size $h$", ylabel="largest residual of (24)", ylim=(1e-17, 0.1))
     ax.set_xticks(hs, hs)
     ax.minorticks_off()
     ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
-    return fig, slopes
 
 
 def differentiate(sol, k):
@@ -254,15 +251,14 @@ def turning_panel(symmetry, phi=(0.3, 0.6, 0.4), rate=(0.0, 0.06, 0.0), t=(0.0, 
     return board.panel(update, phi=phi, rate=rate, time=t)
 
 
-def draw_kept(runs, momentum):
-    """A momentum over time along runs, as the difference from its first value."""
-    fig, ax = plot.new(size=(7.4, 3.6))
+@drawn(7.4, 3.6)
+def kept_picture(ax, runs, momentum):
+    """The momentum over time for the exact motion and three methods."""
     for sol in runs:
         J = momentum(sol)
         ax.plot(sol.t, J - J[0], label=plot.label(sol.method), **plot.look(sol.method))
     frame(ax, "time $t$", "momentum, minus its first value")
     add_legend(ax)
-    return fig
 
 
 X, Y = symbols("x y")

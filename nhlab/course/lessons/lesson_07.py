@@ -17,7 +17,7 @@ from ...run.loop import integrate
 from ...view import plot
 from ..colours import BLUE, DARK, GREY, ORANGE, SLATE
 from ..exercises import near, sized, some_of, takes
-from ..kit import add_legend, bare, circle, frame, joined, key, new_board, slope, step_sizes
+from ..kit import add_legend, bare, circle, drawn, frame, joined, key, new_board, slope, step_sizes
 
 MARGINS = (0.1, 0.15, 0.97, 0.88, 0.3)
 
@@ -89,7 +89,7 @@ def four_statements(red, sol, seed=1):
     """
     full, t, q, r = red.full, sol.t, sol.q, red.project(sol)
     h, rule, rng = float(sol.h[0]), DLA(), np.random.default_rng(seed)
-    D = _null_space(full.A(q))
+    D = np.swapaxes(np.linalg.svd(full.A(q))[2][:, full.m :], -1, -2)  # bases of D, (N, n, n - m)
     dq = np.einsum("kia,ka->ki", D, rng.uniform(-1, 1, (len(q), D.shape[-1])))
     dq[0] = dq[-1] = 0
     dr = red.project(dq)
@@ -112,11 +112,6 @@ def four_statements(red, sol, seed=1):
 def _derivative(f, d=1e-5):
     """f'(0), by a central difference."""
     return (f(d) - f(-d)) / (2 * d)
-
-
-def _null_space(A):
-    """Bases of {v : A v = 0}, shape (N, n, n - m)."""
-    return np.swapaxes(np.linalg.svd(A)[2][:, A.shape[1] :], -1, -2)
 
 
 def shadow_figure(runs):
@@ -149,28 +144,27 @@ def with_and_without(red, h=0.05, steps=240):
     return red.project(integrate(red.full, Reference(), h=h, steps=steps)), *own
 
 
-def draw_reduced(red):
-    """The shadow of the motion, wide, and the motion of L* alone."""
-    fig, ax = plot.new(size=(5.4, 4.2))
+@drawn(5.4, 4.2)
+def reduced_picture(ax, red):
+    """The shadow of the particle, and the motion of L* in the plane."""
     shadow, _, alone = with_and_without(red)
     ax.plot(*shadow.T, color=GREY, linewidth=5, label="shadow of the motion")
     ax.plot(*alone.T, color=ORANGE, label="$L^*$ alone")
     ax.set_aspect("equal", adjustable="datalim")
     _name_axes(ax, red)
     add_legend(ax)
-    return fig
 
 
-def draw_followers(red, sol):
-    """A run of the full system: its path in the base, and over time the followers."""
-    fig, (left, right) = plot.new(1, 2, size=(8.6, 3.4))
+@drawn(8.6, 3.4, columns=2)
+def followers_picture(left, right, red, sol):
+    """Left: a path of the system bent in the plane of x and y. Right: its followers z and w over
+    time."""
     left.plot(*red.project(sol).T, color=DARK)
     _name_axes(left, red)
     for s, colour in zip(red.fibre, (BLUE, ORANGE), strict=False):
         right.plot(sol.t, sol.q[:, sol.system.q.index(s)], color=colour, label=f"${s}$")
     frame(right, "time $t$", "followers")
     add_legend(right)
-    return fig
 
 
 def driven_round(robot, theta, steer, roll=0.8):
@@ -266,12 +260,6 @@ def difference(runs):
     return size if size > 1e-12 else FLOOR
 
 
-def end_errors(red, runs):
-    """The errors of runs of equal length at their end, in words."""
-    true = integrate(red, Reference(), h=runs[0].t[-1], steps=1).q[-1]
-    return " and ".join(f"{np.abs(sol.q[-1] - true).max():.1e}" for sol in runs)
-
-
 def square_around(points):
     """Two corners of the smallest upright square about points (k, 2)."""
     low, high = points.min(0), points.max(0)
@@ -320,7 +308,9 @@ def square_panel(*reductions, h=(0.05, 0.4, 0.2), T=4.0):
         board.fit(right, *square_around(np.vstack([exact, *(sol.q for sol in runs)])).T)
         board.say("difference", "round-off" if commutes else f"{size:.1e}")
         board.say("slope", "none" if commutes else f"{slope(hs[1:], sizes[1:]):.2f}")
-        board.say("errors at the end", end_errors(red, runs))
+        true = integrate(red, Reference(), h=runs[0].t[-1], steps=1).q[-1]
+        errors = (f"{np.abs(sol.q[-1] - true).max():.1e}" for sol in runs)
+        board.say("errors at the end", " and ".join(errors))
 
     return board.panel(update, h=h, system=list(by_name), rule=list(RULES))
 
