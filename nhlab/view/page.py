@@ -34,12 +34,10 @@ WIDGET = """:host {font-size: 14px}
 .bk-input, .bk-btn.bk-btn-default {color: FieldText; background-color: Field}
 .noUi-target {background: color-mix(in srgb, CanvasText 25%, Canvas); border: 0}
 select.bk-input {appearance: auto; background-image: none; padding: 0 6px}"""
-TEXT = [":host {font-size: 14px; line-height: 1.4} pre {white-space: pre-wrap; user-select: all}"] * 2
-BUTTONS = {
-    "Reset": "reset()",
-    "Fit axes": "fit_axes()",
-    "Copy as code": "copy(cb_obj.origin)",
-}  # and what they call
+TEXT = """:host {font-size: 14px; line-height: 1.4}
+pre {white-space: pre-wrap; user-select: all}"""
+# What they are called, and what they call.
+BUTTONS = ("Reset", "reset()"), ("Fit axes", "fit_axes()"), ("Copy as code", "copy(cb_obj.origin)")
 TEMPLATE = """
 {% block preamble %}<meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
@@ -54,9 +52,9 @@ def live(what, path=None):
     what : a panel of ``nh.explore`` or ``nh.paper_figure``, or a dict name -> panel to choose from
     path : where to write it; without one it is shown in the notebook
 
-    The page has the panel's sliders, curves and verdict, and makes no network request.  Runs are
-    those of ``nh.integrate``, but for one thing: a step that Newton's method does not find is not
-    tried once more with pivoting.
+    The page has the panel's sliders, curves, verdict, warnings and code, and makes no network
+    request.  Runs are those of ``nh.integrate``, but for one thing: a step that Newton's method
+    does not find is not tried once more with pivoting.  What ``extra`` reads is left out.
     """
     path = path if path is None else _file(path)
     page = Live(what)
@@ -157,7 +155,9 @@ class Figure:
         for diagram in diagrams:
             self._add(diagram)
         names = "controls figures sources glyphs texts legend said caption listing".split()
-        self.legend, self.said, self.caption, self.listing = map(self._text, (SAID, SAID, *TEXT))
+        self.legend, self.said, self.caption, self.listing = map(
+            self._text, (SAID, SAID, TEXT, TEXT)
+        )
         args = {name: getattr(self, name) for name in names}
         args["runtime"] = self.models.CustomJS(code=runtime() + "\nreturn {Page, np, py};")
         code = CODE % ", ".join(f"() => ({book})" for book in books)
