@@ -229,11 +229,13 @@ def projector(F, method, x):
 
 def rk4(F, method, x):
     """The slopes again, from a dense solve.  What is left of forces that constraints hold back has
-    their round-off, the later slopes what becomes of it: ``noise`` is what is added of it."""
+    their round-off, as places far away have theirs, and the later slopes what becomes of it:
+    ``noise`` is what is added of it."""
     n, h, noise = x["v0"].shape[1], x["h"][:, None], iter(np.moveaxis(x["noise"], 1, 0))
 
     def slope(t, y):
-        q, v = y[:, :n], y[:, n:]
+        off = next(noise)
+        q, v = y[:, :n] * (1 + off), y[:, n:]
         M, right = F.M(t, q, v), F.L_q(t, q, v) - F.L_v_rate(t, q, v)
         if F.m:
             A = F.A(t, q, v)
@@ -244,7 +246,7 @@ def rk4(F, method, x):
         if F.m:
             forces = np.abs(right[:, :n]) + np.einsum("kai,ka->ki", np.abs(A), np.abs(found[:, n:]))
             inverse = np.abs(np.linalg.inv(M[:, :n, :n]))
-            found[:, :n] += next(noise) * np.einsum("kij,kj->ki", inverse, forces)
+            found[:, :n] += off * np.einsum("kij,kj->ki", inverse, forces)
         return np.concatenate([v, found[:, :n]], -1)
 
     t, y = x["t"], np.concatenate([x["q0"], x["v0"]], -1)
@@ -317,8 +319,13 @@ def moved(rng, x, sol, whole, count=8):
             k: rng.choice([-1, 1], y.shape) * rng.uniform(0.5, 1, y.shape) for k, y in x.items()
         }
         yield {k: y + amount[k] * signs[k] for k, y in x.items()}
-    for _ in range(4 if "noise" in x else 0):  # alone, for what a large v0 leads to hides it
-        yield x | {"noise": rng.choice([-1e-14, 1e-14], x["noise"].shape)}
+
+
+def noisy(rng, x, count=8):
+    """Copies with other round-off alone, where a judge takes it; what a large v0 leads to would
+    hide it."""
+    for _ in range(count if "noise" in x else 0):
+        yield x | {"noise": rng.uniform(-1e-14, 1e-14, x["noise"].shape)}
 
 
 def sizes(sol):
@@ -348,8 +355,12 @@ def broken(F, sol, whole_momenta=False):
     with np.errstate(all="ignore"):
         r = judge(F, method, x)
         others = [judge(F, method, y) for y in moved(rng, x, sol, whole)]
+        rounded = [judge(F, method, y) for y in noisy(rng, x)] if judge is rk4 else []
         for name, y in r.items():
             allowed = np.max([np.abs(o[name] - y) for o in others], axis=0)
+            if rounded:  # twice, for the step itself is one more of these
+                spread = np.max([np.abs(o[name] - y) for o in rounded], axis=0)
+                allowed = np.fmax(allowed, 2 * spread)
             allowed = np.nan_to_num(allowed, nan=np.inf) + 1e-14 * whole[SIZED[name]]
             if whole_momenta and name == "momentum":
                 allowed[:] = allowed.max(-1, keepdims=True)

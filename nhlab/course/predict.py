@@ -137,7 +137,7 @@ class Sketch(Form):
         middle = {"value": (low + high) / 2, "min": low, "max": high, "step": (high - low) / 100}
         thin = {"width": "60px", "height": "160px"}
         sliders = [
-            w.FloatSlider(**middle, description=f"{x:.2g}", orientation="vertical", layout=thin)
+            w.FloatSlider(**middle, description=f"{x:.3g}", orientation="vertical", layout=thin)
             for x in self.x
         ]
         image = self.shown([middle["value"]] * 7)
@@ -171,7 +171,9 @@ class Prediction(w.VBox):
         truth, numbers = measure()
         self.truth, self.notice = self.form.meant(truth), noticed(notice, numbers)
         box, self.said = self.form.widget(lambda: setattr(self.commit, "disabled", False))
-        self.commit = w.Button(description="Commit", disabled=True, button_style="primary")
+        white = {"text_color": "white"}  # a dark theme would write black on blue
+        blue = {"button_style": "primary", "style": white}
+        self.commit = w.Button(description="Commit", disabled=True, **blue)
         self.commit.on_click(lambda _: self.answer(self.said()))
         show = w.Button(description="Just show me")
         show.on_click(lambda _: self.answer(None))

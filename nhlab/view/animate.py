@@ -73,8 +73,6 @@ def animate(
     if not sols:
         raise ValueError("give one or two trajectories to play")
     _check(sols)
-    if not (isinstance(frames, Integral) and frames > 0):
-        raise ValueError(f"frames = {frames!r} must be a whole number, at least 1")
     ghost = _ghosts(exact, sols[0])
     overlay = bool(ghost) if overlay is None else overlay
     groups = [[*ghost, *group] for group in ([sols] if overlay else [[sol] for sol in sols])]
@@ -104,6 +102,8 @@ def _comparable(groups, given):
 
 def _played(picture, scenes, ends, frames, caption):
     """The panel that moves the scenes."""
+    if not (isinstance(frames, Integral) and frames > 0):
+        raise ValueError(f"frames = {frames!r} must be a whole number, at least 1")
     begin, end = ends
 
     def update(_, values, __):
@@ -146,9 +146,6 @@ def motion_panel(system, body, start, curve=None, *, T, h, label="", method=None
     for name, given in sliders.items():
         if name == "t" or not isinstance(given, tuple) or len(given) < 3:
             raise ValueError(f"{name} = {given!r} is no slider (low, high, value); t is the time")
-    if not (callable(start) and 0 < h <= T):
-        given = f"start = {start!r}, T = {T}, h = {h}"
-        raise ValueError(f"{given}: start must be a function of the values, and 0 < h <= T")
     names = {s.name for s in system.parameters} & set(sliders)
     run = _runner(system, method or DLA(), start, names, h, round(T / h))
     sol = run(tuple((k, given[2]) for k, given in sliders.items()))

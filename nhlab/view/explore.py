@@ -74,9 +74,8 @@ class Explorer:
         _all_are(str, "view", self.views, "'energy'")
         for view, s in itertools.product(self.views, self.systems):
             plot.reading(view, s)
-        if not isinstance(self.extra, dict | tuple) or not all(
-            map(callable, dict(self.extra).values())
-        ):
+        self.extra = self.extra or {}
+        if not (isinstance(self.extra, dict) and all(map(callable, self.extra.values()))):
             raise ValueError(f"extra = {self.extra!r} must be a dict of labels -> functions")
         if self.steps is None and self.T is None:
             self.steps = 1250
@@ -180,7 +179,7 @@ class Explorer:
                 self.stops[k].set_data(x[-1:], y[-1:])
             curves.append((x, y))
             text |= self._numbers(title, view, r, x, y)
-            for label, f in dict(self.extra).items():
+            for label, f in self.extra.items():
                 text[f"{title}: {label}"] = f"{_number(label, f(sol)):.4g}"
         x, y = np.hstack(curves)
         until(picture, picture.ax, x, y, call.T if r.xlabel == plot.TIME else None)
@@ -201,16 +200,10 @@ class Explorer:
     def _outlined(self, view):
         r, names = plot.reading(view, self.systems[0]), self.setting.methods
         reading = reading_of(view, self.systems[0])
-        several = len(names) > 1
+        looks = [plot.look(m) | {"label": plot.label(m) * (len(names) > 1)} for m in names.values()]
         curves = [
-            Curve(
-                name,
-                reading,
-                plot.look(m) | {"label": plot.label(m) * several},
-                title,
-                discrete=r.discrete,
-            )
-            for (name, m), title in zip(names.items(), self._titles, strict=True)
+            Curve(name, reading, look, title, discrete=r.discrete)
+            for name, look, title in zip(names, looks, self._titles, strict=True)
         ]
         what = "ends at" if r.number == "end" else f"{view} {r.number}"
         end = "T" if r.xlabel == plot.TIME else ""

@@ -30,14 +30,14 @@ return new Page(books, {controls, figures, sources, glyphs, texts, legend, said,
 })());
 page.redraw();"""
 # Widgets in the colours of the system, which are dark where the page is.
-WIDGET = """:host {font-size: 14px} .bk-input, .bk-btn {color: FieldText; background-color: Field}
+WIDGET = """:host {font-size: 14px}
+.bk-input, .bk-btn.bk-btn-default {color: FieldText; background-color: Field}
+.noUi-target {background: color-mix(in srgb, CanvasText 25%, Canvas); border: 0}
 select.bk-input {appearance: auto; background-image: none; padding: 0 6px}"""
-TEXT = [":host {font-size: 14px; line-height: 1.4} pre {overflow-x: auto; user-select: all}"] * 2
-BUTTONS = {
-    "Reset": "reset()",
-    "Fit axes": "fit_axes()",
-    "Copy as code": "copy(cb_obj.origin)",
-}  # and what they call
+TEXT = """:host {font-size: 14px; line-height: 1.4}
+pre {white-space: pre-wrap; user-select: all}"""
+# What they are called, and what they call.
+BUTTONS = ("Reset", "reset()"), ("Fit axes", "fit_axes()"), ("Copy as code", "copy(cb_obj.origin)")
 TEMPLATE = """
 {% block preamble %}<meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
@@ -52,9 +52,9 @@ def live(what, path=None):
     what : a panel of ``nh.explore`` or ``nh.paper_figure``, or a dict name -> panel to choose from
     path : where to write it; without one it is shown in the notebook
 
-    The page has the panel's sliders, curves and verdict, and makes no network request.  Runs are
-    those of ``nh.integrate``, but for one thing: a step that Newton's method does not find is not
-    tried once more with pivoting.
+    The page has the panel's sliders, curves, verdict, warnings and code, and makes no network
+    request.  Runs are those of ``nh.integrate``, but for one thing: a step that Newton's method
+    does not find is not tried once more with pivoting.  What ``extra`` reads is left out.
     """
     path = path if path is None else _file(path)
     page = Live(what)
@@ -155,7 +155,9 @@ class Figure:
         for diagram in diagrams:
             self._add(diagram)
         names = "controls figures sources glyphs texts legend said caption listing".split()
-        self.legend, self.said, self.caption, self.listing = map(self._text, (SAID, SAID, *TEXT))
+        self.legend, self.said, self.caption, self.listing = map(
+            self._text, (SAID, SAID, TEXT, TEXT)
+        )
         args = {name: getattr(self, name) for name in names}
         args["runtime"] = self.models.CustomJS(code=runtime() + "\nreturn {Page, np, py};")
         code = CODE % ", ".join(f"() => ({book})" for book in books)
@@ -178,7 +180,7 @@ class Figure:
         }
         buttons = [self._button(*x) for x in named.items()]
         wide = {"sizing_mode": "stretch_width"}
-        bar = Row(*choice, *self.controls, *buttons, stylesheets=[wrap], **wide)
+        bar = Row(*choice, *self.controls, Row(*buttons, align="end"), stylesheets=[wrap], **wide)
         texts = (self.said, self.caption, self.listing)
         return Column(bar, self.legend, *self.figures, *texts, **wide)
 
@@ -209,6 +211,8 @@ class Figure:
                 options = {name: x for name, x in first.items() if name not in ("key", "values")}
                 if key == "options":
                     options["options"] = [tuple(pair) for pair in first["options"]]
+                else:
+                    options["bar_color"] = "#4A90C2"  # seen on white and on black
                 made.append(kind(visible=k < len(fitting[0]), **options, **self._place()))
         return made
 

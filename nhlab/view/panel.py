@@ -80,8 +80,6 @@ class Panel(w.VBox):
     """
 
     def __init__(self, picture, update, controls, *, caption="", code=None, alt=""):
-        if not callable(update):
-            raise ValueError(f"update = {update!r} must be a function of (picture, values, quick)")
         self.picture, self._update, caption = picture, update, caption or ""
         self._code = code or again(call_from_outside())
         self.controls, self.alt = controls, alt or caption

@@ -74,7 +74,7 @@ class Scene:
         cast, alone = self.bodies(sols, company), len(sols) == 1 + ghost
         self.actors = [
             Actor(self, *each, ghost and not k, alone and k == ghost)
-            for k, each in enumerate(zip(sols, cast, names_of(sols), strict=True))
+            for k, each in enumerate(zip(sols, cast, names_of(sols, ghost), strict=True))
         ]
         self.dress()
         self.prepare()
@@ -166,9 +166,7 @@ class Reading:
             return
         pair = ("", below) if callable(below) else below
         if not (isinstance(pair, tuple | list) and len(pair) == 2 and callable(pair[1])):
-            known = (
-                f"a reading, as 'energy', or (label, function of a trajectory); {[*plot.READINGS]}"
-            )
+            known = f"one of {[*plot.READINGS]} or (label, function of a trajectory)"
             raise ValueError(f"below = {below!r} must be {known}")
         self.label, self.f = pair
         self.name = self.label
@@ -202,14 +200,14 @@ def around(corners):
 TRUE = "true motion"
 
 
-def names_of(sols):
-    """Names of the methods, with the step size where it is needed to tell them apart; what the
-    reference solution gives is the true motion."""
+def names_of(sols, ghost):
+    """Names of the methods, with the step size where it tells them apart; what the reference
+    solution gives is the true motion, and a ghost named like another is called one."""
     names = [TRUE if isinstance(s.method, Reference) else plot.label(s.method) for s in sols]
-    return [
-        f"{name}, $h={sol.h0:g}$" if names.count(name) > 1 and name != TRUE else name
-        for name, sol in zip(names, sols, strict=True)
-    ]
+    steps = {x: {s.h0 for s, name in zip(sols, names, strict=True) if name == x} for x in names}
+    several = {name for name in names if len(steps[name]) > 1 and name != TRUE}
+    found = [f"{x}, $h={s.h0:g}$" * (x in several) or x for x, s in zip(names, sols, strict=True)]
+    return [f"{found[0]} (ghost)" if ghost and found[0] in found[1:] else found[0], *found[1:]]
 
 
 def plain(text):

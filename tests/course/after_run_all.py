@@ -1,7 +1,8 @@
 """Run in the kernel of a lesson after its last cell: what is wrong with its panels.
 
-Later cells have changed none, their code gives what they show, labels at ticks stand apart, every
-slider does something, and at the corners of the ranges there are pictures and no errors.
+Later cells have changed none, their code alone gives what they show, axes stand still, labels at
+ticks stand apart, every slider does something, and at the corners of the ranges there are pictures
+and no errors.
 """
 
 import itertools
@@ -75,14 +76,24 @@ def unrounded(panel):
     return [x for x in long if repr(x) in panel._code(panel.values)]
 
 
+def limits(panel, name):
+    """Of all axes, which stand still; only where the runs end, axes may end elsewhere.  Those of
+    motions follow them."""
+    axes = () if hasattr(panel, "play") else panel.picture.axes
+    ends = [() if name == "T" or "step" in ax.get_xlabel() else ax.get_xlim() for ax in axes]
+    return ends, [ax.get_ylim() for ax in axes]
+
+
 def moved(panel):
     """Each slider alone, to its ends and its middle."""
     start = panel.values
     for name, ends in sliders(panel).items():
-        seen = []
+        seen, first = [], limits(panel, name)
         for value in ends:
             panel.set(**{name: value})
             seen.append(shown(panel))
+            if limits(panel, name) != first:
+                yield f"axes move with {name}: {limits(panel, name)}"
             yield from (f"unrounded in its code: {x!r}" for x in unrounded(panel))
             yield from (f"overprinted at {name} = {value}: {x}" for x in overprinted(panel))
         if seen[0] == seen[1] or seen[1] == seen[2]:

@@ -10,9 +10,6 @@ import json
 import os
 import re
 import shutil
-import socket
-import subprocess
-import sys
 import time
 import urllib.request
 from pathlib import Path
@@ -20,13 +17,11 @@ from pathlib import Path
 import nbformat
 import pytest
 from after_run_all import FIGURES
+from processes import serving
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = sorted(p.name for p in (ROOT / "notebooks").glob("*.ipynb"))
-CHROMIUM = next((shutil.which(x) for x in ("chromium", "chromium-browser", "google-chrome")
-                 if shutil.which(x)), None)  # fmt: skip
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
 
 # Sent to the kernel of the open notebook: what each panel shows and what its code computes.
 PANELS = """
@@ -51,7 +46,7 @@ nh.explore(nh.systems.particle(), [nh.DLA(), nh.RK4()], h=(0.02, 0.4, 0.2), step
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
+def server(browser, tmp_path_factory):
     """The JupyterLab that the launcher starts, on a copy of the notebooks."""
     home = tmp_path_factory.mktemp("lab")
     shutil.copytree(ROOT / "notebooks", home / "notebooks")
@@ -59,9 +54,6 @@ def server(tmp_path_factory):
     cells = [nbformat.v4.new_code_cell(SMALL)]
     small = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
     nbformat.write(small, home / "notebooks/small.ipynb")
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
     for name, text in {
         "apputils-extension/notification": '{"fetchNews": "false"}',
         "notebook-extension/tracker": '{"windowingMode": "none"}',  # all cells are in the page
@@ -69,38 +61,16 @@ def server(tmp_path_factory):
         file = home / "settings/@jupyterlab" / f"{name}.jupyterlab-settings"
         file.parent.mkdir(parents=True)
         file.write_text(text)
-    own = {"JUPYTER_RUNTIME_DIR": "runtime", "JUPYTERLAB_SETTINGS_DIR": "settings"}
-    with pytest.MonkeyPatch.context() as patch:
-        for name, folder in own.items():
-            patch.setenv(name, str(home / folder))
-        for name in ("JUPYTER_CONFIG_PATH", "JUPYTER_WIDGETS_ECHO"):
-            patch.setenv(name, "")  # put back afterwards what the launcher sets
-            patch.delenv(name)
+    own = {"JUPYTER_RUNTIME_DIR": home / "runtime", "JUPYTERLAB_SETTINGS_DIR": home / "settings"}
+
+    def command(port):
         options = ["--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
                    f"--ServerApp.root_dir={home / 'notebooks'}", "--IdentityProvider.token=test",
                    "--expose-app-in-browser"]  # fmt: skip
-        command = [sys.executable, *importlib.import_module("nhlab.__main__").lab(options)]
-        with open(home / "log", "w") as log:
-            process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
-    url = f"http://127.0.0.1:{port}"
-    for _ in range(120):
-        try:
-            urllib.request.urlopen(f"{url}/api?token=test", timeout=2)
-            break
-        except OSError:
-            time.sleep(0.5)
-    yield url, home
-    process.terminate()
-    process.wait(20)
+        return importlib.import_module("nhlab.__main__").lab(options)
 
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as p:
-        flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        chromium = p.chromium.launch(executable_path=CHROMIUM, args=flags)
-        yield chromium
-        chromium.close()
+    with serving(command, home / "log", **own) as url:
+        yield url, home
 
 
 class Lesson:

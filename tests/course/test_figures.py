@@ -294,7 +294,7 @@ def test_a_logarithmic_view_is_fitted_and_says_what_lies_outside():
 
 
 def test_an_unknown_figure_is_named():
-    with pytest.raises(ValueError, match=r"name = 'cm01' is no figure; choose one of .*cm01_fig1"):
+    with pytest.raises(ValueError, match=r"name = 'cm01' is unknown; choose one of .*cm01_fig1"):
         nh.paper_figure("cm01")
-    with pytest.raises(ValueError, match=r"name = \['cm01_fig1'\] is no figure"):
+    with pytest.raises(ValueError, match=r"name = \['cm01_fig1'\] is unknown"):
         nh.paper_figure(["cm01_fig1"])

@@ -8,7 +8,6 @@ these do not let round-off grow to 1e-9.
 import ast
 import inspect
 import re
-import shutil
 import sys
 from functools import partial
 from html import unescape
@@ -27,25 +26,10 @@ from nhlab.view.outline import plain
 from nhlab.view.page import components
 
 pytest.importorskip("bokeh")
-playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
-
 ROOT = Path(__file__).resolve().parents[2]
 # Every page once: lessons show some of the papers' figures, too; and systems to choose from.
 LESSONS = [name for name, make in PAGES.items() if "." in name and not isinstance(make, partial)]
 NAMES = [*STATEMENTS, *LESSONS, "sleigh", "sleigh_se2", "ball"]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as p:
-        flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        chromium = p.chromium.launch(executable_path=CHROMIUM, args=flags)
-        yield chromium
-        chromium.close()
 
 
 class Watched:

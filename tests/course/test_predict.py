@@ -57,6 +57,7 @@ def test_the_answer_is_covered_until_the_reader_commits(asked):
     _, box, (commit, _) = *asked.children[:2], asked.children[2].children
     assert "two curves" not in seen(asked) and "0.25" not in seen(asked)
     assert commit.disabled and box.value is None
+    assert commit.style.text_color == "white"  # on blue, also in a dark theme
     box.value = "DLA"
     assert not commit.disabled and "0.25" not in seen(asked)
     commit.click()
@@ -101,6 +102,7 @@ def test_a_curve_is_right_if_it_follows_the_true_one():
     falling = np.array([0.0, 1.0]), np.array([1.0, 0.0])
     asked = Prediction(text, lambda: (falling, {}), "77.1", PICTURE)
     sliders = asked.children[1].children[1].children
+    assert max(len(s.description) for s in sliders) <= 5  # they stand close together
     before = asked.children[1].children[0].value
     for k, s in enumerate(sliders):
         s.value = 1 - k / 6

@@ -6,7 +6,6 @@ Needs the packages of the extra ``site``; what is seen in Chromium is skipped wi
 import doctest
 import functools
 import http.server
-import shutil
 import threading
 import zlib
 from importlib.util import find_spec
@@ -32,7 +31,6 @@ from nhlab.view.outline import plain  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 CHOSEN = 4  # of the catalogue's systems, at random
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 LESSONS = sorted(p.stem for p in (ROOT / "notebooks").glob("*.ipynb"))
 PANEL = 'nh.paper_figure("cm01_fig1")'
 SEEN = [f"{p.stem}.html" for p in sorted((Path(build.__file__).parent / "pages").glob("*.md"))]
@@ -204,21 +202,14 @@ def address(site):
 
 
 @pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium on this machine")
-    with playwright.sync_playwright() as p:
-        flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        chromium = p.chromium.launch(executable_path=CHROMIUM, args=flags)
-        yield chromium.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark")
-        chromium.close()
+def phone(browser):
+    return browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark")
 
 
 @pytest.fixture
-def page(browser, address):
+def page(phone, address):
     """A page on a phone; what goes wrong on it is kept in ``page.faults``."""
-    page = browser.new_page()
+    page = phone.new_page()
     page.faults = []
     page.on("console", lambda m: m.type == "error" and page.faults.append(m.text))
     page.on("pageerror", lambda e: page.faults.append(str(e)))

@@ -5,6 +5,7 @@ import pytest
 
 import nhlab as nh
 from nhlab.codegen.careful import careful_step
+from nhlab.codegen.statement import MAXITER
 
 
 @pytest.mark.parametrize("name", ["sleigh", "snakeboard", "pendulum", "nonreversible"])
@@ -12,7 +13,9 @@ def test_extrapolating_h_saves_iterations(name):
     """From the same states, with the last two h and with the last alone."""
     system, method = nh.systems.catalogue[name](), nh.EDLA()
     program, space = method.program(system), {"count": []}
-    exec(program.text.replace("range(8):", "range(8):\n        count.append(_)"), space)
+    turns = f"range({MAXITER}):"
+    assert turns in program.text
+    exec(program.text.replace(turns, f"{turns}\n        count.append(1)"), space)
     sol = nh.integrate(system, method, h=0.02, steps=100)
     args = method.arguments(system, [1.0] * len(system.v))
     iterations = []

@@ -303,8 +303,6 @@ def test_a_control_is_set_to_nothing_it_cannot_show(name, x):
 
 def test_slips_of_a_panels_own_function_are_named():
     picture = nh.Picture()
-    with pytest.raises(ValueError, match="update = None must be a function of"):
-        nh.panel(picture, None, k=(0.0, 2.0, 1.0))
     with pytest.raises(TypeError, match="update gave 3; it must give a dict or None"):
         nh.panel(picture, lambda *_: 3, k=(0.0, 2.0, 1.0))
     p = nh.panel(picture, lambda *_: {}, caption=None, k=(0, 10, 4, 2), view=["a", "b"])

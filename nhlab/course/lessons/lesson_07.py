@@ -260,6 +260,12 @@ def difference(runs):
     return size if size > 1e-12 else FLOOR
 
 
+def end_errors(red, runs):
+    """The errors of runs of equal length at their end, in words."""
+    true = integrate(red, Reference(), h=runs[0].t[-1], steps=1).q[-1]
+    return " and ".join(f"{np.abs(sol.q[-1] - true).max():.1e}" for sol in runs)
+
+
 def square_around(points):
     """Two corners of the smallest upright square about points (k, 2)."""
     low, high = points.min(0), points.max(0)
@@ -308,9 +314,7 @@ def square_panel(*reductions, h=(0.05, 0.4, 0.2), T=4.0):
         board.fit(right, *square_around(np.vstack([exact, *(sol.q for sol in runs)])).T)
         board.say("difference", "round-off" if commutes else f"{size:.1e}")
         board.say("slope", "none" if commutes else f"{slope(hs[1:], sizes[1:]):.2f}")
-        true = integrate(red, Reference(), h=runs[0].t[-1], steps=1).q[-1]
-        errors = (f"{np.abs(sol.q[-1] - true).max():.1e}" for sol in runs)
-        board.say("errors at the end", " and ".join(errors))
+        board.say("errors at the end", end_errors(red, runs))
 
     return board.panel(update, h=h, system=list(by_name), rule=list(RULES))
 
