@@ -7,6 +7,7 @@ import doctest
 import functools
 import http.server
 import threading
+import zlib
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -171,10 +172,20 @@ def test_links_pictures_and_where_things_come_from(site):
 
 
 @needs_sphinx
+def test_the_library_is_described_in_our_own_words(site):
+    text = "".join(p.read_text(encoding="utf-8") for p in (site / "api").glob("*.html"))
+    assert "Alias for field number" not in text  # Python's, of a named tuple
+    assert "canonical form of" not in text  # SymPy's, of a function
+
+
+@needs_sphinx
 def test_it_stays_small(site):
     size = sum(f.stat().st_size for f in site.rglob("*") if f.is_file())
     assert size < 20e6
     assert sum(f.stat().st_size for f in (site / "_static/mathjax").rglob("*") if f.is_file()) < 2e6
+    first = (site / "index.html").read_text(encoding="utf-8")
+    loads = [site / x.split("?")[0] for x in links.Page(first).loads]
+    assert sum(len(zlib.compress(f.read_bytes())) for f in loads) < 750e3  # before a slider moves
 
 
 @pytest.fixture(scope="module")

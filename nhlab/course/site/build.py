@@ -139,6 +139,11 @@ def write_docstring(app, what, name, thing, options, lines):
     lines[:] = reference.readable(lines)
 
 
+def skip_field(app, what, name, thing, skip, options):
+    """Leave out the fields of named tuples, of which Python knows no more than their numbers."""
+    return True if str(thing.__doc__).startswith("Alias for field number") else None
+
+
 def clear(out):
     """Make room for the site: nothing is removed but what an earlier build has made."""
     if out.exists() and any(out.iterdir()) and not (out / ".buildinfo").exists():
@@ -160,6 +165,7 @@ def build(out=OUT, live=None, lite=False):
             status=None, warningiserror=True,
         )  # fmt: skip
         app.connect("autodoc-process-docstring", write_docstring)
+        app.connect("autodoc-skip-member", skip_field)
         app.build()
     prune(out)
     lighten(out)
