@@ -19,12 +19,12 @@ dummy = partial(sp.Dummy, real=True)  # a symbol that clashes with none of the r
 class Stage:
     """Solve ``equations = 0`` for ``unknowns`` by Newton's method, starting from ``guess``.
 
-    Newton stops when each correction d has |d| <= TOLERANCE (|size| + weight * speed), and late
-    with a smaller one.  The
-    ``sizes`` are the unknowns themselves, if not given; None leaves out an unknown that enters
-    linearly and is right as soon as the others are.  The speed is the sum of all |size|, except
-    those of weight 0, which are of another kind.  So a correction is small beside what was found,
-    not beside a guess.  A ``predictor`` is a guess for a later stage; one iteration will do.
+    Newton stops when each correction d has |d| <= TOLERANCE (|size| + weight * speed); the last
+    iterations have a smaller tolerance.  The ``sizes`` are the unknowns themselves, if not given;
+    None leaves out an unknown that enters linearly and is right as soon as the others are.  The
+    speed is the sum of all |size|, except those of weight 0, which are of another kind.  So a
+    correction is small beside what was found, not beside a guess.  A ``predictor`` is a guess for
+    a later stage; one iteration will do.
     """
 
     unknowns: tuple
@@ -51,8 +51,8 @@ class Statement:
     With ``factors`` a step is made of substeps of size ``part * h``, part being each factor in
     turn; then stages, update and let are those of a substep, written in t, h, carry and ``part``.
     ``definite`` says that M should be positive definite, so that elimination needs no pivoting; a
-    step that meets a pivot <= 0 is not accepted.  If not, linear equations are iterated as well,
-    which detects and repairs a bad pivot.
+    step that meets a pivot <= 0, or one that elimination left no digits, is not accepted.  If not,
+    linear equations are iterated as well, which detects and repairs a bad pivot.
     """
 
     t: sp.Symbol
