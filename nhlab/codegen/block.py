@@ -144,7 +144,9 @@ class Block:
         own = [once and n > 2 and strong[k][k] for k in range(n)]  # two rows need no order
         before = [J[k][k] if own[k] else 0 for k in range(n)]
         for k in range(n):
-            if k == sum(own) > 0 and not any(own[k:]):  # the rows of M are done; next -A M^-1 A^T
+            if k == sum(own) > 0 and not any(
+                own[k:]
+            ):  # the rows of M are done; A M^-1 A^T or minus
                 before[k:] = [J[i][i] for i in range(k, n)]
             if k == n - 2 and all(J[i][j] != 0 for i in (k, k + 1) for j in (k, k + 1)):
                 break
@@ -152,7 +154,9 @@ class Block:
             if not rows:
                 return [sp.nan] * n  # singular everywhere: no step converges, careful.py says why
             i = k if k in rows else rows[0]
-            for table in (J, r, strong, own, before):
+            if i != k:  # what comes to the diagonal was not there before
+                before[i] = before[k] = 0
+            for table in (J, r, strong, own):
                 table[k], table[i] = table[i], table[k]
             inverse.append(self._inverse(J[k][k], before[k], own[k]))
             for i in range(k + 1, n):
@@ -180,14 +184,15 @@ class Block:
         return self.atom(1 / pivot, "w")
 
     def _expect(self, pivot, before, positive):
-        """A pivot has its sign and, which is what True says, elimination has left digits of it; it
-        is not larger than ``before``, so that of two infinities this is not true."""
+        """A pivot of M is positive and, which is what True says, elimination has left digits of
+        it; it is not larger than ``before``, so that of two infinities this is not true."""
         if positive and pivot == before:
             self.expected += [] if pivot.is_positive else [sp.Gt(pivot, 0, evaluate=False)]
         if before in (0, pivot):
             return False
-        kind = sp.Gt if positive else sp.Lt
-        self.expected.append(kind(LOSS * pivot, before, evaluate=False))
+        if not positive:  # of A M^-1 A^T, which some equations have with a minus
+            pivot, before = sp.Abs(pivot), sp.Abs(before)
+        self.expected.append(sp.Gt(LOSS * pivot, before, evaluate=False))
         return True
 
     def _cramer(self, J, r, before):

@@ -1,6 +1,8 @@
 """A step is accepted only if its corrections mean something: finite pivots, digits left, and a
 second small correction where Newton came from far."""
 
+import inspect
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -91,3 +93,15 @@ def test_digits_that_elimination_loses_are_noticed(size):
     np.testing.assert_allclose(SPHERE.acceleration(q, v), pivoted(q, v), rtol=1e-9)
     many = SPHERE.acceleration(np.array([q, q]), np.array([v, v]))
     np.testing.assert_allclose(many, [pivoted(q, v)] * 2, rtol=1e-9)
+
+
+PLAIN = {n: f for n, f in vars(nh.systems).items() if inspect.isfunction(f) and hasattr(f, "title")}
+del PLAIN["bicycle"]  # takes seconds
+
+
+@pytest.mark.parametrize("name", sorted(PLAIN))
+def test_motions_need_no_pivoting(name):
+    system = PLAIN[name]()
+    y = [*map(float, system.q0), *map(float, system.v0)]
+    system = system.drive(dict.fromkeys(system.inputs, 0.0))
+    assert system.motion.program.one_step(0.0, 0.0, *y, *system.motion.parameters)[0]
