@@ -173,12 +173,7 @@ class Figure:
     def _lay_out(self, choice):
         Column, Row = self.models.Column, self.models.Row
         wrap = self.models.InlineStyleSheet(css=":host {flex-wrap: wrap; column-gap: 20px}")
-        named = {
-            "Reset": "reset()",
-            "Fit axes": "fit_axes()",
-            "Copy as code": "copy(cb_obj.origin)",
-        }
-        buttons = [self._button(*x) for x in named.items()]
+        buttons = [self._button(*x) for x in BUTTONS]
         wide = {"sizing_mode": "stretch_width"}
         bar = Row(*choice, *self.controls, Row(*buttons, align="end"), stylesheets=[wrap], **wide)
         texts = (self.said, self.caption, self.listing)
