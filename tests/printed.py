@@ -19,6 +19,7 @@ from scipy.linalg import expm
 import nhlab as nh
 
 # The part of the state whose round-off an equation has at least.
+TINY = 1e-140  # left of products that underflow, in a system at rest where all is 0
 SIZED = {"momentum": "p", "p_plus": "p", "reflection": "p", "lam": "p", "q1": "q", "g": "q"}
 SIZED |= {"constraint": "v", "nodes": "v", "step": "v", "energy": "e", "e": "e", "mean": "v"}
 SIZED |= {"kick": "p", "arrival": "p", "both": "lam"}
@@ -361,7 +362,7 @@ def broken(F, sol, whole_momenta=False):
             if rounded:  # twice, for the step itself is one more of these
                 spread = np.max([np.abs(o[name] - y) for o in rounded], axis=0)
                 allowed = np.fmax(allowed, 2 * spread)
-            allowed = np.nan_to_num(allowed, nan=np.inf) + 1e-14 * whole[SIZED[name]]
+            allowed = np.nan_to_num(allowed, nan=np.inf) + 1e-14 * whole[SIZED[name]] + TINY
             if whole_momenta and name == "momentum":
                 allowed[:] = allowed.max(-1, keepdims=True)
             wrong = np.isfinite(allowed) & ~(np.abs(y) <= allowed)  # what overflows is not judged
