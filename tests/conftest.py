@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbval.kernel import RunningKernel
 
 # Files of few, long tests: they come first, or the other processes are idle at the end.
 LONG = "test_browser", "test_pages", "test_site", "test_fuzz", "test_machines"
@@ -24,12 +25,18 @@ def pytest_collection_modifyitems(items):
 def panels(last):
     """One more cell of a notebook that nbval runs: what has become of its panels."""
     call = f"import runpy; runpy.run_path({str(AFTER_RUN_ALL)!r})"
-    cell = nbformat.v4.new_code_cell(f"{call}['check']({last.path.stem!r})")
+    cell = nbformat.v4.new_code_cell(f"{call}['check'](globals(), {last.path.stem!r})")
     how = {"cell_num": last.cell_num + 1, "cell": cell, "options": defaultdict(bool)}
     return last.from_parent(last.parent, name="Panels", **how)
 
 
+def execute(kernel, cell_input, allow_stdin=False):
+    """As JupyterLab does: with a history, from which the code of panels is taken."""
+    return kernel.kc.execute(cell_input, allow_stdin=bool(allow_stdin), stop_on_error=False)
+
+
 def pytest_configure(config):
+    RunningKernel.execute_cell_input = execute
     if hasattr(config.option, "loadscopereorder"):  # pytest-xdist: in this order
         config.option.loadscopereorder = False
     if "NHLAB_CACHE_DIR" not in os.environ:  # the processes of pytest-xdist inherit it

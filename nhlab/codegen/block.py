@@ -154,8 +154,7 @@ class Block:
             if not rows:
                 return [sp.nan] * n  # singular everywhere: no step converges, careful.py says why
             i = k if k in rows else rows[0]
-            if i != k:  # what comes to the diagonal was not there before
-                before[i] = before[k] = 0
+            before[i], before[k] = (before[k],) * 2 if i == k else (0, 0)  # it was not there
             for table in (J, r, strong, own):
                 table[k], table[i] = table[i], table[k]
             inverse.append(self._inverse(J[k][k], before[k], own[k]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from numbers import Integral
 
 import numpy as np
 
@@ -171,10 +172,10 @@ def symplectic_change(sol, k):
     beta_d = lam_a A^a(q).dq is the work of the step's constraint impulse.
     """
     s, m = need(sol, Trajectory, "sol", "Trajectory").system, sol.method
-    k = whole(k, "k", 0)
+    need(k, Integral, "k", "number of a step")
     if s.is_forced:
         raise ValueError(f"CM01 (22) is a law without forces, and {s!r} has some")
-    if m.variable_step or not m.discrete or sol.every != 1 or k >= len(sol) - 1:
+    if m.variable_step or not m.discrete or sol.every != 1 or not 0 <= k < len(sol) - 1:
         raise ValueError(
             f"symplectic_change needs a step 0 <= k < {len(sol) - 1} of a discrete "
             f"method with fixed h and every=1, not k = {k} of {m!r}"

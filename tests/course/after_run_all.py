@@ -5,7 +5,9 @@ ticks stand apart, every slider does something, and at the corners of the ranges
 and no errors.
 """
 
+import builtins
 import itertools
+import symtable
 
 import matplotlib.pyplot as plt
 from ipywidgets.widgets import widget
@@ -55,13 +57,33 @@ def curves(artists):
     return sorted(str([[*map(float, x)] for x in xy]) for xy in lines if len(xy[0]))
 
 
-def copied(panel):
-    """Its code, run alone, gives its curves and numbers."""
-    code, space = panel._code(panel.values), {}
-    exec(code, space)
-    if "panel" in space:
+def unbound(code):
+    """The names that a text uses and nowhere binds."""
+    tables = [symtable.symtable(code, "<copied>", "exec")]
+    bound = {s.get_name() for s in tables[0].get_symbols() if s.is_assigned() or s.is_imported()}
+    for table in tables:  # which grows
+        tables += table.get_children()
+    used = (s for x in tables for s in x.get_symbols() if s.is_referenced())
+    free = {s.get_name() for s in used if s.is_global()}
+    return free - bound - {*dir(builtins)}
+
+
+def copied(panel, names):
+    """Its code, which needs nothing else, gives its curves and numbers.
+
+    What makes the panel once more is run among the notebook's names: they were bound as it binds
+    them, which may take long."""
+    code = panel._code(panel.values)
+    if unbound(code):
+        yield f"{unbound(code)} are nowhere bound in its code: {code}"
+    head, call, tail = code.partition("\npanel = ")
+    if call:
+        space = dict(names)
+        exec(call + tail, space)
         same = shown(space["panel"]) == shown(panel) and code.count("panel.set(") == 1
     else:
+        space = {}
+        exec(code, space)
         drawn = [*space["ax"].lines, *space["ax"].collections]
         plt.close("all")
         alone = code.count("nh.plot.draw(") == 1
@@ -128,16 +150,16 @@ def at_corners(panel, may_stop):
             yield f"no picture at {point}"
 
 
-def faults(panel, stem):
+def faults(panel, names, stem):
     """All that is wrong with a panel; the figures of the papers are moved on their own page."""
-    checks = [redrawn(panel), copied(panel)]
+    checks = [redrawn(panel), copied(panel, names)]
     if stem == "paper_figures" or not panel.alt.startswith(FIGURES):
         checks += [moved(panel), at_corners(panel, stem in MAY_STOP)]
     return itertools.chain(*checks)
 
 
-def check(stem):
-    """The panels of the notebook of this name."""
+def check(names, stem):
+    """The panels of a notebook whose variables are ``names``."""
     panels = [x for x in list(widget._instances.values()) if isinstance(x, Panel)]
-    found = [f"panel {k}: {x}" for k, p in enumerate(panels) for x in faults(p, stem)]
+    found = [f"panel {k}: {x}" for k, p in enumerate(panels) for x in faults(p, names, stem)]
     assert not found, "\n".join(found)

@@ -74,12 +74,7 @@ def skate_panel(turn=(-1.5, 1.5, 0.6, 0.01), back=(0.0, 2.5, 1.0, 0.01)):
         board.say("distance from the place", f"{np.hypot(x - PLACE[0], y - PLACE[1]):.2f}")
         board.say("largest sideways speed", f"{sideways(q):.0e}")
 
-    def code(values):
-        arguments = ", ".join(f"{k}={x:g}" for k, x in values.items())
-        call = f"q = glide({arguments})  # rows x, y, theta"
-        return f"from nhlab.course.lessons.lesson_00 import glide\n\n{call}"
-
-    return board.panel(update, code=code, turn=turn, back=back)
+    return board.panel(update, turn=turn, back=back)
 
 
 def installation():
