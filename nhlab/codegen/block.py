@@ -144,9 +144,7 @@ class Block:
         own = [once and n > 2 and strong[k][k] for k in range(n)]  # two rows need no order
         before = [J[k][k] if own[k] else 0 for k in range(n)]
         for k in range(n):
-            if k == sum(own) > 0 and not any(
-                own[k:]
-            ):  # the rows of M are done; A M^-1 A^T or minus
+            if k == sum(own) > 0 and not any(own[k:]):  # M is done; A M^-1 A^T or minus it
                 before[k:] = [J[i][i] for i in range(k, n)]
             if k == n - 2 and all(J[i][j] != 0 for i in (k, k + 1) for j in (k, k + 1)):
                 break
@@ -154,7 +152,8 @@ class Block:
             if not rows:
                 return [sp.nan] * n  # singular everywhere: no step converges, careful.py says why
             i = k if k in rows else rows[0]
-            before[i], before[k] = (before[k],) * 2 if i == k else (0, 0)  # it was not there
+            if i != k:  # what comes to the diagonal was not there before
+                before[i] = before[k] = 0
             for table in (J, r, strong, own):
                 table[k], table[i] = table[i], table[k]
             inverse.append(self._inverse(J[k][k], before[k], own[k]))

@@ -32,7 +32,7 @@ class Board(Picture):
         self.quick, self.said = False, {}
         self._next, self._legends, self._key = 0, {ax: {} for ax in self.axes}, None
 
-    def panel(self, update, text=None, code=None, **controls):
+    def panel(self, update, text=None, **controls):
         """A panel that calls ``update`` with the values of the controls.
 
         The docstring of ``update`` (or ``text``) is for the reader of the lesson: first the
@@ -52,7 +52,7 @@ class Board(Picture):
                 add_legend(ax, **options)
             return self.said
 
-        return panel(self, redraw, alt=alt, caption=caption, code=code, **controls)
+        return panel(self, redraw, alt=alt, caption=caption, **controls)
 
     def legend(self, ax=None, order=None, **options):
         """How the legend of what has a label is to differ from that of ``add_legend``."""

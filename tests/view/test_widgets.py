@@ -179,18 +179,23 @@ def test_refitted_axes_are_drawn_as_in_a_full_redraw_and_words_beside_them_are_k
     assert sum(drawings) == 3
 
 
+def assert_drawn_as_anew(picture):
+    """With other limits it is what it would be if all of it were drawn."""
+    picture.rescaled()
+    picture.png()
+    once = np.array(picture.canvas.buffer_rgba())
+    picture.changed()
+    picture.png()
+    np.testing.assert_array_equal(np.array(picture.canvas.buffer_rgba()), once)
+
+
 def test_names_of_axes_stand_beside_the_widest_label():
     """With limits of another width, of another sign and of a power of ten."""
     picture = nh.Picture()
     picture.ax.set(xlabel="time", ylabel="energy")
     for low, high in ((0, 9), (2, 8), (-9, 0), (-9, 90), (10, 90), (-0.5, 0.5), (0, 5e-9), (0, 9)):
         picture.ax.set(xlim=(low, high), ylim=(low, high))
-        picture.rescaled()
-        picture.png()
-        once = np.array(picture.canvas.buffer_rgba())
-        picture.changed()
-        picture.png()
-        np.testing.assert_array_equal(np.array(picture.canvas.buffer_rgba()), once)
+        assert_drawn_as_anew(picture)
 
 
 def test_a_legend_below_a_power_of_ten_is_drawn_anew():
@@ -200,12 +205,7 @@ def test_a_legend_below_a_power_of_ten_is_drawn_anew():
     picture.ax.legend(loc="lower left", bbox_to_anchor=(0, 1))
     for top in (1.0, 3e-7, 5e-9, 1.0):
         picture.ax.set_ylim(0, top)
-        picture.rescaled()
-        picture.png()
-        once = np.array(picture.canvas.buffer_rgba())
-        picture.changed()
-        picture.png()
-        np.testing.assert_array_equal(np.array(picture.canvas.buffer_rgba()), once)
+        assert_drawn_as_anew(picture)
 
 
 def test_another_legend_is_drawn_where_the_old_one_was():
