@@ -20,14 +20,22 @@ from .statement import dummy
 
 @dataclass
 class Newton:
-    """Repeat ``body`` until all ``tests`` hold, at most MAXITER times; ``ok`` says if they did.
+    """Repeat ``body``, ``correct`` the unknowns, take their ``sizes``, until all ``tests`` hold, at
+    most MAXITER times; ``ok`` says if they did.
 
     ``tolerance`` stands for TOLERANCE, or for that of late iterations."""
 
     body: list
+    correct: list
+    sizes: list
     tests: list
     tolerance: sp.Symbol
     ok: sp.Symbol = field(default_factory=lambda: dummy("ok"))
+
+    @property
+    def pairs(self):
+        """All that is assigned in it."""
+        return [*self.body, *self.correct, *self.sizes]
 
 
 @dataclass
@@ -82,7 +90,7 @@ def changing(expressions, lines, args):
     known = set(args)
     for x in lines:
         if isinstance(x, Newton):
-            known -= {s for s, _ in x.body}
+            known -= {s for s, _ in x.pairs}
         elif x[1].free_symbols <= known:
             known.add(x[0])
     return [e for e in dict.fromkeys(expressions) if not e.free_symbols <= known]
@@ -97,7 +105,7 @@ def finite(values, lines, given):
     """
     made = {}  # symbol -> where it was assigned last, and what
     for k, x in enumerate(lines):
-        pairs = [(s, sp.S.Zero) for s, _ in x.body] if isinstance(x, Newton) else [x]
+        pairs = [(s, sp.S.Zero) for s, _ in x.pairs] if isinstance(x, Newton) else [x]
         made |= {s: (k, e) for s, e in pairs}
     terms, known = [], set(given)
     values = dict.fromkeys(s for e in values for s in e.free_symbols)
@@ -234,7 +242,7 @@ def _solved(block, stage, statement):
     tolerance = dummy("small")
     sizes, limits = _limits(stage, tolerance)
     tests = [sp.Le(sp.Abs(d[k]), limit, evaluate=False) for k, limit in limits.items() if curved[k]]
-    loop = Newton([*block.inside, *correct, *sizes], tests, tolerance)
+    loop = Newton(block.inside, correct, sizes, tests, tolerance)
     return [*block.before, *start, loop], [loop.ok], [*stage.unknowns]
 
 

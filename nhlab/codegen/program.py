@@ -15,7 +15,7 @@ import numpy as np
 import sympy as sp
 
 from . import cache
-from .arrays import step_of_arrays
+from .printing import NUMPY
 from .writing import generate
 
 
@@ -114,7 +114,9 @@ class Program:
     @cached_property
     def numpy(self):
         """``step`` as a function of arrays: many states at once."""
-        step = step_of_arrays(self.text, f"<{self.name} of arrays>")
+        space = self._execute()
+        space |= NUMPY
+        step = space["step"]
         # of Python's floats NumPy's, which divide by zero without raising
         return lambda *args: step(*(np.float64(a) if type(a) in (int, float) else a for a in args))
 

@@ -85,15 +85,32 @@ class Text:
         return [*lines, *assignments(pairs, names)]
 
     def _newton(self, item, names):
-        body, ok, small = assignments(item.body, names), names[item.ok], names[item.tolerance]
-        late, turn = MAXITER - TRUSTED, names[dummy("turn")]
-        head = f"for {small} in {(TOLERANCE,) * TRUSTED + (LATE_TOLERANCE,) * late}:"
-        if not names.scalar:
-            head = f"for {turn} in range({MAXITER}):"
-            body.insert(0, f"{small} = where({turn} < {TRUSTED}, {TOLERANCE}, {LATE_TOLERANCE})")
-        body.append(f"{ok} = {conjunction(item.tests, names)}")
-        body += [f"if {ok}:" if names.scalar else f"if all_({ok}):", "    break"]
-        return [head, *(f"    {line}" for line in body)]
+        """The loop for numbers; for arrays each state stays where its own Newton has converged, and
+        all take their last corrections together, so that none depends on its company."""
+        ok, small = names[item.ok], names[item.tolerance]
+        if names.scalar:
+            tolerances = (TOLERANCE,) * TRUSTED + (LATE_TOLERANCE,) * (MAXITER - TRUSTED)
+            body = [
+                *assignments(item.pairs, names),
+                f"{ok} = {conjunction(item.tests, names)}",
+                f"if {ok}:",
+                "    break",
+            ]
+            return [f"for {small} in {tolerances}:", *(f"    {x}" for x in body)]
+        turn, new = names[dummy("turn")], {u: dummy(f"{u.name}_next") for u, _ in item.correct}
+        left = [u for u in new if u not in dict(item.body)]  # the others follow from these
+        body = [
+            f"{small} = where({turn} < {TRUSTED}, {TOLERANCE}, {LATE_TOLERANCE})",
+            *assignments(item.body, names),
+            *assignments([(new[u], e) for u, e in item.correct], names),
+            *assignments([(s, e.xreplace(new)) for s, e in item.sizes], names),
+            f"{ok} = {ok} | {conjunction(item.tests, names)}",
+            f"if all_({ok}):",
+            "    break",
+            *(f"{names[u]} = where({ok}, {names[u]}, {names[new[u]]})" for u in left),
+        ]
+        loop = [f"{ok} = False", f"for {turn} in range({MAXITER}):", *(f"    {x}" for x in body)]
+        return [*loop, *assignments(new.items(), names)]
 
     def _called(self):
         new = f"{', '.join(['_', 'h', *self.carry])} = new"
@@ -160,7 +177,7 @@ class Text:
         """The plan's lines that need only the arguments, all others, and what is known before."""
         known = {*self.statement.args} - {*self.statement.inputs}
         known |= set() if self.variable else {self.statement.h}
-        body = [x for line in self.plan.lines if isinstance(line, Newton) for x in line.body]
+        body = [x for line in self.plan.lines if isinstance(line, Newton) for x in line.pairs]
         pairs = [x for x in self.plan.lines if not isinstance(x, Newton)]
         times = Counter(s for s, _ in [*pairs, *body])
         constant, others = [], []

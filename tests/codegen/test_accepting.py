@@ -8,8 +8,8 @@ import pytest
 import sympy as sp
 
 import nhlab as nh
-from nhlab.codegen.arrays import step_of_arrays
 from nhlab.codegen.careful import careful_step
+from nhlab.codegen.printing import NUMPY
 from nhlab.codegen.statement import Stage, Statement, dummy
 from nhlab.codegen.writing import generate
 
@@ -24,8 +24,9 @@ def answers(statement, state, args=()):
     yield ok, new
     floats, out = [*state], []
     yield space["loop"](floats, out, 0, 1, 1, 0.0, 0.1, *args) == 1, floats
+    space |= NUMPY
     with np.errstate(all="ignore"):
-        ok, _, *new = step_of_arrays(text, "<text>")(
+        ok, _, *new = space["step"](
             0.0, np.full(2, 0.1), *np.array([state, state]).T, *map(np.float64, args)
         )
     yield np.all(ok), [np.broadcast_to(e, 2)[0] for e in new]

@@ -23,11 +23,11 @@ def newton_loops(system, method):
 def corrected(system, method):
     """The names that each Newton loop corrects."""
     loops = newton_loops(system, method)
-    return [{s.name for s, e in loop.body if s in e.free_symbols} for loop in loops]
+    return [{s.name for s, e in loop.pairs if s in e.free_symbols} for loop in loops]
 
 
 def divisions(loop):
-    return sum(e.is_Pow and e.exp == -1 for _, e in loop.body)
+    return sum(e.is_Pow and e.exp == -1 for _, e in loop.pairs)
 
 
 # ---------------------------------------------------------------------------- assignments
@@ -163,7 +163,7 @@ def test_equations_that_give_their_own_unknown_leave_the_elimination():
     """m vx = ... and m vy = ... of the sleigh: Newton is left with theta, one division."""
     (newton,) = newton_loops(nh.systems.sleigh(), nh.Projector())
     assert divisions(newton) == 1
-    names = [s.name for s, _ in newton.body]
+    names = [s.name for s, _ in newton.pairs]
     assert names.index("vx") < names.index("j")  # before all that uses it
 
 
