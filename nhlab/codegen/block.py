@@ -75,7 +75,8 @@ class Block:
 
     def _shared(self, symbols, expressions):
         """The first expressions are the symbols' values, which later ones may contain."""
-        shared, left = sp.cse(list(expressions), symbols=_dummies("c"), order="none")
+        names = (dummy(f"c{k}") for k in itertools.count(1))  # cse skips names that occur
+        shared, left = sp.cse(list(expressions), symbols=names, order="none")
         order = {s: k for k, (s, _) in enumerate(shared)}
         shared, found = dict(shared), {}
 
@@ -202,11 +203,6 @@ class Block:
             self.atom((r[0] * e - r[1] * b) * w, "d"),
             self.atom((r[1] * a - r[0] * c) * w, "d"),
         ]
-
-
-def _dummies(hint):
-    """Distinct names too: SymPy's cse skips a symbol whose name occurs in the expressions."""
-    return (dummy(f"{hint}{k}") for k in itertools.count(1))
 
 
 def _factored(e):

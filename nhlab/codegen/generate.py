@@ -9,6 +9,7 @@ without it: ``split`` up to 2.3 times, ``_own_rows`` 1.3, ``fewer_angles`` 1.2.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field, replace
 
 import sympy as sp
@@ -85,14 +86,22 @@ def plan(statement):
 # ---------------------------------------------------------------------------- what must hold
 
 
+def constants(lines, given):
+    """The lines that need only what is given, all others, and what is known after the first."""
+    times = Counter(s for x in lines for s, _ in (x.pairs if isinstance(x, Newton) else [x]))
+    constant, others, known = [], [], set(given)
+    for x in lines:
+        if not isinstance(x, Newton) and times[x[0]] == 1 and x[1].free_symbols <= known:
+            known.add(x[0])
+            constant.append(x)
+        else:
+            others.append(x)
+    return constant, others, known
+
+
 def changing(expressions, lines, args):
     """Those that do not depend on the arguments alone, and need a look in every step."""
-    known = set(args)
-    for x in lines:
-        if isinstance(x, Newton):
-            known -= {s for s, _ in x.pairs}
-        elif x[1].free_symbols <= known:
-            known.add(x[0])
+    *_, known = constants(lines, args)
     return [e for e in dict.fromkeys(expressions) if not e.free_symbols <= known]
 
 

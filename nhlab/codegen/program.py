@@ -52,18 +52,6 @@ def at_work(what, after=3.0):
         thread.join()
 
 
-class Cache:
-    """Generated code by key, each piece made when it is first asked for."""
-
-    def __init__(self):
-        self._made = {}
-
-    def __call__(self, key, make):
-        if key not in self._made:
-            self._made[key] = make()
-        return self._made[key]
-
-
 class Program:
     """The generated text of one statement and the three ways to run it."""
 
@@ -135,13 +123,11 @@ class Program:
         cache.keep_compiled(run, self.name, self.text)
         return run
 
+    @property
     def is_compiled(self):
         return "numba" in self.__dict__
 
+    @cached_property
     def is_cached(self):
         """True if an earlier process left compiled code."""
-        return self._found_compiled
-
-    @cached_property
-    def _found_compiled(self):
         return cache.has_compiled(self.name)  # a search, done once

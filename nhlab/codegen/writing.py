@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from .generate import Newton, plan
+from .generate import Newton, constants, plan
 from .printing import HALF_ANGLE, MATH, PRELUDE, Names, assignments, at_once, conjunction, listing
 from .statement import LATE_TOLERANCE, MAXITER, TOLERANCE, TRUSTED, dummy
 
@@ -125,9 +125,10 @@ class Text:
 
     def _repeated(self, name, before, repeat, store, after):
         """The function that takes steps until ``stop``, and stores some."""
+        timely = not self.variable and any(re.search(r"\bt\b", line) for line in repeat)
         body = [
             *(f"{u} = {held}[n]" for u, held in self.inputs.items()),
-            *(["t = t0 + n*h"] if not self.variable and _uses_time(repeat) else []),
+            *(["t = t0 + n*h"] if timely else []),
             *repeat,
             *(["t = t + h"] if self.variable else []),
             "n += 1",
@@ -159,7 +160,9 @@ class Text:
     def _inlined(self):
         """The lines that depend on the arguments alone, and the others with the end of a step."""
         p, names = self.plan, Names(scalar=True, same=self.names)
-        constant, repeat, known = self._constants()
+        still = {*self.statement.args} - {*self.statement.inputs}
+        still |= set() if self.variable else {self.statement.h}
+        constant, repeat, known = constants(p.lines, still)
         fixed = [c for c in p.conditions if c.free_symbols <= known]
         rest = [c for c in p.conditions if c not in fixed]
         lines, ok = self._lines(repeat, names), conjunction(rest, names)
@@ -172,23 +175,6 @@ class Text:
         if fixed:
             before.append(f"stop = stop if {conjunction(fixed, names)} else n")
         return before, [*lines, *at_once(list(in_turn(pairs)), names)]
-
-    def _constants(self):
-        """The plan's lines that need only the arguments, all others, and what is known before."""
-        known = {*self.statement.args} - {*self.statement.inputs}
-        known |= set() if self.variable else {self.statement.h}
-        body = [x for line in self.plan.lines if isinstance(line, Newton) for x in line.pairs]
-        pairs = [x for x in self.plan.lines if not isinstance(x, Newton)]
-        times = Counter(s for s, _ in [*pairs, *body])
-        constant, others = [], []
-        for line in self.plan.lines:
-            fixed = not isinstance(line, Newton) and times[line[0]] == 1
-            if fixed and line[1].free_symbols <= known:
-                known.add(line[0])
-                constant.append(line)
-            else:
-                others.append(line)
-        return constant, others, known
 
 
 def in_turn(pairs):
@@ -205,10 +191,6 @@ def in_turn(pairs):
         x, e, used = pairs.pop(k)
         uses.subtract(used)
         yield [(x, e)]
-
-
-def _uses_time(lines):
-    return any(re.search(r"\bt\b", line) for line in lines)
 
 
 def _function(name, arguments, lines):

@@ -12,13 +12,13 @@ import numpy as np
 from ..codegen.careful import careful_step
 from ..codegen.derivatives import jacobian
 from ..codegen.evaluate import Function
-from ..mechanics.checks import need, one_of, read_array, sequence
+from ..mechanics.checks import need, one_of, read_array, read_number, sequence
 from ..mechanics.system import System
 from ..mechanics.velocities import start_of
 from ..methods import Reference
 from ..methods.dla import dla_equations
 from ..methods.layout import Layout, Rows
-from ..run.arguments import check_pair, finite, positive, whole
+from ..run.arguments import check_pair, positive, whole
 from ..run.loop import integrate
 from ..run.trajectory import Trajectory
 
@@ -40,7 +40,7 @@ def order(system, method, q0=None, v0=None, *, T, hs, start="v0", reference=None
     ``floor`` are taken for round-off and left out.
     """
     check_pair(system, method)
-    T, floor = positive(T, False, "T"), finite(floor, "floor")
+    T, floor = positive(T, False, "T"), read_number(floor, "floor")
     (q0, v0), hs = start_of(system, q0, v0), _numbers(hs, "hs", 1)
     need(reference, (Callable, type(None)), "reference", "function of times that gives positions")
 
@@ -110,7 +110,7 @@ def tangent(system, method, *, t=0.0, h, row, inputs=("q", "p")):
     statement, layout = method.program(system).statement, method.layout(system)
     row = read_array(row, "row", (layout.width,), f"a row has {layout.width} numbers")
     args = method.arguments(system, np.ones(len(system.v)))
-    t, h = row[:2] if layout.chooses_step else (finite(t, "t"), positive(h, False))
+    t, h = row[:2] if layout.chooses_step else (read_number(t, "t"), positive(h, False))
     carry, let = Rows(layout, row).carry, statement.let
     attempt = careful_step(statement, t, h, carry.tolist(), args)
     if not attempt.ok:

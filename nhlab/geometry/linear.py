@@ -102,7 +102,10 @@ def linearise(system, q0=None, v0=None, *, inputs=()):
     if system.t is not None:
         raise ValueError(f"{system!r} depends on time; only autonomous systems have steady motions")
     inputs = tuple(getattr(u, "name", u) for u in sequence(inputs))
-    _check_inputs(system, inputs)
+    known = sorted(s.name for s in system.parameters)
+    for name in inputs:
+        if name not in known:
+            raise ValueError(f"inputs: {name!r} is no parameter here; there are {known}")
     numbers = {s.name for s in system.numbers}
     if unset := {name: 0.0 for name in inputs if name not in numbers}:
         system = system.set(**unset)
@@ -221,13 +224,6 @@ def _place_names(system):
     return [s.name for s in system.q[:k]] + [f"∫{u.name}" for u in system.v[k:]]
 
 
-def _check_inputs(system, names):
-    known = sorted(s.name for s in system.parameters)
-    for name in names:
-        if name not in known:
-            raise ValueError(f"inputs: {name!r} is no parameter here; there are {known}")
-
-
 def _lift(rows, free):
     """The matrix that gives all components of a vector with rows . x = 0 from the free ones."""
     bound = [k for k in range(rows.shape[-1]) if k not in free]
@@ -248,7 +244,7 @@ def _derivatives(system, q, v, inputs):
         arguments = (system.q, system.v, stage.unknowns, *system.parameters)
         return Function(arguments, *jacobian(stage.equations, by, let))
 
-    f = system.generated(("linear", inputs), make)
+    f = system.made(("linear", inputs), make)
     n, k, S = len(v), len(q), system.short
     unknowns = system.motion.values(q, v, 0.0)
     table = f(q, v, unknowns, *system.parameters.values())
@@ -258,7 +254,7 @@ def _derivatives(system, q, v, inputs):
     def turned():
         return S.jacobian([*S.constraints, *S.rates(S.holonomic)], system.q)
 
-    rows = system.generated(("linear", "turn"), turned)
+    rows = system.made(("linear", "turn"), turned)
     turn = system.values(rows, q, v).reshape(len(rows), k)
     frame = np.array([system.values(system.rate(system.q, e), q) for e in np.eye(n)]).T
     return *np.split(by, [k, k + n], 1), turn, frame

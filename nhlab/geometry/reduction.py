@@ -22,7 +22,7 @@ import sympy as sp
 from ..codegen.derivatives import dot, gradient, needed
 from ..codegen.statement import dummy
 from ..mechanics import display
-from ..mechanics.checks import need, rank
+from ..mechanics.checks import brief, need, rank, read_array
 from ..mechanics.symbolic import Symbolic
 from ..mechanics.system import System
 from ..methods import DLA
@@ -402,14 +402,11 @@ class Horizontal(Reduction):
                     "mu is missing, and the system has no start of its own to take it from; give mu"
                 )
             given = full.momentum(full.q0, full.v0)[self.kept]
-        try:
-            values = np.atleast_1d(np.asarray(given, float))
-        except (TypeError, ValueError):
-            values = np.full(1, np.nan)
+        names = tuple(full.q[i] for i in self.kept)
+        wanted = f"must be {count} finite numbers, one for each of {names}"
+        values = np.atleast_1d(read_array(given, "mu", otherwise=wanted))
         if values.shape != (count,) or not np.isfinite(values).all():
-            names = tuple(full.q[i] for i in self.kept)
-            each = f"{count} finite numbers, one for each of {names}"
-            raise ValueError(f"mu = {self._given!r} must be {each}")
+            raise ValueError(f"mu = {brief(self._given)} {wanted}")
         return values.tolist()
 
     @property

@@ -105,19 +105,22 @@ def read_matrix(rows, name):
 def read_number(x, name):
     try:
         real = isinstance(x, numbers.Real) or (isinstance(x, sp.Expr) and x.is_real)
-        if real and math.isfinite(float(x)):
+        if real and not isinstance(x, bool) and math.isfinite(float(x)):
             return float(x)
     except (OverflowError, TypeError):
         pass
-    raise ValueError(f"{name} = {x!r} must be a finite number")
+    raise ValueError(f"{name} = {brief(x)} must be a finite number")
 
 
-def read_array(x, name, shape=(), expected="", finite=False):
-    """x as an array of numbers whose last axes have the given shape."""
+def read_array(
+    x, name, shape=(), expected="", *, finite=False, otherwise="is not an array of numbers"
+):
+    """x as an array of numbers whose last axes have the given shape; ``otherwise`` says what is
+    wrong with it if it is none."""
     try:
         x = np.asarray(x, float)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} = {x!r} is not an array of numbers") from None
+        raise ValueError(f"{name} = {brief(x)} {otherwise}") from None
     if finite and not np.isfinite(x).all():
         raise ValueError(f"{name} = {x} must be finite")
     if x.shape[x.ndim - len(shape) :] != shape:
@@ -174,12 +177,6 @@ def read_parameters(given, expressions, own, forces=()):
             f"parameters; {remedy}"
         )
     return dict(sorted(bound.items(), key=lambda item: item[0].name))
-
-
-def check(system):
-    """Refuse what the methods cannot treat, naming it."""
-    check_forms(system)
-    check_values(system)
 
 
 def check_forms(system):

@@ -50,13 +50,6 @@ def force_names(system):
     return names | {s.name: k for k, s in enumerate(straight)}
 
 
-def inputs_of(system):
-    """The symbols that occur in the forces alone."""
-    found = set().union(*(e.free_symbols for e in system.forces)) & system.parameters.keys()
-    found = found.difference(*(e.free_symbols for e in system.fixed))
-    return tuple(sorted(found, key=lambda s: s.name))
-
-
 def need_inputs(system, what, besides=()):
     """Refuse to compute with forces whose inputs, besides some, have no values."""
     missing = [s.name for s, x in system.parameters.items() if x is UNSET and s.name not in besides]
@@ -73,7 +66,7 @@ def closed(system, feedback):
     feedback : input -> expression.  Made once for each feedback, for all settings of parameters.
     """
     key = ("closed", *feedback.items())
-    new = system.generated(key, lambda: _closed(system, feedback))
+    new = system.made(key, lambda: _closed(system, feedback))
     return new.set(**{s.name: x for s, x in system.numbers.items() if s in new.parameters})
 
 

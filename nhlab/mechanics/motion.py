@@ -41,7 +41,7 @@ class Motion:
         need_inputs(system, "motion")
         self.system, self.parameters = system, system.parameters.values()
         key = ("motion", system.is_definite)
-        self.program = system.generated(key, lambda: Program(f"{key}{system.key}", self.statement))
+        self.program = system.made(key, lambda: Program(f"{key}{system.key}", self.statement))
 
     def statement(self):
         s = self.system

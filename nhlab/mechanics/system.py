@@ -9,12 +9,11 @@ import numpy as np
 import sympy as sp
 
 from ..codegen.evaluate import Function
-from ..codegen.program import Cache
 from . import checks, display, dynamicsymbols, frobenius, positions, velocities
 from .checks import UNSET
 from .checks import symbols as symbols  # public here, beside System
 from .discrete import DiscreteLagrangian
-from .forces import inputs_of, need_inputs, read_forces
+from .forces import need_inputs, read_forces
 from .motion import Motion
 from .symbolic import Symbolic
 
@@ -82,8 +81,9 @@ class System:
         self.name, self.source = name, source
         self.parameters = self._bind(parameters)
         self.q0, self.v0, self._exact = q0, v0, exact
-        self.generated = Cache()  # shared by all settings of the parameters
-        checks.check(self)
+        self.generated = {}  # key -> code; shared by all settings of the parameters
+        checks.check_forms(self)
+        checks.check_values(self)
 
     # ------------------------------------------------------------------ construction
 
@@ -162,7 +162,9 @@ class System:
     @cached_property
     def inputs(self):
         """The symbols that occur in the forces alone: these may change during a run."""
-        return inputs_of(self)
+        found = set().union(*(e.free_symbols for e in self.forces)) & self.parameters.keys()
+        found = found.difference(*(e.free_symbols for e in self.fixed))
+        return tuple(sorted(found, key=lambda s: s.name))
 
     def _check_lengths(self):
         if len(self.q) != len(self.v):
@@ -314,6 +316,12 @@ class System:
         """
         return not self.constraints or frobenius.is_integrable(self)
 
+    def made(self, key, make):
+        """Generated code by key, made when it is first asked for."""
+        if key not in self.generated:
+            self.generated[key] = make()
+        return self.generated[key]
+
     # ------------------------------------------------------------------ numbers
 
     def values(self, table, q, v=None, t=0.0):
@@ -321,7 +329,7 @@ class System:
         that of the nested table."""
         q, v = self.states(q, "q"), np.zeros(len(self.v)) if v is None else self.states(v, "v")
         key, arguments = _frozen(table), (self.t or sp.Dummy("t"), self.q, self.v, *self.parameters)
-        f = self.generated(("values", key), lambda: Function(arguments, table, self.short.let))
+        f = self.made(("values", key), lambda: Function(arguments, table, self.short.let))
         t = t if type(t) is float else checks.read_array(t, "t")
         return f(t, q, v, *self.parameters.values())
 

@@ -30,9 +30,6 @@ class RK4(Method):
     )
     loses: ClassVar[tuple] = ("energy", "the constraints", "other momenta", "the symplectic form")
 
-    def code_key(self):
-        return ("RK4",)
-
     def arguments(self, system, shares):
         return tuple(system.parameters.values())
 

@@ -43,13 +43,6 @@ class DLA(Method):
         same = self.constraint_alpha in (None, self.alpha)
         return super().order if same or self.symmetric else 1
 
-    def code_key(self):
-        return (*super().code_key(), self.constraint_alpha is None)
-
-    def arguments(self, system, shares):
-        own = () if self.constraint_alpha is None else (self.constraint_alpha,)
-        return (*own, *super().arguments(system, shares))
-
     def statement(self, system):
         s = self.frame(system)
         own = () if self.constraint_alpha is None else (dummy("constraint_alpha"),)
@@ -64,7 +57,7 @@ class DLA(Method):
             t=s.t,
             h=s.h,
             carry=(*s.q, *s.p, *s.v, *s.lam),
-            args=(*own, s.alpha, *s.parameters, *s.shares),
+            args=(s.alpha, *own, *s.parameters, *s.shares),
             stages=(stage,),
             update=(*s.q1(s.h), *Ld.p_plus, *s.v1, *s.lam1),
             let=let,

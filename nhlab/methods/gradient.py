@@ -85,12 +85,6 @@ class DiscreteGradient(Method):
                 f"definite M; {system!r} has another. Use nh.DLA"
             )
 
-    def code_key(self):
-        return ("DiscreteGradient",)
-
-    def arguments(self, system, shares):
-        return (*system.parameters.values(), *shares)
-
     def statement(self, system):
         s = Ends(system)
         n, h, let = range(s.n), s.h, s.short

@@ -134,8 +134,9 @@ class Method:
         """Raise ValueError if the method cannot treat the system."""
 
     def code_key(self):
-        """What of the method shapes the generated text (alpha does not)."""
-        return (type(self).__name__, self.symmetric)
+        """What of the method shapes the generated text: of an alpha, whether there is one."""
+        options = ((f.name.endswith("alpha"), getattr(self, f.name)) for f in fields(self))
+        return (type(self).__name__, *(x is None if alpha else x for alpha, x in options))
 
     def layout(self, system):
         """The parts of a stored row.  Without a discrete Lagrangian there is no p."""
@@ -144,8 +145,9 @@ class Method:
         return Layout({"q": len(system.q), **evolved, "lam": m})
 
     def arguments(self, system, shares):
-        """Values of the statement's args."""
-        return (self.alpha, *system.parameters.values(), *shares)
+        """Values of the statement's args: of the alphas, the parameters and the shares."""
+        alphas = (getattr(self, f.name) for f in fields(self) if f.name.endswith("alpha"))
+        return (*(x for x in alphas if x is not None), *system.parameters.values(), *shares)
 
     def start_momentum(self, system, t, q, v, h):
         """The momentum that arrives at q0 (EQUATIONS: starting from (q0, v0))."""
@@ -160,7 +162,7 @@ class Method:
     def program(self, system):
         about = {"definite": system.is_definite, "inputs": system.driven}
         key = (*self.code_key(), *about.values())
-        return system.generated(
+        return system.made(
             key,
             lambda: Program(f"{key}{system.key}", lambda: replace(self.statement(system), **about)),
         )
@@ -172,7 +174,7 @@ class Method:
         if what == "constraints" and getattr(self, "constraint_alpha", None) is not None:
             alpha = self.constraint_alpha
         key = ("on_step", self.frame, self.symmetric, what)
-        f = system.generated(key, lambda: self._step_function(system, what))
+        f = system.made(key, lambda: self._step_function(system, what))
         return f(t, q, v, h, alpha, *system.parameters.values())
 
     def _step_function(self, system, what):

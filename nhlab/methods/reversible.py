@@ -63,12 +63,6 @@ class Reversible(Method):
     def check(self, system):
         need_plain(self, system)
 
-    def code_key(self):
-        return ("Reversible",)
-
-    def arguments(self, system, shares):
-        return (*system.parameters.values(), *shares)
-
     def statement(self, system):
         s, S = Frame(system), system.short
         h, v0, lam = s.h, system.v, s.lam1

@@ -8,7 +8,7 @@ import numbers
 
 import numpy as np
 
-from ..mechanics.checks import brief, need, rank
+from ..mechanics.checks import brief, need, rank, read_array, read_number
 from ..mechanics.system import System
 from ..methods.method import Method
 from ..methods.projector import Projector
@@ -36,15 +36,6 @@ def has_numba():
     return importlib.util.find_spec("numba") is not None
 
 
-def finite(x, name):
-    try:
-        if isinstance(x, numbers.Real) and not isinstance(x, bool) and math.isfinite(float(x)):
-            return float(x)
-    except OverflowError:
-        pass
-    raise ValueError(f"{name} = {brief(x)} must be a finite number")
-
-
 def whole(x, name, least):
     number = isinstance(x, numbers.Real) and not isinstance(x, bool)
     if not number or not least <= x <= 2**53 or int(x) != x:
@@ -61,19 +52,12 @@ def steps_and_every(steps, every):
     return count, stored
 
 
-def array(x, name, wanted="is not an array of numbers"):
-    try:
-        return np.array(x, float)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} = {brief(x)} {wanted}") from None
-
-
 def positive(h, many, name="h"):
     """h as a number or, of many runs, as an array."""
     if not (many and (isinstance(h, (list, tuple)) or np.ndim(h))):
-        if finite(h, name) <= 0:
+        if (number := read_number(h, name)) <= 0:
             raise ValueError(f"{name} = {h!r} must be positive; to go back in time, reverse v0")
-        return float(h)
+        return number
     h = _numbers(h, "h")
     for k in np.flatnonzero(h <= 0)[:1]:
         raise ValueError(f"h[{k}] = {h[k]} must be positive; to go back, reverse v0")
@@ -111,7 +95,7 @@ def vectors(system, given, many):
         symbols = system.v if name == "v0" else system.q
         if name != "v0":
             x = system.configuration(x, name, near=found["q0"], axes=int(many))
-        x, n = array(x, name), len(symbols)
+        x, n = read_array(x, name), len(symbols)
         if x.ndim != 1 + many or x.shape[-1] != n:
             wanted = f"(K, {n}), K states of" if many else f"({n},),"
             wanted += f" one number for each of {symbols}"
@@ -119,7 +103,7 @@ def vectors(system, given, many):
         if not np.all(np.isfinite(x)):
             raise ValueError(f"{name} = {brief(x)} must be finite")
         found[name] = x
-    return [None if x is None else np.atleast_2d(x) for x in found.values()]
+    return [None if x is None else np.array(x, ndmin=2) for x in found.values()]  # our own
 
 
 # ---------------------------------------------------------------------------- of many runs
@@ -138,18 +122,18 @@ def for_all(system, given, h, parameters):
     count = _same(sizes | {name: len(x) for name, x in single.items() if np.ndim(x)})
     for name, x in given.items():
         given[name] = np.broadcast_to(x, (count, len(x))) if x.ndim == 1 else x
-    return given, {name: np.broadcast_to(x, count) for name, x in values.items()}
+    return given, {name: np.full(count, x) for name, x in values.items()}
 
 
 def _states(system, x, name):
     """x as an array: (n,) for one state, (K, n) or, on a group, (K, 3, 3) for many."""
-    x = array(x.as_matrix() if hasattr(x, "as_matrix") else x, name)
+    x = read_array(x.as_matrix() if hasattr(x, "as_matrix") else x, name)
     one = x.shape == (3, 3) and hasattr(system, "group") and len(system.q) != 3
     return system.configuration(x, name) if one and name != "v0" else x
 
 
 def _numbers(x, name):
-    x = array(x, name, "must be a number or K numbers")
+    x = read_array(x, name, otherwise="must be a number or K numbers")
     if x.ndim > 1:
         raise ValueError(f"{name} has shape {x.shape}; expected (K,), one number for each run")
     for k in np.flatnonzero(~np.isfinite(x))[:1]:

@@ -355,7 +355,7 @@ def _as_arrays(part, rows, ends, errors):
     begun = np.isfinite(part.state).all(-1)
     for k in np.flatnonzero(~begun).tolist():  # their first step fails
         _alone(part.member(k), rows[k], "python", errors, k)
-    alive, step = np.flatnonzero(begun), None
+    alive = np.flatnonzero(begun)
     now = part.take(alive)
     while len(alive) and now.done <= part.steps:
         ends[alive] = now.done
@@ -363,9 +363,7 @@ def _as_arrays(part, rows, ends, errors):
             rows[alive, now.done // part.every] = now.state
         if now.done == part.steps:
             break
-        if step is None:
-            step = _step_of_all(now)
-        new, good = step(now)
+        new, good = _step_of_all(now)
         for i in np.flatnonzero(~good):
             one = Run(now.member(i), "python", rows[alive[i]], explain=False)
             one.total = one.done + 1
@@ -373,27 +371,21 @@ def _as_arrays(part, rows, ends, errors):
                 one.advance()
                 new[i], good[i] = one.state.array, True
             except IntegrationError as error:
-                errors[int(alive[i])], step = _message(part, error), None
+                errors[int(alive[i])] = _message(part, error)
         now.state, now.done = new, now.done + 1
-        if step is None:  # somebody left
+        if not good.all():  # somebody left
             now, alive = now.take(good), alive[good]
 
 
-def _step_of_all(start):
-    """One step as a function of the start: the new states, and which of them are good."""
-    system, layout = start.company, start.layout
-    step = start.method.program(system).numpy
-
-    def advance(now):
-        args = start.method.arguments(now.at_step(now.done, system), start.shares.T)
-        rows = Rows(layout, now.state)
-        t, h = rows.clock(now.t0 + now.done * now.h, now.h)
-        with np.errstate(all="ignore"):
-            ok, h, *carry = step(t, h, *rows.carry.T, *args)
-        new = joined(layout.columns(t + h, h, carry), (len(now),))
-        return new, np.broadcast_to(ok, len(now)).copy()
-
-    return advance
+def _step_of_all(now):
+    """The states after one step, and which of them are good."""
+    args = now.method.arguments(now.at_step(now.done, now.company), now.shares.T)
+    rows = Rows(now.layout, now.state)
+    t, h = rows.clock(now.t0 + now.done * now.h, now.h)
+    with np.errstate(all="ignore"):
+        ok, h, *carry = now.program.numpy(t, h, *rows.carry.T, *args)
+    new = joined(now.layout.columns(t + h, h, carry), (len(now),))
+    return new, np.broadcast_to(ok, len(now)).copy()
 
 
 def _message(part, error):

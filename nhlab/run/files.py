@@ -11,12 +11,12 @@ import sympy as sp
 
 from .. import methods
 from ..mechanics import groups
-from ..mechanics.checks import need
+from ..mechanics.checks import need, read_number
 from ..mechanics.formula import is_moderate_power
 from ..mechanics.groupsystem import GroupSystem
 from ..mechanics.system import System
 from ..methods.layout import Rows
-from .arguments import finite, positive, whole
+from .arguments import positive, whole
 
 FORMAT = "nhlab trajectory 1"
 CLASSES = {
@@ -100,7 +100,7 @@ def _inputs(names, file, count):
 
 def _about(data):
     """What a Trajectory is told besides its rows, checked as at the door of a run."""
-    found = {"h": positive(data["h"], many=False), "t0": finite(data["t0"], "t0")}
+    found = {"h": positive(data["h"], many=False), "t0": read_number(data["t0"], "t0")}
     found["every"], found["inputs"] = whole(data["every"], "every", 1), data["inputs"]
     for name, kind in (("message", str), ("q1_given", bool)):
         if not isinstance(data[name], kind):
@@ -207,7 +207,7 @@ def _numbers(x, count):
     """So many numbers, or None."""
     if x is not None and len(x) != count:
         raise ValueError(f"{x!r} are not {count} numbers")
-    return x if x is None else [finite(y, "a start") for y in x]
+    return x if x is None else [read_number(y, "a start") for y in x]
 
 
 def method_to_json(m):

@@ -7,7 +7,7 @@ from inspect import signature
 import numpy as np
 import sympy as sp
 
-from ..mechanics.checks import read_expression
+from ..mechanics.checks import read_array, read_expression
 from ..mechanics.forces import closed, need_inputs
 
 
@@ -66,13 +66,9 @@ def _held(u, x, method, steps, times):
         if times is None:
             raise ValueError(f"{name} is a function of time, so all runs need the same h")
         x = _sampled(x, times.tolist(), name)
-    try:
-        values = np.array(x, float)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(
-            f"{name} must be a number, {steps} numbers, a function of time, or an expression"
-        ) from None
-    values = np.full(steps, values) if values.ndim == 0 else values
+    wanted = f"must be a number, {steps} numbers, a function of time, or an expression"
+    values = read_array(x, name, otherwise=wanted)
+    values = np.full(steps, values) if values.ndim == 0 else values.copy()
     if values.shape != (steps,):
         raise ValueError(f"{name} has shape {values.shape}; give a value for each of {steps} steps")
     for k in np.flatnonzero(~np.isfinite(values))[:1]:

@@ -87,7 +87,7 @@ def choose_backend(start):
 
 
 def compile_state(program):
-    return "compiled" if program.is_compiled() else "cached" if program.is_cached() else "cold"
+    return "compiled" if program.is_compiled else "cached" if program.is_cached else "cold"
 
 
 def drive(run, progress):

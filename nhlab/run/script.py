@@ -51,7 +51,7 @@ def _function(system, make, *key):
     """The function of a statement ``make(system, *key)``."""
     key = ("script", make.__name__, *key, system.is_definite)
     statement = partial(make, system, *key[2:-1])
-    program = system.generated(key, lambda: Program(f"{key}{system.key}", statement))
+    program = system.made(key, lambda: Program(f"{key}{system.key}", statement))
     return expression(program.text, "step")
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from copy import copy
+from functools import cached_property
 
 import numpy as np
 
 from ..codegen.careful import careful_step
 from ..codegen.evaluate import joined
+from ..mechanics.checks import read_number
 from ..methods.layout import Rows
 from ..methods.method import velocity_shares
 from . import arguments
@@ -42,7 +44,7 @@ class Start:
     ):
         arguments.check_pair(system, method)
         self.method, self.many = method, parameters is not None
-        self.t0, h = arguments.finite(t0, "t0"), arguments.positive(h, self.many)
+        self.t0, h = read_number(t0, "t0"), arguments.positive(h, self.many)
         self.steps, self.every = arguments.steps_and_every(steps, every)
         arguments.check_clock(self.t0, h, self.steps)
         times = (
@@ -107,6 +109,8 @@ class Start:
             if isinstance(x, np.ndarray):
                 setattr(new, name, x[index])
         new.parameters = {name: x[index] for name, x in self.parameters.items()}
+        for name in ("company", "program"):  # which belong to all
+            vars(new).pop(name, None)
         vars(new).update(changes)
         return new
 
@@ -127,14 +131,14 @@ class Start:
         now = {u: float(x[k]) if k < len(x) else 0.0 for u, x in self.inputs.items()}
         return system.drive(now)
 
-    @property
+    @cached_property
     def company(self):
         """The system of all members: with arrays for the parameters that vary."""
         if not self.parameters:
             return self.system
         return self.system.varied(self.parameters, self.definite)
 
-    @property
+    @cached_property
     def program(self):
         """The generated code of a step, the same for all members."""
         return self.method.program(self.company)
