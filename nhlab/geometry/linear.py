@@ -56,13 +56,15 @@ class Linear:
             for x, names in ((Q, self.state), (R, self.inputs))
         )
         try:
-            X = solve_continuous_are(self.A, self.B, Q, R)
+            gains = np.linalg.solve(R, self.B.T @ solve_continuous_are(self.A, self.B, Q, R))
+            if not (np.linalg.eigvals(self.A - self.B @ gains).real < 0).all():
+                raise ValueError("a part that grows is out of their reach")
         except (np.linalg.LinAlgError, ValueError) as error:
             raise ValueError(
                 f"no feedback of the inputs {list(self.inputs)} with Q, R of shapes {Q.shape}, "
                 f"{R.shape} steadies the state {list(self.state)}: {error}"
             ) from None
-        return np.linalg.solve(R, self.B.T @ X)
+        return gains
 
     def law(self, gains):
         """u = -gains (z - steady z) as expressions, the ``inputs`` of ``nh.integrate``."""
