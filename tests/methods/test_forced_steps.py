@@ -109,7 +109,8 @@ ORDERS += [
 
 @pytest.mark.parametrize("make, method, expected, first", ORDERS, ids=repr)
 def test_orders(make, method, expected, first):
-    assert slope(made(make), method, first=first) == pytest.approx(expected, abs=0.15)
+    room = 0.1 if make in (damped, ring) and not method.variable_step else 0.15
+    assert slope(made(make), method, first=first) == pytest.approx(expected, abs=room)
 
 
 def test_reference_of_a_damped_oscillator():
