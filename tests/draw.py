@@ -310,61 +310,16 @@ def step_size(rng):
 # ---------------------------------------------------------------------------- wrong arguments
 
 
+JUNK = [  # no number, no array of the right shape, or out of range
+    *(np.nan, np.inf, -np.inf, -1, -0.5, 0, 1.5, 10**400, 10**13, 1e308, 5e-324, 1j, True, False),
+    *(None, "abc", "1", b"1", object(), int, lambda: 1, Ellipsis, ValueError("x")),
+    *([], (), {}, {"a": 1}, [[]], [1, [2]], ["x", "y"], [None], range(3), {1, 2}),
+    *(np.array(1j), np.zeros((2, 2, 2)), np.zeros(0), np.zeros((0, 3)), np.full(3, np.nan)),
+    *(np.ones(17), np.array(["a"]), np.array([object()]), np.datetime64("2020-01-01")),
+    *(np.float32(0.5), np.int8(3), np.ma.masked_array([1.0, 2.0], [True, False])),
+    *(sp.Symbol("x"), sp.Integer(2), sp.nan, sp.zoo, sp.Matrix([1, 2]), nh.DLA, nh.DLA()),
+]
+
+
 def junk(rng):
-    """Something that is no number, no array of the right shape, or out of range."""
-    values = [
-        np.nan,
-        np.inf,
-        -np.inf,
-        -1,
-        -0.5,
-        0,
-        1.5,
-        10**400,
-        10**13,
-        1e308,
-        5e-324,
-        True,
-        False,
-        None,
-        "abc",
-        "1",
-        b"1",
-        1j,
-        np.array(1j),
-        object(),
-        [],
-        (),
-        {},
-        {"a": 1},
-        [[]],
-        [1, [2]],
-        ["x", "y"],
-        [None],
-        np.zeros((2, 2, 2)),
-        np.zeros(0),
-        np.zeros((0, 3)),
-        np.full(3, np.nan),
-        np.ones(17),
-        np.array(["a"]),
-        np.array([object()]),
-        np.datetime64("2020-01-01"),
-        sp.Symbol("x"),
-        sp.Integer(2),
-        sp.nan,
-        sp.zoo,
-        sp.Matrix([1, 2]),
-        int,
-        nh.DLA,
-        nh.DLA(),
-        np.float32(0.5),
-        np.int8(3),
-        iter([1, 2]),
-        range(3),
-        {1, 2},
-        lambda: 1,
-        Ellipsis,
-        ValueError("x"),
-        np.ma.masked_array([1.0, 2.0], [True, False]),
-    ]
-    return rng.choice(values)
+    return rng.choice([*JUNK, iter([1, 2])])

@@ -37,7 +37,7 @@ class Case:
 
     def __init__(self, seed, index):
         self.rng = random.Random(f"{seed} {index}")
-        self.subject, self.formulas, methods, self.compiled = subject(seed, index // BATCH)
+        self.subject, methods, self.compiled = subject(seed, index // BATCH)
         self.text, self.method = "", self.rng.choice(methods)
 
     def run(self):
@@ -79,20 +79,19 @@ class Case:
 
 
 def short(x):
-    return (
-        np.array2string(x, separator=", ", precision=17) if isinstance(x, np.ndarray) else repr(x)
-    )
+    is_array = isinstance(x, np.ndarray)
+    return np.array2string(x, separator=", ", precision=17) if is_array else repr(x)
 
 
 @lru_cache(2)
 def subject(seed, batch):
-    """(system, its printed formulas, functions that draw methods, whether to compile)."""
+    """(system, functions that draw methods, whether to compile)."""
     rng = random.Random(f"{seed} batch {batch}")
     system = None
     while system is None:  # some are refused
         system, _ = outcome(draw.moving if str(seed).startswith("moving") else draw.system, rng)
     kinds = [f if derived(system, f(rng)) else None for f in draw.kinds_of_method(rng, system)]
-    return system, printed.Formulas(system.full or system), kinds, rng.random() < 0.04
+    return system, kinds, rng.random() < 0.04
 
 
 def derived(system, method):
@@ -129,7 +128,7 @@ def judge_steps(case, sol):
     if isinstance(sol.method, nh.Reference):
         return check_energy(sol)
     try:
-        found = printed.broken(case.formulas, sol, case.subject.full is not None)
+        found = printed.broken(sol, case.subject.full is not None)
     except (NameError, np.linalg.LinAlgError):  # a function that NumPy does not have; no inverse
         return
     for name, step, residual, allowed in found:
@@ -269,11 +268,9 @@ def files(case):
     back, error = outcome(nh.load, io.BytesIO(data))
     if error is not None:
         raise Finding(f"file: what was saved is not read: {error}"[:150])
-    same = (
-        np.array_equal(back.rows.array, sol.rows.array, equal_nan=True)
-        and back.method == sol.method
-    )
-    if not same or back.system != sol.system or not np.array_equal(back.t, sol.t):
+    same = np.array_equal(back.rows.array, sol.rows.array, equal_nan=True)
+    same = same and np.array_equal(back.t, sol.t) and back.method == sol.method
+    if not same or back.system != sol.system:
         raise Finding("file: another run came back")
     return "file"
 
@@ -305,6 +302,13 @@ def check_loaded(back):
         raise Finding(f"file: accepted with h = {back.h0}, every = {back.every}, t0 = {back.t0}")
 
 
+ENTRIES = [  # what may stand in a file instead of what was written
+    *(None, -1, 0, 1.5, 1e308, 10**9, 10**40, "x", "", "nan", "__class__", [], {}, [[]], True),
+    *(["Symbol", "x", {}], ["sin"], ["Rational", "1", "0"], ["Float", [0, "1", 0, 1], 10**9]),
+    ["Pow", ["Rational", "9", "1"], ["Rational", "9" * 9, "1"]],
+]
+
+
 def with_other_contents(case, data):
     """One entry of the JSON, or the rows, replaced by something else."""
     rng = case.rng
@@ -320,27 +324,10 @@ def with_other_contents(case, data):
             path.append((node, key))
             node = node[key]
         node, key = path[-1]
-        values = [
-            None,
-            -1,
-            0,
-            1.5,
-            1e308,
-            10**9,
-            10**40,
-            "x",
-            "",
-            [],
-            {},
-            True,
-            ["Symbol", "x", {}],
-        ]
-        values += [["Pow", ["Rational", "9", "1"], ["Rational", "9" * 9, "1"]], ["sin"], "nan"]
-        values += [["Float", [0, "1", 0, 1], 10**9], ["Rational", "1", "0"], [[]], "__class__"]
         if rng.random() < 0.1 and isinstance(node, dict):
             del node[key]
         else:
-            node[key] = rng.choice(values)
+            node[key] = rng.choice(ENTRIES)
         case.text += f" file with {[k for _, k in path]} replaced: {str(node)[:100]}"
     file = io.BytesIO()
     np.savez_compressed(file, about=np.array(json.dumps(about)), rows=rows)
@@ -382,24 +369,16 @@ def wrong_system(case):
     value, parts = draw.junk(rng), {"q": s.q, "v": s.v, "L": s.L, "constraints": s.constraints}
     parts |= {"parameters": {k.name: x for k, x in s.parameters.items()}, "t": s.t, "metric": None}
     parts |= {"holonomic": s.holonomic}
-    name = rng.choice([*parts, "alpha", "symmetric", "order", "rtol", "set"])
+    calls = {name: (nh.System, parts | {name: value}) for name in parts}
+    kinds = [nh.DLA, nh.EDLA, nh.Projector, nh.Variational, nh.RDLA]
+    calls |= {"alpha": (rng.choice(kinds), {"alpha": value})}
+    calls |= {"symmetric": (nh.DLA, {"symmetric": value}), "rtol": (nh.Reference, {"rtol": value})}
+    calls |= {"order": (nh.Composition, {"order": value})}
+    if s.parameters:
+        calls["set"] = s.set, {next(iter(s.parameters)).name: value}
+    name = rng.choice([*calls])
     case.text = f"{name} = {value!r}"
-    if name == "alpha":
-        f = rng.choice([nh.DLA, nh.EDLA, nh.Projector, nh.Variational, nh.RDLA])
-        options = {"alpha": value}
-    elif name == "symmetric":
-        f, options = nh.DLA, {"symmetric": value}
-    elif name == "order":
-        f, options = nh.Composition, {"order": value}
-    elif name == "rtol":
-        f, options = nh.Reference, {"rtol": value}
-    elif name == "set":
-        if not s.parameters:
-            return "left out"
-        f, options = s.set, {next(iter(s.parameters)).name: value}
-    else:
-        f, options = nh.System, parts | {name: value}
-    _, error = outcome(f, **options)
+    _, error = outcome(calls[name][0], **calls[name][1])
     return "accepted" if error is None else "refused"
 
 

@@ -4,7 +4,7 @@
 and lets SymPy differentiate them by slot.  nhlab works with (t0, q0, v, h) and momenta instead.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import sympy as sp
@@ -104,45 +104,75 @@ def discrete(system, method):
     return Bound(_discrete(system, method.symmetric), method.alpha, beta)
 
 
-class Geometry:
-    """M, b = dL/dv at v = 0, V_q, A (holonomic rows last), g, dM/dq, dA/dq as functions of (t, q);
-    p = dL/dv, L_q, the energy [E], E_q and the curl dp_j/dq_i - dp_i/dq_j of (t, q, v)."""
+class Formulas:
+    """The tables below as functions of (t, q, v), the parameters as they are; v = 0 if not given.
 
-    MOVING = "p", "L_q", "E", "E_q", "curl"
+    Rows of A and b are those of the constraints A v + b = 0, holonomic ones last.
+    """
 
     def __init__(self, system):
-        q, v, zeros = system.q, system.v, [sp.S.Zero] * len(system.q)
-        rest = dict.fromkeys(v, 0)
-        A = [gradient(c, v) for c in system.constraints]
-        A += [gradient(g, q) for g in system.holonomic]
-        p = gradient(system.L, v)
-        E = sum(a * u for a, u in zip(p, v, strict=True)) - system.L
-        self.t, self.q, self.v, self.values = system.t or sp.Symbol("t"), q, v, numbers(system)
-        self.expressions = {
-            "M": lambda: sp.hessian(system.L, v).subs(rest).tolist(),
-            "b": lambda: [e.subs(rest) for e in gradient(system.L, v)],
-            "V_q": lambda: [-e.subs(rest) for e in gradient(system.L, q)],
-            "A": lambda: A or [zeros],
-            "g": lambda: list(system.holonomic) or [sp.S.Zero],
-            "dM": lambda: [[gradient(e, q) for e in row] for row in self.expressions["M"]()],
-            "dA": lambda: [[gradient(e, q) for e in row] for row in A],
+        self.system, self.t, q, v = system, system.t or sp.Dummy("t"), system.q, system.v
+        L, rows = system.L, list(system.constraints)
+
+        def rate(e):
+            """Along the motion, without the acceleration."""
+            return sp.diff(e, self.t) + sum(sp.diff(e, x) * u for x, u in zip(q, v, strict=True))
+
+        rows += [rate(g) for g in system.holonomic]
+        self.m, rows = len(rows), rows or [sp.S.Zero]
+        p, A = gradient(L, v), [gradient(c, v) for c in rows]
+        self.tables = {
+            "L": lambda: L,
+            "L_t": lambda: sp.diff(L, self.t),
+            "L_v": lambda: p,
+            "L_q": lambda: gradient(L, q),
+            "L_v_q": lambda: [gradient(e, q) for e in p],
+            "L_v_rate": lambda: [rate(e) for e in p],
+            "curl": lambda: (sp.Matrix(p).jacobian(q).T - sp.Matrix(p).jacobian(q)).tolist(),
+            "E": lambda: energy(L, v),
+            "E_q": lambda: gradient(energy(L, v), q),
+            "M": lambda: sp.hessian(L, v).tolist(),
+            "G": lambda: (sp.hessian(L, v) if system.metric is None else system.metric).tolist(),
+            "dM": lambda: [[gradient(e, q) for e in row] for row in sp.hessian(L, v).tolist()],
+            "A": lambda: A,
             "A_t": lambda: [[sp.diff(e, self.t) for e in row] for row in A],
-            "p": lambda: p,
-            "L_q": lambda: gradient(system.L, q),
-            "E": lambda: [E],
-            "E_q": lambda: gradient(E, q),
-            "curl": lambda: [[sp.diff(b, x) - sp.diff(a, y) for b, y in zip(p, q, strict=True)]
-                             for a, x in zip(p, q, strict=True)],
-        }  # fmt: skip
+            "dA": lambda: [[gradient(e, q) for e in row] for row in A],
+            "A_v_q": lambda: [gradient(c, q) for c in rows],
+            "A_rate_v": lambda: [rate(c) for c in rows],
+            "b": lambda: [c.subs(dict.fromkeys(v, 0)) for c in rows],
+            "wd": lambda: list(system.constraints) or [sp.S.Zero],
+            "g": lambda: list(system.holonomic) or [sp.S.Zero],
+        }
 
     def __getattr__(self, name):
-        arguments = (self.t, self.q, self.v) if name in self.MOVING else (self.t, self.q)
-        f = numeric(arguments, sp.Array(self.expressions[name]()).subs(self.values))
-        setattr(self, name, f)
-        return f
+        if name not in self.tables:
+            raise AttributeError(name)
+        s, table = self.system, self.tables[name]()
+        scalar = isinstance(table, sp.Basic)
+        f = numeric((self.t, s.q, s.v, *s.parameters), [table] if scalar else table)
+
+        def values(t, q, v=None):
+            v = np.zeros(len(s.v)) if v is None else v
+            found = f(t, q, v, *s.parameters.values())
+            return found[..., 0] if scalar else found
+
+        setattr(self, name, values)
+        return values
+
+    def force(self, t, q, v, lam):
+        return np.einsum("kai,ka->ki", self.A(t, q, v), lam) if self.m else 0 * v
 
 
-geometry = cache(Geometry)
+def energy(L, v):
+    """v.L_v - L; of an L quadratic in v without the terms b(q).v, which cancel: they may be large
+    beside the others."""
+    M = sp.hessian(L, v)
+    if M.free_symbols.isdisjoint(v):
+        return (sp.Matrix([v]) * M * sp.Matrix(v))[0] / 2 - L.subs(dict.fromkeys(v, 0))
+    return sum(u * sp.diff(L, u) for u in v) - L
+
+
+formulas = lru_cache(64)(Formulas)
 
 
 def numbers(system):
@@ -161,8 +191,8 @@ def on_run(sol):
 
 
 def inner(sol, name):
-    """A function of ``geometry`` at the nodes that join two steps."""
-    return getattr(geometry(sol.system), name)(sol.t[1:-1], sol.q[1:-1])
+    """A function of ``formulas`` at the nodes that join two steps."""
+    return getattr(formulas(sol.system), name)(sol.t[1:-1], sol.q[1:-1])
 
 
 def force(sol):
@@ -200,7 +230,7 @@ def roundoff(sol):
     Positions and times are stored to eps|q| and eps|t|, so (q1 - q0)/(t1 - t0) is known to
     eps (|q| + |v| t)/h, the momentum to M times that, and the energy to v times that.
     """
-    M = np.abs(geometry(sol.system).M(sol.t, sol.q)).sum(-1).max()
+    M = np.abs(formulas(sol.system).M(sol.t, sol.q)).sum(-1).max()
     v = np.abs(sol.v_step).max()
     return 2 * EPS * M * (1 + np.abs(sol.q).max() + v * np.abs(sol.t).max()) / sol.h.min()
 
@@ -220,7 +250,7 @@ def dla_step(Ld, A, t, q, p, h, guess):
 
 def dla(system, method, q0, q1, h, steps):
     """CM01 (6) solved the plain way, for the positions."""
-    Ld, here = discrete(system, method), geometry(system)
+    Ld, here = discrete(system, method), formulas(system)
     q, lam = [np.array(q0), np.array(q1)], []
     for k in range(1, steps):
         p = Ld.D4(h * (k - 1), q[k - 1], h * k, q[k])

@@ -1,8 +1,7 @@
 """Do the steps of a run satisfy the printed equations?  Measured as a backward error.
 
 Unlike ``oracle`` this works in (t, q, v, h), where v = (q1 - q0)/h is what was solved for, so that
-it can judge steps of 1e-12.  Nothing of nhlab is used but a System's formulas: SymPy differentiates
-L once more, NumPy evaluates.
+it can judge steps of 1e-12.  Nothing of nhlab is used but a System's formulas, by ``oracle``.
 
 A step is right if numbers that differ from the stored ones by REL of their sizes satisfy the
 equations: the residual must be smaller than the change that such a difference makes.
@@ -12,8 +11,7 @@ from functools import cached_property
 
 import numpy as np
 import printed_nodes as nodes
-import sympy as sp
-from oracle import gradient, numeric
+from oracle import formulas
 from scipy.linalg import expm
 
 import nhlab as nh
@@ -34,68 +32,6 @@ HAT = {  # the matrices hat(e_j)
     "SE2": np.zeros((3, 3, 3)),
 }
 HAT["SE2"][[0, 1, 2, 2], [0, 1, 1, 0], [2, 2, 0, 1]] = 1, 1, 1, -1
-
-
-class Formulas:
-    """L_v, L_q, A, ... of a system as functions of (t, q, v), the parameters as they are."""
-
-    def __init__(self, system):
-        self.system, self.t, q, v = system, system.t or sp.Dummy("t"), system.q, system.v
-        L, rows = system.L, list(system.constraints)
-        rows += [
-            sp.diff(g, self.t) + sum(a * u for a, u in zip(gradient(g, q), v, strict=True))
-            for g in system.holonomic
-        ]
-        self.m, rows = len(rows), rows or [sp.S.Zero]
-        L_v = gradient(L, v)
-
-        def rate(e):
-            return sp.diff(e, self.t) + sum(sp.diff(e, x) * u for x, u in zip(q, v, strict=True))
-
-        self.tables = {
-            "L": lambda: L,
-            "L_t": lambda: sp.diff(L, self.t),
-            "L_v": lambda: L_v,
-            "L_q": lambda: gradient(L, q),
-            "A": lambda: [gradient(c, v) for c in rows],
-            "b": lambda: [c.subs(dict.fromkeys(v, 0)) for c in rows],
-            "wd": lambda: list(system.constraints) or [sp.S.Zero],
-            "g": lambda: list(system.holonomic) or [sp.S.Zero],
-            "E": lambda: energy(L, v),
-            "M": lambda: [gradient(p, v) for p in L_v],
-            "G": lambda: (sp.hessian(L, v) if system.metric is None else system.metric).tolist(),
-            "L_v_q": lambda: [gradient(p, q) for p in L_v],
-            "A_v_q": lambda: [gradient(c, q) for c in rows],
-            "L_v_rate": lambda: [rate(p) for p in L_v],  # without the acceleration
-            "A_rate_v": lambda: [rate(c) for c in rows],
-        }
-
-    def __getattr__(self, name):
-        if name not in self.tables:
-            raise AttributeError(name)
-        s = self.system
-        table = self.tables[name]()
-        scalar = isinstance(table, sp.Basic)
-        f = numeric((self.t, s.q, s.v, *s.parameters), [table] if scalar else table)
-
-        def values(t, q, v):
-            found = f(t, q, v, *s.parameters.values())
-            return found[..., 0] if scalar else found
-
-        setattr(self, name, values)
-        return values
-
-    def force(self, t, q, v, lam):
-        return np.einsum("kai,ka->ki", self.A(t, q, v), lam) if self.m else 0 * v
-
-
-def energy(L, v):
-    """v.L_v - L; of an L quadratic in v without the terms b(q).v, which cancel: they may be large
-    beside the others."""
-    M = sp.hessian(L, v)
-    if M.free_symbols.isdisjoint(v):
-        return (sp.Matrix([v]) * M * sp.Matrix(v))[0] / 2 - L.subs(dict.fromkeys(v, 0))
-    return sum(u * sp.diff(L, u) for u in v) - L
 
 
 def weights(method):
@@ -338,12 +274,12 @@ def sizes(sol):
     return whole | {f"{k}{i}": y for k, y in whole.items() for i in (0, 1)}
 
 
-def broken(F, sol, whole_momenta=False):
+def broken(sol, whole_momenta=False):
     """The equations that a run violates: (name, step, residual, allowed).
 
     whole_momenta : lam was found by least squares, which spread its round-off over all components
     """
-    judge = equations(sol.system, sol.method)
+    judge, F = equations(sol.system, sol.method), formulas(sol.system)
     steps = len(sol) - 1 - int(sol.q1_given)
     if judge is None or sol.every != 1 or steps < 1:
         return []

@@ -61,16 +61,17 @@ JUDGED += [(table, method) for method in MOVING]
 @pytest.mark.parametrize("h", [1e-9, 0.1])
 def test_the_judge_sees_a_change_in_the_sixth_digit(make, method, h):
     sol = nh.integrate(make(), method, h=h, steps=4)
-    formulas = printed.Formulas(sol.system)
-    assert not printed.broken(formulas, sol)
+    assert not printed.broken(sol)
     sol.rows.v[2, :] *= 1 + 1e-6
     sol.rows.v[2, -1] += 1e-6
-    assert printed.broken(formulas, sol)
+    assert printed.broken(sol)
 
 
 INSIDE = [
     (S.sleigh, nh.Reversible()),
     (S.snakeboard, nh.Reversible()),
+    (S.driven, nh.Reversible()),
+    (S.nonreversible, nh.Reversible()),
     (S.sleigh, nh.Composition(nh.DLA(0.3, True), 6)),
     (S.kepler, nh.Composition(nh.Variational())),
     (S.sleigh, nh.Composition(nh.Reversible())),
@@ -81,25 +82,24 @@ INSIDE = [
 @pytest.mark.parametrize("make, method", INSIDE, ids=[f"{f.__name__} {m}" for f, m in INSIDE])
 def test_the_judge_sees_a_change_that_the_constraints_do_not(make, method):
     sol = nh.integrate(make(), method, h=0.1, steps=4)
-    formulas = printed.Formulas(sol.system)
-    assert not printed.broken(formulas, sol)
+    assert not printed.broken(sol)
     sol.rows.v[2, :] *= 1 + 1e-6
-    assert {"nodes", "g"}.isdisjoint(name for name, *_ in printed.broken(formulas, sol))
-    assert printed.broken(formulas, sol)
+    assert {"nodes", "g"}.isdisjoint(name for name, *_ in printed.broken(sol))
+    assert printed.broken(sol)
 
 
 def test_the_judge_knows_the_rule():
     sol = nh.integrate(S.particle(), nh.DLA(0.3), h=0.1, steps=4)
     sol.method = replace(sol.method, alpha=0.31)
-    assert printed.broken(printed.Formulas(sol.system), sol)
+    assert printed.broken(sol)
 
 
 def test_the_judge_knows_both_momenta_on_groups():
     for rule in ("cayley", "log", "trace"):
         sol = nh.integrate(S.suslov(rule=rule), nh.DLA(), h=0.1, steps=4)
-        assert not printed.broken(printed.Formulas(sol.system), sol)
+        assert not printed.broken(sol)
         sol.rows.p[2, 0] += 1e-6
-        assert printed.broken(printed.Formulas(sol.system), sol)
+        assert printed.broken(sol)
 
 
 # Round-off that grows, or of huge forces; chaos inside a step; forms of 1e200.
@@ -115,8 +115,8 @@ def test_the_judge_has_no_errors_of_its_own(seed, index):
 
 def test_the_judge_cancels_terms_linear_in_the_velocities():
     x, vx = nh.symbols("x vx")
-    assert printed.energy(vx**2 / 2 + 1e16 * x**4 * vx - x, (vx,)) == vx**2 / 2 + x
-    assert sp.expand(printed.energy(vx**4, (vx,))) == 3 * vx**4
+    assert oracle.energy(vx**2 / 2 + 1e16 * x**4 * vx - x, (vx,)) == vx**2 / 2 + x
+    assert sp.expand(oracle.energy(vx**4, (vx,))) == 3 * vx**4
 
 
 def test_the_judge_takes_coordinates_with_names_of_functions():

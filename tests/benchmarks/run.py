@@ -101,9 +101,8 @@ class NumPyNewton:
     def __init__(self, method, name):
         self.case, self.method = CASES[name], METHODS[method]
         self.system = self.case.system
-        self.p0 = numpy_newton.start(
-            self.system, self.method, self.case.q0, self.case.v0, self.case.h
-        )
+        start = self.case.q0, self.case.v0, self.case.h
+        self.p0 = numpy_newton.start(self.system, self.method, *start)
 
     def __call__(self, steps):
         case = self.case
@@ -122,17 +121,8 @@ class Library:
         self.case = case
 
     def __call__(self, steps):
-        case = self.case
-        return self.integrate(
-            self.system,
-            self.method,
-            case.q0,
-            case.v0,
-            h=case.h,
-            steps=steps,
-            backend=self.backend,
-            progress=False,
-        )
+        how = {"h": self.case.h, "steps": steps, "backend": self.backend, "progress": False}
+        return self.integrate(self.system, self.method, self.case.q0, self.case.v0, **how)
 
 
 class SameText:
@@ -188,13 +178,9 @@ class Exudyn:
     """A process that runs exudyn_trapezoidal.py and answers."""
 
     def __init__(self, python):
-        self.process = subprocess.Popen(
-            [python, str(HERE / "exudyn_trapezoidal.py")],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        command = [python, str(HERE / "exudyn_trapezoidal.py")]
+        self.process = subprocess.Popen(command, text=True, **pipes)
         self.version = self.answer()["version"]
 
     def answer(self):
@@ -230,60 +216,61 @@ def open_exudyn(python):
 # ---------------------------------------------------------------------------- the sections
 
 
-def check(options, folder):
-    """All contestants compute the same motion."""
-    hand = compile_c(HERE / "hand.c", folder)
-    if hand is None:
-        note("no C compiler found: C is left out")
-    results = {}
+def pairs(options):
+    """(label, method, name of a system), each with each."""
     for method in options.methods:
         for name in options.systems:
-            rows = NumPyNewton(method, name)(200)
-            n, worst = CASES[name].kind.n, {}
+            yield f"{method} {name}", method, name
+
+
+def hand_written(folder):
+    """The library of hand.c, or None without a compiler."""
+    library = compile_c(HERE / "hand.c", folder)
+    if library is None:
+        note("no C compiler found: C is left out")
+    return library
+
+
+def check(options, folder):
+    """All contestants compute the same motion."""
+    hand, results = hand_written(folder), {}
+    for label, method, name in pairs(options):
+        rows = NumPyNewton(method, name)(200)
+        n, worst = CASES[name].kind.n, {}
+        if hand is not None:
+            worst["hand C"] = np.abs(HandC(hand, method, name)(200) - rows).max()
+        if options.nhlab:
+            library = Library(method, name)
+            worst["nhlab"] = np.abs(library(200).q[1:] - rows[:, :n]).max()
             if hand is not None:
-                worst["hand C"] = np.abs(HandC(hand, method, name)(200) - rows).max()
-            if options.nhlab:
-                library = Library(method, name)
-                worst["nhlab"] = np.abs(library(200).q[1:] - rows[:, :n]).max()
-                if hand is not None:
-                    out = SameText(library, folder, f"check_{method}_{name}")(200)
-                    q = out[:, 2 : 2 + n] if method == "EDLA" else out[:, :n]  # after t and h
-                    worst["C"] = np.abs(q - rows[-len(q) :, :n]).max()
-            print(
-                f"{method:10} {name:11} largest difference to NumPy in 200 steps:",
-                ", ".join(f"{k} {v:.0e}" for k, v in worst.items()),
-            )
-            if max(worst.values(), default=0) > 1e-7:
-                raise SystemExit("the contestants disagree: nothing to compare")
-            results[f"{method} {name}"] = {k: float(v) for k, v in worst.items()}
+                out = SameText(library, folder, f"check_{method}_{name}")(200)
+                q = out[:, 2 : 2 + n] if method == "EDLA" else out[:, :n]  # after t and h
+                worst["C"] = np.abs(q - rows[-len(q) :, :n]).max()
+        said = ", ".join(f"{k} {v:.0e}" for k, v in worst.items())
+        print(f"{label:22} largest difference to NumPy in 200 steps: {said}")
+        if max(worst.values(), default=0) > 1e-7:
+            raise SystemExit("the contestants disagree: nothing to compare")
+        results[label] = {k: float(v) for k, v in worst.items()}
     return results
 
 
 def speed(options, folder):
     """Microseconds per step of a long run."""
-    hand = compile_c(HERE / "hand.c", folder)
-    if hand is None:
-        note("no C compiler found: both C columns are left out")
-    exudyn = open_exudyn(options.exudyn)
+    hand, exudyn, results = hand_written(folder), open_exudyn(options.exudyn), {}
     columns = ["nhlab", "its loop", "C", "hand C", "NumPy", "exudyn"]
     print(f"us per step, {options.steps:,} steps; C is gcc -O3 on the text of nhlab's loop")
     print(f"{'':22}" + "".join(f"{c:>9}" for c in columns), "  ratios")
-    results = {}
-    for method in options.methods:
-        for name in options.systems:
-            times, line = contest(method, name, options, hand, exudyn, folder), f"{method:10} "
-            line += f"{name:11}" + "".join(
-                f"{median(times[c]) * 1e6:9.3f}" if c in times else f"{'-':>9}" for c in columns
-            )
-            ratios = {}
-            for what in list(TARGETS)[:4]:
-                above, below = what.split(" / ")
-                if above in times and below in times:
-                    ratios[what] = ratio(times, above, below)
-            print(line, "  " + ", ".join(f"{k} {judge(k, v)}" for k, v in ratios.items()))
-            sys.stdout.flush()
-            medians = {c: median(t) * 1e6 for c, t in times.items()}
-            results[f"{method} {name}"] = {"us per step": medians, "ratios": ratios}
+    for label, method, name in pairs(options):
+        times = contest(method, name, options, hand, exudyn, folder)
+        medians, ratios = {c: median(t) * 1e6 for c, t in times.items()}, {}
+        for what in list(TARGETS)[:4]:
+            above, below = what.split(" / ")
+            if above in times and below in times:
+                ratios[what] = ratio(times, above, below)
+        line = "".join(f"{medians[c]:9.3f}" if c in medians else f"{'-':>9}" for c in columns)
+        said = ", ".join(f"{k} {judge(k, v)}" for k, v in ratios.items())
+        print(f"{label:22}{line}   {said}", flush=True)
+        results[label] = {"us per step": medians, "ratios": ratios}
     if exudyn is not None:
         exudyn.close()
     return results
@@ -347,24 +334,16 @@ def slider(options, folder):
     def anew():
         figure().savefig(io.BytesIO(), format="png", bbox_inches="tight")
 
-    results = {}
-    for method in options.methods:
-        for name in options.systems:
-            library = Library(method, name, backend="python")
-            contestants = {
-                "run": lambda run=library: cpu(run, SLIDER_STEPS)[0],
-                "redraw": lambda: cpu(redraw)[0],
-                "anew": lambda: cpu(anew)[0],
-            }
-            turns(contestants, 2)
-            times = turns(contestants, options.repeats)
-            results[f"{method} {name}"] = share = ratio(times, "run", "redraw")
-            print(
-                f"{method:10} {name:11} {median(times['run']) * 1e3:6.1f} ms of "
-                f"{median(times['redraw']) * 1e3:5.0f} ms: run / redraw "
-                + judge("run / redraw", share)
-                + f"; run / figure made anew {ratio(times, 'run', 'anew'):.3g}"
-            )
+    results, drawing = {}, {"redraw": lambda: cpu(redraw)[0], "anew": lambda: cpu(anew)[0]}
+    for label, method, name in pairs(options):
+        library = Library(method, name, backend="python")
+        contestants = {"run": lambda run=library: cpu(run, SLIDER_STEPS)[0]} | drawing
+        turns(contestants, 2)
+        times = turns(contestants, options.repeats)
+        results[label] = share = ratio(times, "run", "redraw")
+        run, redrawn = (median(times[k]) * 1e3 for k in ("run", "redraw"))
+        said = f"{run:6.1f} ms of {redrawn:5.0f} ms: run / redraw {judge('run / redraw', share)}"
+        print(f"{label:22} {said}; run / figure anew {ratio(times, 'run', 'anew'):.3g}")
     return results
 
 
@@ -462,12 +441,11 @@ def memory(options, folder):
         note("memory skipped: no /proc on this system")
         return {}
     results = {}
-    for method in options.methods:
-        for name in options.systems:
-            code = MEMORY.format(here=str(HERE), method=method, name=name, steps=options.steps)
-            fresh(code)  # leaves the compiled code behind
-            results[f"{method} {name}"] = share = fresh(code)
-            print(f"{method:10} {name:11} peak / result arrays {judge('memory', share)}")
+    for label, method, name in pairs(options):
+        code = MEMORY.format(here=str(HERE), method=method, name=name, steps=options.steps)
+        fresh(code)  # leaves the compiled code behind
+        results[label] = share = fresh(code)
+        print(f"{label:22} peak / result arrays {judge('memory', share)}")
     return results
 
 
@@ -485,19 +463,10 @@ def many_runs(count, executor=None, chunk=None):
         return np.array([time.perf_counter(), *spent])
 
     case, before = CASES["sleigh"], clocks()
-    many = nh.ensemble(
-        nh.systems.sleigh().set(**case.parameters),
-        nh.DLA(),
-        case.q0,
-        case.v0 * np.linspace(0.9, 1.1, count)[:, None],
-        h=case.h,
-        steps=100_000,
-        summary="last",
-        executor=executor,
-        chunk=chunk,
-        backend="numba",
-        progress=False,
-    )
+    system, v0 = nh.systems.sleigh(), case.v0 * np.linspace(0.9, 1.1, count)[:, None]
+    how = {"h": case.h, "steps": 100_000, "summary": "last", "backend": "numba", "progress": False}
+    how |= {"executor": executor, "chunk": chunk}
+    many = nh.ensemble(system.set(**case.parameters), nh.DLA(), case.q0, v0, **how)
     assert many.ok.all()
     wall, here, *there = clocks() - before
     return wall, here + sum(there), here + max(there, default=0)

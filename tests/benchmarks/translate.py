@@ -1,7 +1,7 @@
 """From generated Python text to C, statement by statement, so that gcc runs the same algorithm.
 
 Understands what such texts contain: functions of numbers, assignments, arithmetic, comparisons,
-calls, `for k in range(n)`, `while`, `if`, `break`, tuples as results, and arrays that are only
+calls, `for n in range(k)`, `while`, `if`, `break`, tuples as results, and arrays that are only
 indexed. Whole numbers become `long`, all other numbers `double`.
 """
 
@@ -88,9 +88,9 @@ class Function:
                 return self.assign(target, s.value)
             case ast.AugAssign():
                 return self.assign(s.target, ast.BinOp(s.target, s.op, s.value))
-            case ast.For(target=ast.Name(turn), iter=ast.Call(func=ast.Name("range"), args=[stop])):
-                count = name(turn)
-                head = f"for (long {count} = 0; {count} < {self.value(stop)[0]}; {count}++) {{"
+            case ast.For(target=ast.Name(k), iter=ast.Call(func=ast.Name("range"), args=[stop])):
+                self.types.setdefault(k, "long")
+                head = f"for ({name(k)} = 0; {name(k)} < {self.value(stop)[0]}; {name(k)}++) {{"
                 return [head, *inner(s.body), "}"]
             case ast.While():
                 return [f"while ({self.value(s.test)[0]}) {{", *inner(s.body), "}"]

@@ -1,67 +1,22 @@
-"""CM01 5.3 beyond its theorems: the gyroscopic force, the robot, theorem 5.6 and its narrowness;
-rigid constraints from the left; constraints and momenta in one reduction (DRP)."""
-
-from functools import partial
+"""CM01 5.3 beyond its theorems: the robot, the discrete forces, theorem 5.6 and its narrowness;
+constraints and momenta in one reduction (DRP)."""
 
 import numpy as np
 import oracle
 import pytest
 import sympy as sp
 from particles import particle
-from test_reduction import (
-    RULES,
-    Printed,
-    close,
-    far,
-    integrate,
-    odd_ball,
-    reduced,
-    rolling,
-    rules,
-    same,
-    started,
-    unforced,
-)
+from runs import close, far
+from runs import part as integrate
+from test_reduction import Printed, by_rules, mixed, reduced, rules, same, steered
 
 import nhlab as nh
-from nhlab.geometry import reduction
 
 S = nh.systems
 x, y, z, w, vx, vy, vz, vw = nh.symbols("x y z w vx vy vz vw")
 
 
-# ---------------------------------------------------------------------------- the continuous force
-
-
-def reduced_equation(red, full):
-    """d/dt L*_v - L*_r along a run of the full system, with its accelerations; no force yet."""
-    r, v = red.start(full.q, full.v)
-    a = full.system.acceleration(full.q, full.v)[:, red.bundle.v_r]
-    accelerations = sp.symbols(f"a:{len(red.v)}")
-    later = dict(zip((*red.q, *red.v), (*red.v, *accelerations), strict=True))
-    e = [sum(red.L.diff(u, s) * rate for s, rate in later.items()) for u in red.v]
-    e = [d - red.L.diff(s) for d, s in zip(e, red.q, strict=True)]
-    values = [c.subs(oracle.numbers(red)) for c in e]
-    return r, v, oracle.numeric((red.q, red.v, accelerations), values)(r, v, a)
-
-
-@pytest.mark.ledger("CM01-5.3.1")
-@pytest.mark.parametrize("name", ["particle", "transmission", "coupled", "robot"])
-def test_the_gyroscopic_force_does_no_work(name):
-    """It is what the reduced equation lacks, with this sign; the reduced energy is kept."""
-    red = reduced(name)
-    full = nh.integrate(red.full, nh.Reference(), h=0.1, steps=60)
-    r, v, left = reduced_equation(red, full)
-    F = red.gyroscopic_force(r, v)
-    close(left - F, 1e-9 * (1 + np.abs(left).max()))
-    close(np.einsum("kb,kb->k", F, v), 1e-12)
-    if name != "robot":  # whose force is zero
-        far(left + F, 1e-9)  # the printed sign
-        far(left, 1e-9)
-        far(F, 1e-9)
-    E = integrate(red, nh.Reference(), steps=60).energy()
-    close(E - E[0], 1e-9)
-    far(integrate(red, nh.RDLA(), steps=60).energy() - E[0], 1e-9)
+# ---------------------------------------------------------------------------- the robot
 
 
 @pytest.mark.ledger("CM01-robot")
@@ -103,8 +58,7 @@ def upstairs(red, method, pair):
 
 
 @pytest.mark.ledger("CM01-invariant")
-@rules
-@pytest.mark.parametrize("name", ["particle", "robot", "coupled"])
+@by_rules("particle", "robot", "coupled")
 def test_the_discrete_forces_are_invariant(name, alpha, symmetric):
     """They are the same at (g q0, g q1), so that they belong to (r0, r1)."""
     red, rng = reduced(name), np.random.default_rng(8)
@@ -168,94 +122,19 @@ def test_without_cross_terms_the_hypotheses_force_D_to_be_integrable(k, m):
             assert sp.expand(square + parts) == 0 and sp.expand(square) != 0
 
 
-def counterexample():
-    """Constant, definite fibre metric with cross terms: F = 0, A linear, D not integrable."""
-    row = vz - y * vx + x * vy
-    L = (vx**2 + vy**2 + row**2) / 2
-    return nh.System((x, y, z), (vx, vy, vz), L, [row], q0=(0.3, 1, 0), v0=(1, 0.5, 0.85))
-
-
 @pytest.mark.ledger("CM01-5.6")
 def test_with_cross_terms_they_do_not():
-    full = counterexample()
-    red = nh.Chaplygin(full, fibre="z")
-    assert sp.hessian(full.L, [vz])[0] == 1 and sp.diff(full.L, vz, vx) != 0  # cross terms
-    assert np.linalg.eigvalsh(full.M(full.q0)).min() > 0.1
-    assert red.gyroscopic == sp.zeros(2, 1)
-    assert red.curvature[0, 0, 1] == 2 and not full.is_holonomic()
-    sol = integrate(red, nh.RDLA())
-    pair = (sol.q[:-1], sol.q[1:], 0.1)
-    close([red.F_minus(*pair), red.F_plus(*pair)], 1e-14)
-    close(integrate(unforced(red), nh.Variational()).q - sol.q, 1e-13)
-    bent = reduced("bent").full  # the other example: its fibre block is constant, too
-    assert sp.hessian(bent.L, [vz, vw]) == sp.eye(2) and sp.diff(bent.L, vw, vx) != 0
-    # without the cross terms the same D has a force
-    plain = nh.Chaplygin(particle("x y z", rows=full.constraints), fibre="z")
+    """Constant, definite fibre metrics: the force vanishes, as test_reduction.py shows, and D is
+    not integrable.  Without the cross terms the same D has a force."""
+    for red in (reduced("twisted"), reduced("bent")):
+        assert sp.hessian(red.full.L, red.fibre_v) == sp.eye(len(red.fibre_v))
+        assert any(sp.diff(red.full.L, u, vx) != 0 for u in red.fibre_v)
+        assert red.curvature != 0 * red.curvature
+    plain = nh.Chaplygin(particle("x y z", rows=reduced("twisted").full.constraints), fibre="z")
     assert plain.gyroscopic != sp.zeros(2, 1)
 
 
-# ---------------------------------------------------------------------------- rigid from the left
-
-
-@pytest.mark.ledger("C03-left")
-def test_left_rigid_constraints():
-    """Given (r0, q1) there is one q0 over r0 with (q0, q1) in Dd: the mirror image of Prop. 2."""
-    red, rng = reduced("coupled"), np.random.default_rng(9)
-    r0, r1 = rng.uniform(0.2, 1, (2, 8, 2))
-    s1, g = rng.uniform(-1, 1, (2, 8, 2))
-    for rule in RULES:
-        s0 = s1 - red.f(r0, r1, 0.1, *rule)
-        q0, q1 = red.bundle.join(r0, s0), red.bundle.join(r1, s1)
-        wd = oracle.discrete(red.full, nh.DLA(*rule)).wd
-        close(wd(0, q0, 0.1, q1), 1e-12)
-        back = red.nu(q0, q1, 0.1, *rule)
-        close(back[0] - r0, 0)
-        close(back[1] - r1, 0)
-        far(wd(0, red.act(g, q0), 0.1, q1), 1e-12)  # (g q0, q1) leaves Dd unless g = e
-        again = red.nu_inverse(r0, r1, 0.1, *rule, s0=s0)
-        close(again[1] - q1, 1e-13)
-
-
-@pytest.mark.ledger("C03-left")
-def test_left_rigid_constraints_of_a_group():
-    """In SO(3) s0 = s1 f^-1, not f^-1 s1."""
-    red, G = rolling(odd_ball), nh.groups.SO3
-    rng = np.random.default_rng(10)
-    (r0, r1), s1 = rng.uniform(-1, 1, (2, 6, 2)), G.exp(rng.uniform(-1, 1, (6, 3)))
-    f = red.f(r0, r1, 0.1)
-
-    def miss(s0):
-        q0, q1 = red.bundle.join(r0, s0), red.bundle.join(r1, s1)
-        v = red.full.velocity_between(q0, q1, 0.1)
-        return nh.DLA().on_step(red.full, "constraints", 0, q0, v, 0.1)
-
-    close(miss(G.multiply(s1, G.inverse(f))), 1e-12)
-    far(miss(G.multiply(G.inverse(f), s1)), 1e-12)
-
-
-@pytest.mark.ledger("C03-left")
-def test_constraints_that_are_not_left_rigid():
-    """y vz = vx over the axis y = 0: every q0 in the fibre will do."""
-    red = nh.Chaplygin(particle("x y z", rows=[y * vz - vx]), fibre="z")
-    wd = oracle.discrete(red.full, nh.DLA()).wd
-    for s0 in (0.0, 1.0, 2.0):
-        close(wd(0, np.array([0.3, -1, s0]), 0.1, np.array([0.3, 1, 0.5])), 0)
-    assert not np.isfinite(red.f([0.3, -1], [0.3, 1], 0.1)).any()
-
-
 # ---------------------------------------------------------------------------- one abelian reduction
-
-
-def steered():
-    """z moves by the constraint, w by its momentum; nothing is diagonal, and M depends on r."""
-    L = (vx**2 + vy**2 + (2 + sp.cos(x)) * vz**2 + 3 * vw**2 + vz * vw + y * vw * vx) / 2
-    L += sp.sin(x) * vw / 2 - x**2 - y**4
-    make = partial(nh.System, (w, x, z, y), (vw, vx, vz, vy), L, [vz - y * vx + sp.sin(x) * vy / 2])
-    return started(make, (0, 0.4, 0, 0.8), (0.5, 1, 0.3, -0.4), name="steered")
-
-
-def mixed():
-    return nh.Mixed(steered(), fibre="z w", momentum="w")
 
 
 @pytest.mark.ledger("DRP-mixed")
@@ -298,59 +177,13 @@ def test_mixed_in_continuous_time_and_with_its_own_steps():
     close(integrate(twice, nh.Reference(), h=0.5, steps=4).q - true.q, 1e-9)
 
 
-@pytest.mark.ledger("DRP-mixed")
-@pytest.mark.parametrize(
-    "make, text",
-    [
-        (lambda: nh.Mixed(steered(), fibre="z w"), "must name some, not all"),
-        (lambda: nh.Mixed(steered(), fibre="z w", momentum="z w"), "must name some, not all"),
-        (lambda: nh.Mixed(steered(), fibre="z w", momentum="z"), "restricts vz"),
-        (lambda: nh.Mixed(loose(), fibre="z w", momentum="w", mu=1), "transversality fails"),
-        (lambda: nh.Mixed(particle("x y z w"), fibre="z w", momentum="w"), "TQ = H . S . U needs"),
-    ],
-)
-def test_fibres_that_are_not_transversal_are_refused(make, text):
-    with pytest.raises(ValueError, match=text):
-        make()
-
-
-def loose():
-    """The momentum of w does not contain vw."""
-    L = (vx**2 + vy**2 + vz**2) / 2 + vw * vx
-    return nh.System((x, y, z, w), (vx, vy, vz, vw), L, [vz - y * vx])
-
-
-@pytest.mark.ledger("DRP-mixed")
-def test_mixed_reductions_are_values(tmp_path):
-    red = mixed()
-    sol = integrate(red, nh.RDLA(), steps=5)
-    sol.save(tmp_path / "run.npz")
-    again = nh.load(tmp_path / "run.npz")
-    assert again.system == red and again.system.symmetry == ["w"]
-    assert np.array_equal(red.reconstruct(again).q, red.reconstruct(sol).q)
-
-
 @pytest.mark.ledger("DRP-abelian")
-def test_both_reductions_run_through_the_same_code(monkeypatch):
+def test_both_reductions_run_through_the_same_code():
     """Chaplygin and Horizontal differ in what determines the fibre, and in nothing after that."""
     shared = ("discretise_reduced", "reconstruct", "on_D", "fibre_velocity", "gyroscopic", "lift")
     for name in (*shared, "f", "Ld", "F_minus", "F_plus", "A_d", "alpha_Ad", "nu"):
         makers = {getattr(kind, name) for kind in (nh.Chaplygin, nh.Horizontal, nh.Mixed)}
         assert makers == {getattr(nh.Reduction, name)}
-    seen, plain = [], reduction.ReducedLagrangian
-
-    def spy(red, *step):
-        seen.append(type(red))
-        return plain(red, *step)
-
-    monkeypatch.setattr(reduction, "ReducedLagrangian", spy)
-    cases = [(nh.Chaplygin, S.particle, "z"), (nh.Horizontal, S.snakeboard, "psi")]
-    for kind, make, fibre in (*cases, (partial(nh.Mixed, momentum="w"), steered, "z w")):
-        red = kind(make(), fibre=fibre)
-        sol, full = integrate(red, nh.RDLA(), steps=10), integrate(red.full, nh.DLA(), steps=10)
-        same(red.reconstruct(sol), full)
-        assert seen and {*seen} == {type(red)}
-        seen.clear()
 
 
 @pytest.mark.ledger("DRP-abelian")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 from particles import particle
+from runs import cases, made
 
 import nhlab as nh
 from nhlab.codegen.careful import careful_step
@@ -63,11 +64,15 @@ def test_drift_of_a_line():
     assert slopes.std() == pytest.approx(errors.mean(), rel=0.15)
 
 
-@pytest.mark.parametrize("make", [S.particle, S.driven, S.kepler])
-@pytest.mark.parametrize("method", [nh.DLA(0.3), nh.EDLA(), nh.Projector(), nh.RK4()], ids=repr)
+TANGENTS = [(S.driven, nh.DLA(0.3)), (S.driven, nh.EDLA()), (S.driven, nh.EDLA(0.4, True))]
+TANGENTS += [(S.sleigh, nh.DLA(0.4, False, 0.1)), (S.sleigh, nh.Projector()), (S.kepler, nh.RK4())]
+TANGENTS += [(S.spherical_pendulum, nh.Variational()), (S.driven, nh.RK4())]
+
+
+@cases(TANGENTS)
 def test_tangent_is_the_derivative_of_a_step(make, method):
     """By central differences of the careful step."""
-    system, inputs = make(), ("q", "p", "v") if method.discrete else ("q", "v")
+    system, inputs = made(make), ("q", "p", "v") if method.discrete else ("q", "v")
     sol = nh.integrate(system, method, h=0.1, steps=2)
     row, skip = sol.rows.array[1], 2 if method.variable_step else 0
     T = D.tangent(system, method, t=0.1, h=0.1, row=row, inputs=inputs)

@@ -68,7 +68,7 @@ def slopes_of_remark_2(sol, k, d=1e-30):
     """D(D1Ld, -D2Ld + A^T lam, wd)/D(t1, q1, lam) at step k, by complex steps."""
     Ld, m = oracle.discrete(sol.system, sol.method), sol.system.m
     t0, q0, t1, q1 = sol.t[k], sol.q[k], sol.t[k + 1], sol.q[k + 1]
-    A = oracle.geometry(sol.system).A(t0, q0)
+    A = oracle.formulas(sol.system).A(t0, q0)
 
     def image(time, q, lam):
         step = t0, q0, time, q

@@ -3,20 +3,11 @@
 import numpy as np
 import pytest
 import sympy as sp
+from runs import made, slope
 
 import nhlab as nh
 
 S = nh.systems
-order = nh.diagnostics.order
-
-
-def halved(T, first=40, count=4):
-    """Step sizes T/first, T/(2 first), ..."""
-    return T / (first * 2 ** np.arange(count))
-
-
-def slope(system, method, T=2.0, first=40, **how):
-    return order(system, method, T=T, hs=halved(T, first), **how).slope
 
 
 def near(found, expected):
@@ -38,14 +29,27 @@ METHODS += [(nh.DLA(constraint_alpha=0), 1), (nh.DLA(0.5, True, constraint_alpha
 @pytest.mark.parametrize("method, expected", METHODS, ids=repr)
 def test_rules(name, T, method, expected):
     assert method.order == expected
-    near(slope(S.catalogue[name](), method, T), expected)
+    near(slope(made(S.catalogue[name]), method, T), expected)
+
+
+def midpoint_rules(name):
+    """Those that the catalogue's system can be treated with."""
+    system = made(S.catalogue[name])
+    rules = [nh.Projector()] if not system.holonomic else []
+    return [nh.DLA(), *rules, *([] if system.constraints else [nh.Variational()])]
+
+
+@pytest.mark.parametrize("name", sorted(set(S.catalogue) - set(PROBLEMS)))
+def test_midpoint_rules_on_the_other_systems_of_the_catalogue(name):
+    for method in midpoint_rules(name):
+        near(slope(made(S.catalogue[name]), method, T=1.2, first=50, count=3), 2)
 
 
 @pytest.mark.ledger("CM01-9")
 def test_projector_discretises_no_constraint():
     """For constant M and V = 0 all Ld_alpha are the same, and only DLA has an alpha left."""
     for name in ("snakeboard", "rolling_disk"):
-        system = S.catalogue[name]()
+        system = made(S.catalogue[name])
         near(slope(system, nh.Projector(0.3)), 2)
         near(slope(system, nh.DLA(0.3)), 1)
 
@@ -53,7 +57,7 @@ def test_projector_discretises_no_constraint():
 @pytest.mark.ledger("CM01-9", "CM01-10")
 @pytest.mark.parametrize("name", ["rolling_disk", "knife_edge", "free_particle", "sleigh"])
 def test_against_exact_solutions(name):
-    system = S.catalogue[name]()
+    system = made(S.catalogue[name])
     for method in (nh.DLA(), nh.Projector(), nh.DLA(0.2, True)):
         near(slope(system, method, reference=system.exact), 2)
     near(slope(system, nh.RK4(), first=5, reference=system.exact), 4)
@@ -61,7 +65,7 @@ def test_against_exact_solutions(name):
 
 @pytest.mark.parametrize("name", ["particle", "robot", "sleigh", "contact_oscillator"])
 def test_runge_kutta(name):
-    near(slope(S.catalogue[name](), nh.RK4(), T=PROBLEMS[name], first=20), 4)
+    near(slope(made(S.catalogue[name]), nh.RK4(), PROBLEMS[name], first=20), 4)
 
 
 def varying_mass():
@@ -76,7 +80,11 @@ def test_natural_lagrangians(alpha):
     error from (q0, p0), of order 1, lies in the start.  With M(q) it does not."""
     method = nh.Variational(alpha)
     assert method.order == 1
-    for system, from_q1 in ((S.pendulum(), 2), (S.spherical_pendulum(), 2), (varying_mass(), 1)):
+    for system, from_q1 in (
+        (made(S.pendulum), 2),
+        (made(S.spherical_pendulum), 2),
+        (made(varying_mass), 1),
+    ):
         near(slope(system, method), 1)
         near(slope(system, method, start="q1"), from_q1)
         near(slope(system, nh.Variational()), 2)
@@ -88,8 +96,8 @@ def test_constraints_take_that_away():
     """With nonholonomic constraints the order is the same from (q0, v0) and from an exact q1."""
     for Method in (nh.DLA, nh.Projector):
         for start in ("v0", "q1"):
-            near(slope(S.particle(), Method(0.3), start=start), 1)
-            near(slope(S.particle(), Method(0.3, True), start=start), 2)
+            near(slope(made(S.particle), Method(0.3), start=start), 1)
+            near(slope(made(S.particle), Method(0.3, True), start=start), 2)
 
 
 @pytest.mark.ledger("FIM08-average")
@@ -99,7 +107,7 @@ def test_constraints_take_that_away():
 def test_start_of_the_projector_method(name, T, gain):
     """Half an impulse at q0 is nearly as good as an exact q1.  None, that is p_minus = p0, costs
     ``gain`` times the error, and the slip A v of the evolved momenta zigzags."""
-    system, hs = S.catalogue[name](), halved(T)
+    system, hs = made(S.catalogue[name]), T / (40 * 2 ** np.arange(4))
     q0, v0, h = np.array(system.q0), np.array(system.v0), hs[0]
 
     def begun_freely(h):
@@ -108,8 +116,8 @@ def test_start_of_the_projector_method(name, T, gain):
         q1 = nh.integrate(free, nh.Variational(), q0, v0, h=h, steps=1).q[1]
         return nh.integrate(system, nh.Projector(), q0, q1=q1, h=h, steps=round(T / h))
 
-    exact = order(system, nh.Projector(), T=T, hs=hs, start="q1")
-    ours = order(system, nh.Projector(), T=T, hs=hs)
+    exact = nh.diagnostics.order(system, nh.Projector(), T=T, hs=hs, start="q1")
+    ours = nh.diagnostics.order(system, nh.Projector(), T=T, hs=hs)
     near(exact.slope, 2)
     near(ours.slope, 2)
     assert np.all(ours.error < 1.7 * exact.error)
@@ -128,10 +136,10 @@ def test_start_of_the_projector_method(name, T, gain):
 def test_edla():
     """The step varies, so the error is taken at the time each run has reached."""
     times = {S.particle: 2.0, S.robot: 1.0, S.driven: 1.0, S.pendulum: 2.0}
-    for system, T in ((make(), T) for make, T in times.items()):
+    for system, T in ((made(make), T) for make, T in times.items()):
         near(slope(system, nh.EDLA(), T), 2)
         near(slope(system, nh.EDLA(0.3, True), T), 2)
-    near(slope(S.driven(), nh.EDLA(0.3), T=1.0), 1)
+    near(slope(made(S.driven), nh.EDLA(0.3), T=1.0), 1)
 
 
 def test_reference_from_rest_in_mixed_units(monkeypatch):

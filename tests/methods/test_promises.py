@@ -4,14 +4,18 @@
 and what the witness makes of it, another method or a system outside the hypothesis.
 """
 
+from functools import cache
+
 import numpy as np
 import oracle
 import pytest
 import sympy as sp
-from runs import made
+from maps import J, extended_form, extended_map, phase_map, tangent_to_D
+from runs import made, spread
 
 import nhlab as nh
 from nhlab.methods import __all__ as NAMES
+from nhlab.view import plot
 
 S = nh.systems
 x, y, z, u, w, vx, vy, vz, vu, vw = nh.symbols("x y z u w vx vy vz vu vw")
@@ -125,12 +129,9 @@ def plane():
 # ---------------------------------------------------------------------------- measurements
 
 
-def run(make, method, h=0.1, steps=40, **options):
-    return nh.integrate(made(make), method, h=h, steps=steps, **options)
-
-
-def spread(values):
-    return np.abs(values - values[0]).max()
+@cache
+def run(make, method, h=0.1, steps=40):
+    return nh.integrate(made(make), method, h=h, steps=steps)
 
 
 def momentum(make, method, name, **options):
@@ -156,27 +157,24 @@ def spin(sol):
     return spread(sol.q[:, 0] * p[:, 1] - sol.q[:, 1] * p[:, 0])
 
 
-def balance(make, method, generators):
+@cache
+def symmetry(make):
+    return nh.Symmetry(made(make), EUCLID)
+
+
+def balance(make, method):
     """The residual of the discrete momentum equation."""
-    return np.abs(nh.Symmetry(made(make), generators).residual(run(make, method))).max()
+    return np.abs(symmetry(make).residual(run(make, method))).max()
 
 
 def form(make, method):
     """By how much a step misses to keep dq ^ dp; for methods that carry v, M must be 1."""
-    sol, m = run(make, method, h=0.2, steps=3), method
-    inputs = ("q", "p") if m.discrete else ("q", "v")
-    T = nh.diagnostics.tangent(sol.system, m, h=0.2, row=sol.rows.array[2], inputs=inputs)
-    n = len(sol.system.q)
-    D, J = T[2 : 2 + 2 * n], nh.diagnostics.symplectic_form(n)
-    change = D.T @ J @ D - J
+    sol = run(make, method, h=0.2, steps=3)
+    n, D = len(sol.system.q), phase_map(sol, 2)
+    change = D.T @ J(n) @ D - J(n)
     if not sol.system.constraints:
         return np.abs(change).max()
-    v = sol.v_projected[2] if m.discrete else sol.v[2]  # on vectors tangent to D
-    A = sol.system.A(sol.q[2])
-    dA = sol.system.values(
-        [[[e.diff(a) for a in sol.system.q] for e in r] for r in sol.system.symbolic.A], sol.q[2]
-    )
-    X = np.linalg.svd(np.hstack([np.einsum("aij,i->aj", dA, v), A]))[2][len(A) :].T
+    X = tangent_to_D(sol.system, sol.q[2], sol.v_projected[2] if method.discrete else sol.v[2])
     return np.abs(X.T @ change @ X).max()
 
 
@@ -245,14 +243,7 @@ def spent(make, method, at="nodes"):
 def extended(make, method):
     """By how much a step of EDLA misses to keep dq ^ dp - dt ^ dE."""
     sol = run(make, method, steps=6)
-    T = nh.diagnostics.tangent(
-        sol.system, method, row=sol.rows.array[4], h=None, inputs=("q", "p", "t", "e")
-    )
-    n = len(sol.system.q)
-    D = np.concatenate([T[2 : 2 + 2 * n], T[:1], T[-1:]])
-    W = np.zeros((2 * n + 2, 2 * n + 2))
-    J = nh.diagnostics.symplectic_form
-    W[: 2 * n, : 2 * n], W[2 * n :, 2 * n :] = J(n), -J(1)
+    (D, _), W = extended_map(sol, 4), extended_form(len(sol.system.q))
     return np.abs(D.T @ W @ D - W).max()
 
 
@@ -334,8 +325,8 @@ KEEPS = {
             momentum(turned_wheel, m, "w", steps=20)),
     ),
     "the momentum equation, for symmetries of Ld": lambda m: (
-        max(balance(make, m, EUCLID) for make in (S.sleigh, even_sleigh, braked_sleigh)),
-        balance(S.sleigh, nh.RK4(), EUCLID),
+        max(balance(make, m) for make in (S.sleigh, even_sleigh, braked_sleigh)),
+        balance(S.sleigh, nh.RK4()),
     ),
     "the law Phi* Omega = Omega + d beta_d of the symplectic form, CM01 (22), without forces":
     lambda m: (
@@ -513,3 +504,23 @@ def test_what_a_composition_takes_over():
     kept = nh.Composition(nh.DLA()).keeps
     assert kept == ("the constraints at the nodes", *nh.DLA().keeps[1:2], nh.DLA().keeps[-1])
     assert "the constraint at the nodes" not in nh.Composition(nh.DLA()).loses
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_methods_are_values_that_read_like_their_call(method, tmp_path):
+    assert eval(repr(method), vars(nh) | {name: getattr(nh, name) for name in NAMES}) == method
+    assert hash(method) == hash(type(method)(**vars(method)))
+    make = S.sleigh if holds_v(method) else S.kepler
+    sol = run(plane if hasattr(method, "full") else make, method, steps=5)
+    sol.save(tmp_path / "run.npz")
+    again = nh.load(tmp_path / "run.npz")
+    assert again.method == method and np.array_equal(again.q, sol.q)
+    if not method.discrete:
+        with pytest.raises(ValueError, match="discrete Lagrangian"):
+            sol.energy("midpoints")
+
+
+def test_every_method_has_a_colour_and_a_style_of_its_own():
+    assert set(NAMES) == set(plot.COLOURS) == set(plot.LINES)
+    assert len(set(plot.COLOURS.values())) == len(NAMES)
+    assert plot.label(nh.Composition(nh.DLA(), 6)) == "DLA composed, order 6"

@@ -7,7 +7,7 @@ import numpy as np
 import printed
 import pytest
 import sympy as sp
-from runs import difference, round_off
+from runs import difference, made, part, round_off
 
 import nhlab as nh
 
@@ -93,22 +93,16 @@ def test_nearly_dependent_constraints(eps):
 @pytest.mark.parametrize("name", ["sleigh", "robot", "contact_oscillator", "kepler", "driven"])
 def test_accepted_steps_satisfy_the_equations(name, h):
     """However large the step: what is returned solves (6) of CM01, what does not is refused."""
-    system, method = getattr(nh.systems, name)(), nh.DLA(alpha=0.4)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # of energy jumps
-            sol = nh.integrate(system, method, h=h, steps=20)
-    except nh.IntegrationError as stopped:
-        sol = stopped.trajectory
+    judged(made(nh.systems.catalogue[name]), nh.DLA(0.4), h=h)
+
+
+def judged(system, method, q0=None, v0=None, h=0.1):
+    """The equations of a run are satisfied, as far as it goes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of energy jumps
+        sol = part(system, method, h, 20, q0=q0, v0=v0)
     assert np.all(np.isfinite(sol.rows.array))
-    if not sol.steps:
-        return
-    force = np.einsum("kai,ka->ki", system.A(sol.q[:-1], sol.t[:-1]), sol.lam)
-    residual = sol.p_minus - sol.p[:-1] + force
-    scale = 1 + np.abs(sol.p[:-1]) + np.abs(sol.p_minus) + np.abs(force)
-    # q1 is read as q2 - h v, which loses eps |q2|; the force of the potential amplifies it
-    assert np.abs(residual / scale).max() < 1e-9
-    assert np.abs(sol.constraint("midpoints")).max(initial=0) < 1e-9 * np.abs(sol.v_step).max()
+    assert not printed.broken(sol)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
@@ -116,17 +110,13 @@ def test_accepted_steps_satisfy_the_equations(name, h):
 def test_corrections_are_small_beside_the_motion_not_beside_h_times_its_acceleration(
     speed, h, alpha
 ):
-    L = vx**2 * (2 + sp.tanh(x) ** 2 / 9) / 2 + vx * vy * sp.sin(y) / 5 + vy**2 / 2
-    system = nh.System((x, y), (vx, vy), L, [vy - vx * sp.sin(x) * sp.tanh(y)])
     q0 = np.array([0.9, 0.4])
-    v0 = system.project(q0, [-speed, -speed / 4])
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # of energy jumps
-            sol = nh.integrate(system, nh.DLA(alpha), q0, v0, h=h, steps=20)
-    except nh.IntegrationError as stopped:
-        sol = stopped.trajectory
-    assert not printed.broken(printed.Formulas(system), sol)
+    judged(made(curled), nh.DLA(alpha), q0, made(curled).project(q0, [-speed, -speed / 4]), h)
+
+
+def curled():
+    L = vx**2 * (2 + sp.tanh(x) ** 2 / 9) / 2 + vx * vy * sp.sin(y) / 5 + vy**2 / 2
+    return nh.System((x, y), (vx, vy), L, [vy - vx * sp.sin(x) * sp.tanh(y)])
 
 
 @pytest.mark.parametrize("method", [nh.DLA(), nh.Projector(), nh.EDLA(), nh.Reversible()], ids=str)

@@ -1,7 +1,6 @@
 """Systems, methods and runs that the tests of this room share."""
 
 import functools
-import warnings
 
 import pytest
 
@@ -28,16 +27,3 @@ def stopped_sleigh(every=1):
     with pytest.raises(nh.IntegrationError) as stopped:
         run(nh.systems.sleigh(), nh.EDLA(), h=0.1, steps=600, every=every)
     return stopped.value
-
-
-def refused(call, *fragments):
-    """The ValueError of a call; its message contains the fragments and is a sentence or two."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(ValueError) as error:
-            call()
-    message = str(error.value)
-    for fragment in fragments:
-        assert fragment in message, message
-    assert type(error.value) is ValueError and 15 < len(message) < 600, message
-    return message

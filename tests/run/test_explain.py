@@ -33,14 +33,6 @@ def test_rank_loss_on_the_way(method):
     assert 18 <= error.step <= 21 and "rank" in error.advice
 
 
-@pytest.mark.ledger("C03-R2")
-def test_no_positive_step():
-    """C03 remark 2: the sleigh has no EDLA step beyond t = 7.9, and the message says so."""
-    error = stopped(nh.systems.sleigh(), nh.EDLA(), h=0.05, steps=10_000)
-    assert "no positive step exists" in error.reason and "theta = " in error.reason
-    assert "nh.DLA" in error.advice and error.step < 1000
-
-
 def test_an_energy_that_does_not_depend_on_the_step():
     """Free motion has its energy with every h: EDLA's equation for h says nothing."""
     error = stopped(flat, nh.EDLA(), [0], [1], h=0.1, steps=5)

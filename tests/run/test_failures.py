@@ -1,14 +1,11 @@
 """What a run hands back is finite, or it says why not; one member fails alone."""
 
-import io
-import json
 import warnings
 
 import numpy as np
 import pytest
 import sympy as sp
-from runs import made
-from starts import refused
+from runs import made, refused
 
 import nhlab as nh
 from nhlab.run import explain
@@ -16,6 +13,11 @@ from nhlab.run import explain
 S = nh.systems
 BACKENDS = ("python", "numpy", "numba")
 x, y, z, vx, vy, vz = nh.symbols("x y z vx vy vz")
+
+
+def steep():
+    """Where a substep fails after good ones, in the eleventh step."""
+    return nh.System((x,), (vx,), vx**2 / 2 + sp.exp(3 * x), q0=[0.0], v0=[1.0], name="steep")
 
 
 def log_ball():
@@ -26,6 +28,7 @@ LARGE = [(log_ball, nh.Projector(), 1000), (S.rubber_ball, nh.RK4(), 10), (S.bal
 LARGE += [(S.rigid_body, nh.RK4(), 10), (S.quartic, nh.Composition(nh.Reversible()), 10)]
 LARGE += [(S.kepler, nh.Composition(nh.DLA()), 0.4), (S.snakeboard, nh.Composition(nh.DLA()), 10)]
 LARGE += [(S.particle, nh.DLA(0), 1e6), (S.sleigh, nh.Reversible(), 100)]
+LARGE += [(steep, nh.Composition(nh.Reversible()), 0.05)]
 
 
 def quietly(call):
@@ -148,7 +151,8 @@ def test_a_second_position_off_the_constraints_is_refused():
     """y does not change, so the form (-y, 0, 1) does not: nothing moves by wd = -49."""
     off = {"q0": [0, 1, 0], "q1": [5, 1, 0.1], "h": 0.1, "steps": 3}
     for method in (nh.DLA(), nh.DLA(constraint_alpha=0), nh.EDLA()):
-        refused(lambda m=method: nh.integrate(S.particle(), m, **off), "q1 = [5, 1, 0.1]", "-49")
+        says = "q1 = [5, 1, 0.1] violates the discrete constraints", f"method = {method}", "-49"
+        refused(lambda m=method: nh.integrate(S.particle(), m, **off), *says)
     many = off | {"q0": [[0, 1, 0]] * 2, "q1": [[0.1, 1, 0.1], [5, 1, 0.1]]}
     refused(lambda: nh.ensemble(S.particle(), nh.DLA(), **many), "q1[1] = ")
     nh.integrate(S.particle(), nh.Projector(), **off)  # which has no discrete constraints
@@ -193,19 +197,11 @@ def test_messages_hold_no_arrays():
 
 @pytest.mark.parametrize("method", [nh.RK4(), nh.Reference(rtol=1e-4)], ids=str)
 def test_quaternions_stay_unit_ones(method):
-    """After 200 rough steps they are rotations still, and the order of RK4 is 4 still."""
+    """After 200 rough steps they are rotations still."""
     system = S.rubber_ball()
     sol = nh.integrate(system, method, h=0.4, steps=200)
     np.testing.assert_allclose(np.linalg.norm(sol.q[:, -4:], axis=1), 1, atol=1e-15)
     nh.groups.SO3.matrix(sol.q[:, -4:])
-
-
-def test_unit_quaternions_leave_the_order_of_rk4():
-    system = S.rubber_ball()
-    true = nh.integrate(system, nh.Reference(), h=2.0, steps=1).q[-1]
-    ends = (nh.integrate(system, nh.RK4(), h=2 / n, steps=n).q[-1] for n in (10, 20, 40))
-    errors = np.array([np.abs(end - true).max() for end in ends])
-    assert np.all(np.abs(np.log2(errors[:-1] / errors[1:]) - 4) < 0.25), errors
 
 
 # ---------------------------------------------------------------------------- other ways to fail
@@ -234,41 +230,6 @@ def test_a_horizontal_reduction_of_a_chaplygin_system_is_refused():
     plain = nh.integrate(full, nh.DLA(), h=0.1, steps=50)
     reduced = nh.integrate(twice, nh.RDLA(), h=0.1, steps=50)
     np.testing.assert_allclose(reduced.q, plain.q[:, :2], atol=1e-12)
-
-
-def changed(path, value):
-    """A saved run with one entry of its description replaced."""
-    out = io.BytesIO()
-    nh.integrate(S.sleigh(), nh.DLA(), h=0.1, steps=2).save(out)
-    with np.load(io.BytesIO(out.getvalue())) as file:
-        about, rows = json.loads(str(file["about"])), file["rows"]
-    inner = about
-    for key in path[:-1]:
-        inner = inner[key]
-    inner[path[-1]] = value
-    out = io.BytesIO()
-    np.savez(out, about=np.array(json.dumps(about)), rows=rows)
-    return io.BytesIO(out.getvalue())
-
-
-NUMBER = ["Float", [0, "3602879701896397", -55, 52], 10**9]
-DAMAGED = [("every", 0), ("every", 1.5), ("every", 10**30), ("h", -1), ("h", None), ("t0", "0")]
-DAMAGED += [("t0", float("nan")), ("message", 3), ("q1_given", "yes"), ("method", None)]
-DAMAGED += [("method", ["DLA", ["alpha"]]), ("system", []), ("format", None)]
-PARTS = [("L", NUMBER), ("L", ["Rational", "9" * 5000, "1"]), ("L", [["Add"]]), ("q", None)]
-PARTS += [("L", ["Pow", ["Rational", "10", "1"], ["Rational", str(10**9), "1"]]), ("q0", "a")]
-PARTS += [("L", ["Float", [0, "1", 10**12, 1], 53]), ("parameters", [1]), ("q0", [1])]
-PARTS += [("constraints", [["Symbol", 3, {}]]), ("L", ["Symbol", "x", {"real": "no"}])]
-
-
-@pytest.mark.parametrize("name, value", DAMAGED, ids=repr)
-def test_damaged_descriptions_are_refused(name, value):
-    refused(lambda: nh.load(changed([name], value)), "not a trajectory saved by nhlab")
-
-
-@pytest.mark.parametrize("name, value", PARTS, ids=lambda x: repr(x)[:40])
-def test_damaged_systems_are_refused(name, value):
-    refused(lambda: nh.load(changed(["system", name], value)), "not a trajectory saved by nhlab")
 
 
 @pytest.mark.parametrize("rtol", [1e-6, 0.5])

@@ -14,11 +14,22 @@ from nhlab.run import files
 
 x, y, z, vx, vy, vz = nh.symbols("x y z vx vy vz")
 s = nh.symbols("s", positive=True)
+
+
+def body_with_a_metric():
+    s = nh.systems.suslov()
+    given = {"g": s.pose, "parameters": s.parameters, "q0": s.q0, "v0": s.v0}
+    return nh.GroupSystem(s.group, s.v, s.L, s.constraints, metric=np.diag([1, 3, 2]), **given)
+
+
 TO_SAVE = {
     **{f"particle {m}": (PARTICLE, m) for m in METHODS},
     **{f"{n} EDLA": (f(), nh.EDLA()) for n, f in nh.systems.catalogue.items() if n in
        ("driven", "spherical_pendulum", "kepler")},
     "snakeboard": (nh.systems.snakeboard(), nh.DLA()),
+    "suslov": (nh.systems.suslov(rule="log"), nh.DLA()),
+    "rubber ball": (nh.systems.rubber_ball(), nh.Projector()),
+    "metric on a group": (body_with_a_metric(), nh.Projector()),
     "floats": (nh.System((x,), (vx,), 0.1 * vx**2 - sp.Float("0.3", 30) * x**2 / 3, q0=[1], v0=[0]),
                nh.DLA()),
     "pieces": (nh.System((x, y), (vx, vy), vx**2 + vy**2 - sp.Piecewise(
@@ -86,6 +97,15 @@ class Bomb:
         return (open, ("exploded", "w"))
 
 
+# One entry of what a file says replaced, of the run and of its system.
+DESCRIPTION = [("every", 0), ("every", 1.5), ("every", 10**30), ("h", -1), ("h", None)]
+DESCRIPTION += [("t0", "0"), ("t0", float("nan")), ("message", 3), ("q1_given", "yes")]
+DESCRIPTION += [("method", None), ("method", ["DLA", ["alpha"]]), ("system", []), ("format", None)]
+SYSTEM = [("L", ["Rational", "9" * 5000, "1"]), ("L", [["Add"]]), ("q", None), ("q0", "a")]
+SYSTEM += [("parameters", [1]), ("q0", [1]), ("constraints", [["Symbol", 3, {}]])]
+SYSTEM += [("L", ["Symbol", "x", {"real": "no"}])]
+
+
 def bad_files():
     good = io.BytesIO()
     run(steps=2).save(good)
@@ -135,6 +155,10 @@ def bad_files():
     yield "a huge power", system(L=["Pow", *[["Rational", str(9**9), "1"]] * 2])
     tower = ["Pow", ["Rational", "9", "1"], ["Rational", "300", "1"]]
     yield "a tower of powers", system(L=["Pow", tower, ["Rational", "300", "1"]])
+    for name, value in DESCRIPTION:
+        yield f"{name} = {value!r}", changed(**{name: value})
+    for name, value in SYSTEM:
+        yield f"{name} = {value!r:.40}", system(**{name: value})
     yield "narrow rows", npz(about=np.array(json.dumps(about)), rows=rows[:, :-1])
     yield "flat rows", npz(about=np.array(json.dumps(about)), rows=rows[0])
     yield "no rows at all", npz(about=np.array(json.dumps(about)), rows=rows[:0])

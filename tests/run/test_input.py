@@ -5,7 +5,8 @@ import inspect
 import numpy as np
 import pytest
 import sympy as sp
-from starts import PARTICLE, refused
+from runs import refused
+from starts import PARTICLE
 
 import nhlab as nh
 
@@ -140,34 +141,6 @@ def test_systems(name):
     refused(call, *fragments)
 
 
-@pytest.mark.parametrize("backend", [np.zeros(0), np.ones(3), ["python"], 1, b"python"], ids=repr)
-def test_backends_have_names(backend):
-    for run in nh.integrate, nh.ensemble:
-        given = {"h": [0.1] if run is nh.ensemble else 0.1, "steps": 1, "backend": backend}
-        refused(lambda run=run, given=given: run(PARTICLE, nh.DLA(), **given), "backend = ")
-
-
-@pytest.mark.parametrize("h", [[0.1, [0.2]], {}, "abc", {0.1}], ids=repr)
-def test_step_sizes_of_many_runs_are_numbers(h):
-    refused(lambda: nh.ensemble(PARTICLE, nh.DLA(), h=h, steps=1), "h = ")
-
-
-@pytest.mark.parametrize("name", ["q0", "v0"])
-def test_integers_beyond_floats(name):
-    for run, h in ((nh.integrate, 0.1), (nh.ensemble, [0.1])):
-        given = {"q0": PARTICLE.q0, "v0": PARTICLE.v0, name: 10**400, "h": h, "steps": 1}
-        refused(lambda run=run, given=given: run(PARTICLE, nh.DLA(), **given), name)
-
-
-@pytest.mark.parametrize("order", [np.full(3, np.nan), np.array([4, 6]), [4], 4.0, True], ids=repr)
-def test_orders_of_compositions(order):
-    refused(lambda: nh.Composition(order=order), "order = ", "4 or 6")
-
-
-def test_no_ensemble_of_references():
-    refused(lambda: nh.ensemble(PARTICLE, nh.Reference(), h=[0.1], steps=1), "method = Reference()")
-
-
 def test_public_functions_have_docstrings():
     """What is public says what it is."""
     for name in nh.__all__:
@@ -179,18 +152,6 @@ def test_every_method_has_a_public_name():
     listed = {name for name in nh.__all__ if isinstance(getattr(nh, name), type)
               and issubclass(getattr(nh, name), nh.methods.method.Method)}  # fmt: skip
     assert listed == set(nh.methods.__all__)
-
-
-def test_velocities_too_large_to_be_squared_are_checked_as_well():
-    with pytest.raises(ValueError, match=r"v0 = .* violates the constraints"):
-        nh.integrate(nh.systems.particle(), nh.DLA(), [0, 1, 0], [1e200, 0, 5e199], h=0.1, steps=1)
-
-
-def test_a_second_position_off_the_discrete_constraints_names_the_method():
-    system, method = nh.systems.particle(), nh.DLA(0.3)
-    message = r"q1 = .* violates the discrete constraints of method = DLA\(alpha=0.3\)"
-    with pytest.raises(ValueError, match=message):
-        nh.integrate(system, method, [0, 1, 0], q1=[0.1, 1, 0.9], h=0.1, steps=1)
 
 
 @pytest.mark.parametrize("name", ["q0", "q1"])

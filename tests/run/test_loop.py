@@ -22,14 +22,15 @@ x, vx = nh.symbols("x vx")
 # ---------------------------------------------------------------------------- every, q1
 
 
-@pytest.mark.parametrize(
-    ("method", "backend"),
-    [*((m, "python") for m in METHODS), (nh.EDLA(), "numba"), (nh.Projector(), "numba")], ids=str,
-)  # fmt: skip
-def test_every_is_slicing(method, backend):
-    full = run(DRIVEN, method, backend=backend)
+EVERY = [*((DRIVEN, m, "python") for m in METHODS), (DRIVEN, nh.EDLA(), "numba")]
+EVERY += [(DRIVEN, nh.Projector(), "numba"), (nh.systems.suslov(), nh.DLA(), "python")]
+
+
+@pytest.mark.parametrize(("system", "method", "backend"), EVERY, ids=str)
+def test_every_is_slicing(system, method, backend):
+    full = run(system, method, backend=backend)
     for every in (2, 3, 24):
-        sparse = run(DRIVEN, method, every=every, backend=backend)
+        sparse = run(system, method, every=every, backend=backend)
         assert sparse.steps == 24 and len(sparse) == 24 // every + 1
         for name in ("t", "q", "p", "v", "v_projected"):
             a, b = getattr(sparse, name), getattr(full, name)[::every]
@@ -89,6 +90,8 @@ def test_error_carries_the_computed_part():
     assert error.method == nh.EDLA() and error.step == sol.steps > 10
     assert error.time == sol.t[-1] and np.isfinite(error.residual)
     assert error.reason in str(error) and error.advice in str(error)
+    assert "no positive step exists" in error.reason and "theta = " in error.reason
+    assert "nh.DLA" in error.advice
     assert f"after {error.step} steps" in str(error) and ".trajectory" in str(error)
     assert f"stopped after {error.step} of 600" in sol.message and sol.message in repr(sol)
     again = run(nh.systems.sleigh(), nh.EDLA(), h=0.1, steps=error.step)

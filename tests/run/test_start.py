@@ -5,7 +5,8 @@ import functools
 import numpy as np
 import pytest
 import sympy as sp
-from starts import PARTICLE, refused
+from runs import refused
+from starts import PARTICLE
 
 import nhlab as nh
 from nhlab.run.start import Start
@@ -46,6 +47,8 @@ ARGUMENTS = [
     ("every", 3, "steps = 10 is not a multiple of every = 3", "steps = 9"),
     ("backend", "fortran", "backend = 'fortran' is unknown", "numba"),
     ("backend", 3, "backend = 3 is unknown"),
+    ("backend", np.ones(3), "backend = "),
+    ("backend", ["python"], "backend = ['python']"),
     ("q0", [0, 1], "q0 has shape (2,)", "(3,)", "(x, y, z)"),
     ("q0", [[0, 1, 0]], "q0 has shape (1, 3)"),
     ("q0", 5, "q0 has shape ()"),
@@ -55,9 +58,12 @@ ARGUMENTS = [
     ("q0", [0, 1j, 0], "q0 = ", "not an array of numbers"),
     ("q0", [[0], [1, 2], 0], "q0 = ", "not an array of numbers"),
     ("q0", {"x": 0}, "q0 = "),
+    ("q0", 10**400, "q0"),
     ("v0", [1, 1], "v0 has shape (2,)"),
     ("v0", [1, np.nan, 1], "v0 = ", "must be finite"),
     ("v0", "fast", "v0 = 'fast'"),
+    ("v0", 10**400, "v0"),
+    ("v0", [1e200, 0, 5e199], "v0 = ", "violates the constraints"),  # too large to be squared
     ("v0", None, "give either v0, the initial velocity, or q1"),
     ("q1", [0, 1, 0], "give either v0, the initial velocity, or q1"),
 ]
@@ -214,6 +220,10 @@ OF_ENSEMBLES = [
     (dict(h=[0.1, 0.2, np.inf]), "h[2] = inf must be a finite number"),
     (dict(h=[[0.1] * 3]), "h has shape (1, 3)"),
     (dict(h="small"), "h = 'small' must be a finite number"),
+    (dict(h=[0.1, [0.2]]), "h = "),
+    (dict(h={}), "h = "),
+    (dict(h={0.1}), "h = "),
+    (dict(q0=10**400), "q0"),
     (dict(h=["small"]), "h = ['small'] must be a number or K numbers"),
     (dict(parameters={"b": [1, 2, 3]}), "'b' is unknown here; this system has: I, a, m"),
     (dict(parameters={"a": [0.1, np.nan, 0.3]}), "parameters['a'][1] = nan"),
@@ -225,7 +235,8 @@ OF_ENSEMBLES = [
     (dict(summary="first"), "summary = 'first' is neither"),
     (dict(summary=[]), "summary = [] is neither"),
     (dict(backend="gpu"), "backend = 'gpu' is unknown"),
-    (dict(method=nh.Reference()), "nh.integrate"),
+    (dict(backend=np.zeros(0)), "backend = "),
+    (dict(method=nh.Reference()), "method = Reference()"),
     (dict(method=nh.DLA), "nh.DLA()"),
 ]
 
