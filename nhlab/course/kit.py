@@ -199,10 +199,10 @@ def own_dots(ax, made):
     except Exception:  # a step with gaps; the check says what is wrong with it
         return ""
     ax.plot(x, y, "o", color=ORANGE, markersize=4, label="your step")
-    return " Dots: your step."
+    return " Dots: yours."
 
 
-def show_errors(calls, width=94):
+def show_errors(calls, width=58):
     """Make each call (label -> function) and print what it is answered with: error or warning."""
     for label, call in calls.items():
         lines = textwrap.wrap(_answer(call), width - 4)

@@ -41,8 +41,8 @@ def formulas(system, dots):
     """The rows of L, the constraints and the forces."""
     dots = dots | lettered(system.parameters)
     rows = broken("L", system.L, dots)
-    rows += [f"& {sp.latex(c, symbol_names=dots)} = 0" for c in system.constraints]
-    rows += [f"& {sp.latex(g)} = 0" for g in system.holonomic]
+    rows += [f"& {{{sp.latex(c, symbol_names=dots)}}} = 0" for c in system.constraints]
+    rows += [f"& {{{sp.latex(g)}}} = 0" for g in system.holonomic]
     names = (sp.latex(sp.Symbol(name)) for name in system.degrees)
     forces = ((name, e) for name, e in zip(names, system.forces, strict=False) if e != 0)
     return rows + [f"F_{{{x}}} &= {sp.latex(e, symbol_names=dots)}" for x, e in forces]

@@ -93,9 +93,9 @@ class Scene:
     def dress(self):
         """Names of the axes and of the methods."""
         self.ax.set_aspect("equal", adjustable="box")
-        first, *others = self.actors
-        if others:
-            lines, names = zip(*((a.tracks[0], a.name) for a in self.actors), strict=True)
+        first, names = self.actors[0], [a.name for a in self.actors]
+        if len({*names}) > 1:
+            lines = [a.tracks[0] for a in self.actors]
             self.ax.legend(lines, names, ncols=len(names), columnspacing=1.2, **ABOVE)
         else:
             self.ax.set_title(first.name)

@@ -258,9 +258,9 @@ def ask(system):
     """Print what is cheap to know of a model; gives its true motion."""
     true = integrate(system, Reference(), h=0.1, steps=100)
     energy, constraint = kept(true)
+    print(f"{system.name}: growth {growth_vector(system)} of {len(system.q)}")
     print(
-        f"{system.name}: energy kept {energy}, constraints kept {constraint}, integrable "
-        f"{system.is_holonomic()}, growth {growth_vector(system)} of {len(system.q)}"
+        f"    kept: energy {energy}, constraints {constraint}; integrable {system.is_holonomic()}"
     )
     return true
 
