@@ -53,7 +53,10 @@ class Actor:
         if self.reads:
             n = np.searchsorted(self.x, t + 1e-9 * abs(self.sol.t[-1]), "right")
             self.curve.set_data(self.x[:n], self.y[:n])
-            self.point.set_data(self.x[:n][-1:], self.y[:n][-1:])
+            x, y = self.x[:n][-1:], self.y[:n][-1:]
+            low, high = self.scene.lower.get_ylim()
+            self.point.set_data(x, y)
+            self.point.set_visible(bool(np.all((low <= y) & (y <= high))))  # it is not clipped
 
     def says(self):
         """The number at which the curve below has arrived."""

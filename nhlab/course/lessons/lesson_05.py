@@ -292,18 +292,18 @@ def roots_picture(ax, run, e, back, k=5):
     add_legend(ax, **RIGHT)
 
 
-def relative_steps(*given):
-    """The steps of EDLA over the first step, for three first steps, of each system."""
-    fig, axes = plot.new(1, len(given), size=(9.6, 3.6))
-    for ax, system in zip(axes, given, strict=True):
+@drawn(9.6, 3.6, columns=2)
+def relative_steps(left, right, *given):
+    """The steps of EDLA over the first step, for three first steps, of two systems."""
+    for ax, system in zip((left, right), given, strict=True):
         for h0, line in FIRST.items():
             s = integrate(system, EDLA(), h=h0, steps=round(16 / h0))
             look = {"color": GREEN, "alpha": 1.0 if h0 > 0.1 else 0.4, "label": f"$h_0={h0}$"}
             ax.plot(s.t[1:], s.h / h0, line, **look)
         ax.set(title=system.name, xlabel=plot.TIME, ylabel="$h_k/h_0$", xlim=(0, 15))
-    add_legend(axes[-1], **RIGHT)
+    add_legend(right, **RIGHT)
     names = " and ".join(system.name for system in given)
-    return plot.show(fig, f"Relative steps of {names}, for three first steps.")
+    return f"Relative steps of {names}, for three first steps."
 
 
 @drawn(9.6, 3.6, columns=2)
