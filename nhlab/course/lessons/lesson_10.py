@@ -13,9 +13,9 @@ from ...mechanics.system import System, symbols
 from ...methods import DLA, RK4, Projector, Reference, Variational
 from ...run.loop import integrate
 from ...view import plot
-from ..colours import DARK
+from ..colours import BLUE, DARK, ORANGE
 from ..exercises import near, told
-from ..kit import crossings, drawn, frame, new_board, own_dots, slope
+from ..kit import add_legend, crossings, drawn, frame, new_board, own_dots, slope
 from ..predict import either
 
 MOTORS = ("tleft", "tright")  # the torques of the Segway
@@ -98,10 +98,11 @@ def friction_panel(T=400.0):
         Means over some swings. c is the resistance in the wheels, in units of 0.0001; h the step
         of DLA and RK4.
         """
-        for method, step in ((Reference(), 0.05), (DLA(), h), (RK4(), h)):
+        for name, method in {"true motion": Reference(), "DLA": DLA(), "RK4": RK4()}.items():
+            step = 0.05 if name == "true motion" else h
             t, E = swinging(method, c / 1e4, step, T)
-            board.curve(t, E - E[0], ax, **plot.look(method), label=plot.label(method))
-            board.say(f"{plot.label(method)} loses", f"{E[0] - E[-1]:.3f} J")
+            board.run(method, t, E - E[0], ax, label=name)
+            board.say(f"{name} loses", f"{E[0] - E[-1]:.3f} J")
         board.hold(ax, [0, T])
 
     return board.panel(update, c=(0.0, 10.0, 1.0, 0.5), h=(0.05, 0.25, 0.2, 0.01))
@@ -148,13 +149,18 @@ def modes():
     return speeds, np.array([linearise(bicycle, np.zeros(8), v).eigenvalues for v in starts])
 
 
-@drawn(7.6, 3.6)
-def bicycle_modes(ax):
-    """Real parts of the modes of a bicycle, from 1 to 9 metres a second."""
+@drawn(9.6, 3.6, columns=2)
+def bicycle_modes(left, right):
+    """Real parts of the modes of a bicycle, from 1 to 9 metres a second; right, those near 0."""
     speeds, values = modes()
-    ax.plot(np.repeat(speeds, values.shape[1]), values.real.ravel(), "o", markersize=4)
-    ax.axhline(0, color=DARK, linewidth=1)
-    ax.set(xlabel="speed (m/s)", ylabel="real part of the modes (1/s)", ylim=(-10, 6))
+    speeds, parts = np.repeat(speeds, values.shape[1]), values.real.ravel()
+    grows, dot = parts > 1e-6, {"linestyle": "none", "marker": "o", "markersize": 4}
+    for ax, limits in ((left, (-10, 6)), (right, (-0.5, 0.5))):
+        ax.plot(speeds[~grows], parts[~grows], color=BLUE, label="dies out, or stays", **dot)
+        ax.plot(speeds[grows], parts[grows], color=ORANGE, label="grows", **dot)
+        ax.axhline(0, color=DARK, linewidth=1)
+        frame(ax, "speed (m/s)", "real part of the modes (1/s)", ylim=limits)
+    add_legend(right)
 
 
 def turning_speeds():
