@@ -1,16 +1,20 @@
 """What the lessons share: a board on which a function of the controls draws."""
 
+import textwrap
+import warnings
 from functools import wraps
 
 import numpy as np
 from matplotlib.patches import FancyArrowPatch
 
+from ..run.errors import IntegrationError
 from ..view import plot
 from ..view.body import ahead as ahead  # and what else the lessons draw with
 from ..view.body import circle as circle
 from ..view.body import joined as joined
 from ..view.body import place as place
 from ..view.widgets import Picture, panel
+from .colours import ORANGE
 
 RIGHT = {"loc": "center left", "bbox_to_anchor": (1, 0.5), "ncols": 1}
 
@@ -176,7 +180,42 @@ def slope(x, y):
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])
 
 
+def crossings(x, y):
+    """Where y changes its sign along x, by linear interpolation: a list of numbers."""
+    k = np.flatnonzero(y[:-1] * y[1:] <= 0)
+    return [float(x[i] - y[i] * (x[i + 1] - x[i]) / (y[i + 1] - y[i])) for i in k]
+
+
 def arc(ax, at, radius, ends, text, gap, colour, linewidth=1, **font):
     """The angle at a corner between two headings, and its name beyond the arc by a gap."""
     ax.plot(*ahead(at, np.linspace(*ends, 30), radius).T, color=colour, linewidth=linewidth)
     ax.text(*ahead(at, sum(ends) / 2, radius + gap), text, ha="center", va="center", **font)
+
+
+def own_dots(ax, made):
+    """Draw what a reader's own step makes, x and y from ``made()``; returns the words for it."""
+    try:
+        x, y = made()
+    except Exception:  # a step with gaps; the check says what is wrong with it
+        return ""
+    ax.plot(x, y, "o", color=ORANGE, markersize=4, label="your step")
+    return " Dots: yours."
+
+
+def show_errors(calls, width=58):
+    """Make each call (label -> function) and print what it is answered with: error or warning."""
+    for label, call in calls.items():
+        lines = textwrap.wrap(_answer(call), width - 4)
+        print(label, *(f"    {line}" for line in lines), sep="\n")
+
+
+def _answer(call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            call()
+        except (ValueError, IntegrationError) as error:
+            return f"{type(error).__name__}: {error}"
+    if not caught:
+        raise AssertionError("this call was to be refused, but it went through")
+    return f"{caught[0].category.__name__}: {caught[0].message}"

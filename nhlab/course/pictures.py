@@ -47,8 +47,8 @@ def momenta(ax):
     ax.plot(*sol.q[:, :2].T, "o-", color=DARK)
     ax.plot(*np.array([at - 0.9 * along, at + 1.1 * along]).T, ":", color=MIDDLE)
     ax.annotate("allowed", at + 1.1 * along, (2, 2), textcoords="offset points", color=MIDDLE)
-    for p, text, colour in ((arriving, "arrives $p^+$", BLUE), (leaving, "leaves $p^-$", ORANGE)):
-        _arrow(ax, at, at + 0.6 * p, colour, text)
+    _arrow(ax, at, at + 0.6 * arriving, BLUE, "arrives $p^+$")
+    _arrow(ax, at, at + 0.6 * leaving, ORANGE, "leaves $p^-$", (-64, 0))
     ax.plot(*np.array([at + 0.6 * arriving, at + 0.6 * leaving]).T, "--", color=MIDDLE, lw=1)
     ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.25)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sympy as sp
 
+GREEK = {"eps": r"\varepsilon", "Om": r"\Omega"}  # which SymPy does not know
+WIDTH = 70  # signs of a Lagrangian that stand in one row
+
 
 def aligned(rows):
-    """Rows ``left &= right`` as one formula of a notebook."""
+    """Rows ``left &= right`` or ``& equation`` as one formula of a notebook."""
     return r"$\displaystyle \begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}$"
 
 
@@ -15,11 +18,31 @@ def dotted(q, v):
     return {u: rf"\dot{{{sp.latex(s)}}}" for s, u in zip(q, v, strict=True)}
 
 
+def lettered(parameters):
+    """Names of parameters of two letters, the second as an index; and those that are Greek."""
+    short = {s: rf"{s.name[0]}_{{{s.name[1]}}}" for s in parameters if len(sp.latex(s)) == 2}
+    return short | {s: GREEK[s.name] for s in parameters if s.name in GREEK}
+
+
+def broken(left, e, names):
+    """The row ``left &= e``, and further rows below it for the terms that find no place."""
+    rows, room = [""], WIDTH
+    for term in e.as_ordered_terms():
+        text, size = sp.latex(term, symbol_names=names), len(str(term))
+        if size > room and rows[-1]:
+            rows, room = [*rows, ""], WIDTH
+        rows[-1] += f" {text}" if text.startswith("-") else f" + {text}"
+        room -= size
+    first, *more = rows
+    return [f"{left} &= {first.removeprefix(' + ').strip()}", *(rf"&\quad{x}" for x in more)]
+
+
 def formulas(system, dots):
     """The rows of L, the constraints and the forces."""
-    rows = [f"L &= {sp.latex(system.L, symbol_names=dots)}"]
-    rows += [f"{sp.latex(c, symbol_names=dots)} &= 0" for c in system.constraints]
-    rows += [f"{sp.latex(g)} &= 0" for g in system.holonomic]
+    dots = dots | lettered(system.parameters)
+    rows = broken("L", system.L, dots)
+    rows += [f"& {{{sp.latex(c, symbol_names=dots)}}} = 0" for c in system.constraints]
+    rows += [f"& {{{sp.latex(g)}}} = 0" for g in system.holonomic]
     names = (sp.latex(sp.Symbol(name)) for name in system.degrees)
     forces = ((name, e) for name, e in zip(names, system.forces, strict=False) if e != 0)
     return rows + [f"F_{{{x}}} &= {sp.latex(e, symbol_names=dots)}" for x, e in forces]

@@ -53,7 +53,10 @@ class Actor:
         if self.reads:
             n = np.searchsorted(self.x, t + 1e-9 * abs(self.sol.t[-1]), "right")
             self.curve.set_data(self.x[:n], self.y[:n])
-            self.point.set_data(self.x[:n][-1:], self.y[:n][-1:])
+            x, y = self.x[:n][-1:], self.y[:n][-1:]
+            low, high = self.scene.lower.get_ylim()
+            self.point.set_data(x, y)
+            self.point.set_visible(bool(np.all((low <= y) & (y <= high))))  # it is not clipped
 
     def says(self):
         """The number at which the curve below has arrived."""
@@ -93,9 +96,9 @@ class Scene:
     def dress(self):
         """Names of the axes and of the methods."""
         self.ax.set_aspect("equal", adjustable="box")
-        first, *others = self.actors
-        if others:
-            lines, names = zip(*((a.tracks[0], a.name) for a in self.actors), strict=True)
+        first, names = self.actors[0], [a.name for a in self.actors]
+        if len({*names}) > 1:
+            lines = [a.tracks[0] for a in self.actors]
             self.ax.legend(lines, names, ncols=len(names), columnspacing=1.2, **ABOVE)
         else:
             self.ax.set_title(first.name)

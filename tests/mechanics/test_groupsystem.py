@@ -460,7 +460,7 @@ def test_rules_differ_and_names_tell():
     assert repr(S.suslov()).startswith("<GroupSystem Suslov on SO3, rule='cayley', I1=1")
     assert repr(board()) == "<GroupSystem board on R^2 x SE2, rule='cayley'>"
     text = board()._repr_latex_()
-    assert r"g^{-1}\dot g" in text and r"\mathfrak{se}(2)" in text and text.count("&= 0") == 2
+    assert r"g^{-1}\dot g" in text and r"\mathfrak{se}(2)" in text and text.count(" = 0") == 2
     assert r"\dot{\psi}" in text
 
 

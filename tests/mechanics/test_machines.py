@@ -47,7 +47,15 @@ def test_machine_says_what_it_is_and_is_well_posed(make, name):
 
 def test_formulas_longer_than_a_board_are_not_displayed(make):
     assert make("bicycle")._repr_latex_() is None
-    assert make("segway")._repr_latex_().count("&=") == 1 + 3 + 3
+    rows = make("segway")._repr_latex_()
+    assert rows.count("&=") == 1 + 3 and rows.count(" = 0") == 3
+
+
+def test_long_rows_are_broken_and_parameters_written_as_on_a_board(make):
+    rows = make("car_with_trailer")._repr_latex_().split(r" \\ ")
+    assert rows[0].endswith("{2}") and rows[1].startswith(r"&\quad + \frac{m_{t} \left(")
+    assert r"I_{t} \dot{\psi}^{2}" in rows[0] and len(rows) == 2 + 3
+    assert r"\varepsilon \sin" in nh.systems.transmission()._repr_latex_()
 
 
 @pytest.mark.parametrize("name", [*SMALL, "ball_on_turntable"])

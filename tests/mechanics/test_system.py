@@ -316,12 +316,12 @@ def test_copies_are_equal_and_move_equally(name, duplicate):
 def test_latex_reads_like_the_board():
     text = nh.systems.sleigh()._repr_latex_()
     assert text.startswith("$") and text.endswith("$")
-    assert r"\begin{aligned}" in text and text.count(r"\\") == 1 and text.count("&=") == 2
+    assert r"\begin{aligned}" in text and text.count(r"\\") == 2 and text.count("&") == 3
     assert r"\dot{\theta}" in text and r"\dot{x}" in text
     assert "v_" not in text and "vx" not in text and "vtheta" not in text
-    assert r"\sin{\left(\theta \right)}" in text and "&= 0" in text
+    assert r"\sin{\left(\theta \right)}" in text and " = 0" in text
     ball = nh.systems.spherical_pendulum()._repr_latex_()
-    assert "x^{2}" in ball and "&= 0" in ball and "vx" not in ball
+    assert "x^{2}" in ball and " = 0" in ball and "vx" not in ball
     free = nh.System((x,), (vx,), vx**2 / 2)._repr_latex_()
     assert r"\frac{\dot{x}^{2}}{2}" in free and r"\\" not in free
 

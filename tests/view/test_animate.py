@@ -292,10 +292,21 @@ def test_a_motion_panel_runs_what_its_sliders_say():
         path, track, body = curves(upper)
         np.testing.assert_allclose(track[-1], between(sol, z["t"])[:2], atol=1e-12)
         np.testing.assert_allclose(path[-2], sol.q[-1, :2], atol=1e-12)
-        whole, curve, _ = curves(lower)
+        whole, curve, *_ = curves(lower)  # and the point, if it is within
         np.testing.assert_array_equal(curve[:, 1], sol.energy()[: len(curve)])
         np.testing.assert_array_equal(whole[:-1, 1], sol.energy())
         assert f"{np.ptp(sol.energy()):.1e}" in p.readout.value
+
+
+def test_the_point_of_a_curve_that_lies_outside_is_not_drawn():
+    p = motion()
+    (point,) = (line for line in p.picture.moving if not line.get_clip_on())
+    seen = []
+    for limits_ in ((0, 1), (2, 3)):  # of an energy of about 0.55
+        p.picture.axes[1].set_ylim(*limits_)
+        p.set(t=1.0 + limits_[0])
+        seen.append(point.get_visible())
+    assert seen == [True, False]
 
 
 def test_every_corner_of_a_motion_panel_is_within_its_axes():

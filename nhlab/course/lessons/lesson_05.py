@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.colors import ListedColormap
 from scipy.interpolate import CubicHermiteSpline
-from scipy.optimize import brentq
+from scipy.optimize import brentq, root
 from sympy import cos, sin
 
 from ...geometry.diagnostics import action, tangent
@@ -15,8 +15,8 @@ from ...run.errors import IntegrationError
 from ...run.loop import integrate
 from ...view import plot
 from ..colours import DARK, GREEN, ORANGE
-from ..exercises import near, sized, takes
-from ..kit import drawn, frame, new_board
+from ..exercises import sized, takes, told
+from ..kit import RIGHT, add_legend, crossings, drawn, frame, new_board, own_dots
 
 TINTS = ListedColormap(["#FBE6C8", "#D9D2EC"])
 
@@ -120,15 +120,18 @@ def wheel_plane(ax, low=0.0, high=6.0):
     return ax.plot(psi, np.stack([edge, -edge], -1), color=ORANGE, linewidth=2)
 
 
-def draw_map(ax, psi, rate, count, omega):
-    """The steps done from each wheel angle and rate, the curve c = 0 and the separatrix."""
-    shape = (len(rate), len(psi))
-    image = ax.pcolormesh(psi, rate, np.reshape(count, shape), cmap="viridis", vmin=0)
+@drawn(11, 4.2, columns=2)
+def maps(left, right, robot, psi, rate, begun):
+    """Maps of the steps done, for two steering rates, with the curve c = 0 and the separatrix."""
     fine = np.meshgrid(np.linspace(-np.pi, np.pi, 200), np.linspace(0.01, 6, 200))
-    ax.contour(*fine, robot_excess(*fine, omega), levels=[0], colors="white", linewidths=1.6)
-    wheel_plane(ax)
-    ax.set_title(rf"steering rate $\omega = {omega:g}$")
-    ax.figure.colorbar(image, ax=ax, label="steps done")
+    for ax, (omega, (q0, v0)) in zip((left, right), begun.items(), strict=True):
+        runs = ensemble(robot, EDLA(), q0, v0, h=0.1, steps=60, backend="numpy")
+        count = np.reshape(runs.steps_done, (len(rate), len(psi)))
+        image = ax.pcolormesh(psi, rate, count, cmap="viridis", vmin=0)
+        ax.contour(*fine, robot_excess(*fine, omega), levels=[0], colors="white", linewidths=1.6)
+        wheel_plane(ax)
+        ax.set_title(rf"steering rate $\omega = {omega:g}$")
+        ax.figure.colorbar(image, ax=ax, label="steps done")
 
 
 def step_panel(robot, steps=40):
@@ -156,28 +159,22 @@ def step_panel(robot, steps=40):
         k = 1 + round(along * (run.steps - 1))  # a run may stop after few steps
         last = run.h[k - 1]
         gap = energy_of_step(robot, run.q[k], run.p[k], ratio * last) - run.energy("midpoints")[0]
-        root = _first_root(ratio[80:], gap[80:])
+        ahead = crossings(ratio[80:], gap[80:])[:1]
         board.run(DLA(), ratio, gap / np.nanmax(np.abs(gap[ratio < 1.5])), left)
         board.dots([-1], [0], left, marker="X", markersize=11, color=ORANGE, label="reversed root")
-        board.dots(root, [0] * len(root), left, markersize=10, color=GREEN, label="next step")
+        board.dots(ahead, [0] * len(ahead), left, markersize=10, color=GREEN, label="next step")
         angle, speed = (run.q[:, 3] + np.pi) % (2 * np.pi) - np.pi, run.v_projected[:, 3]
         board.dots(angle, speed, right, color=DARK, markersize=4)
         ring = {"markersize": 12, "markerfacecolor": "none", "markeredgewidth": 2}
         board.dots(angle[k : k + 1], speed[k : k + 1], right, color=DARK, **ring)
         board.say("node shown", f"{k}")
         board.say("last step", f"{last:.4f}")
-        found = f"{root[0] * last:.4f}" if root else "none up to 3 times the last"
+        found = f"{ahead[0] * last:.4f}" if ahead else "none up to 3 times the last"
         board.say("next step", found)
         board.say("steps done", f"{run.steps} of {steps}")
 
     starting = {"psi": (-3.0, 3.0, -1.5), "rate": (0.5, 5.5, 4.0), "omega": (0.0, 5.0, 1.0)}
     return board.panel(update, **starting, h=(0.02, 0.15, 0.05), along=(0.0, 1.0, 1.0))
-
-
-def _first_root(x, y):
-    """Where y first changes sign, by linear interpolation: a list of one number or none."""
-    k = np.flatnonzero(y[:-1] * y[1:] <= 0)[:1]
-    return [float(x[i] - y[i] * (x[i + 1] - x[i]) / (y[i + 1] - y[i])) for i in k]
 
 
 def swing():
@@ -201,15 +198,10 @@ def own_steps(ax, step):
     """A picture: the steps of the library on the pendulum, and those of a reader's ``step``."""
     run = swing()
     ax.plot(run.t[1:], run.h, **plot.look(EDLA()), label="the library")
-    said = f"Steps of the library on a swing, from {run.h.min():.2f} to {run.h.max():.2f}."
-    try:
-        ax.plot(*own_run(step, run), "o", color=ORANGE, markersize=4, label="your step")
-        said += " Dots: yours."
-    except Exception:  # a step with gaps; the check says what is wrong with it
-        pass
+    yours = own_dots(ax, lambda: own_run(step, run))
     ax.set(xlabel="time $t$", ylabel="step size $h$")
-    ax.legend(**RIGHT)
-    return said
+    add_legend(ax, **RIGHT)
+    return f"Steps of the library on a swing, from {run.h.min():.2f} to {run.h.max():.2f}.{yours}"
 
 
 def neighbours(method, h, steps=1000):
@@ -217,6 +209,51 @@ def neighbours(method, h, steps=1000):
     start = {"v0": [1, 1, 1], "h": h, "steps": steps, "progress": False}
     a, b = (integrate(systems.particle(), method, [x, 1, 0], **start).q for x in (0, 1e-9))
     return np.abs(a - b).max(1)
+
+
+@drawn(7.6, 3.6)
+def neighbours_picture(ax):
+    """Distance of neighbouring runs of EDLA and DLA, with the first steps 0.1 and 0.3."""
+    for m in (EDLA(), DLA()):
+        for h0, width in ((0.1, 1), (0.3, 2.4)):
+            style = plot.look(m) | {"linewidth": width, "label": f"{plot.label(m)}, $h_0={h0}$"}
+            ax.semilogy(neighbours(m, h0), **style)
+    frame(ax, "step $k$", "distance of the two runs", ylim=(1e-11, 100))
+    ax.legend(loc="upper left", frameon=False)
+
+
+@drawn(7.6, 3.4)
+def balance_picture(ax, runs, misses):
+    """Error of the energy balance in each step: round-off for EDLA, about 1e-4 for DLA."""
+    for sol, miss in zip(runs, misses, strict=True):
+        look = {"label": plot.label(sol.method), **plot.look(sol.method)}
+        ax.semilogy(sol.t[2:], np.maximum(miss, 1e-17), **look)
+    frame(ax, "time $t$", "balance error of a step", (0, 30), (1e-18, 1))
+    ax.legend(loc="center right", frameon=False)
+
+
+def with_kappa(kappa, h, steps, q=0.0, p=3.0):
+    """The steps that Ld = h L(midpoint) + kappa h^3 takes on the pendulum, until there is none."""
+
+    def leaving(v, h, q, p):
+        return v + h / 2 * np.sin(q + h * v / 2) - p
+
+    def energy(v, h, q):
+        return v**2 / 2 - np.cos(q + h * v / 2) - 3 * kappa * h**2
+
+    def equations(x, q, p, e):
+        return leaving(*x, q, p), energy(*x, q) - e
+
+    v = root(leaving, p, (h, q, p), tol=1e-13).x[0]
+    e, taken, near = energy(v, h, q), [], h
+    while len(taken) < steps:
+        taken, p, q = [*taken, h], v - h / 2 * np.sin(q + h * v / 2), q + h * v
+        guess = root(leaving, v, (near, q, p)).x[0], near
+        found = root(equations, guess, (q, p, e), tol=1e-12)
+        if np.abs(found.fun).max() > 1e-9 or found.x[1] < 0:
+            break
+        near, (v, h) = found.x[1] ** 2 / h, found.x
+    return np.array(taken)
 
 
 def planet(e, h, steps, times=1):
@@ -239,7 +276,6 @@ def dS(sol, d=1e-5):
     return slopes[:, 0], slopes[:, 1:]
 
 
-RIGHT = {"loc": "center left", "bbox_to_anchor": (1, 0.5), "frameon": False}
 FIRST = {0.05: "-", 0.1: "--", 0.2: ":"}  # the first steps that are compared, and their lines
 
 
@@ -253,21 +289,21 @@ def roots_picture(ax, run, e, back, k=5):
     ax.plot([run.h[k]], [e], "o", color=GREEN, markersize=10, label="the step $h_2$")
     ax.plot([back], [e], "X", color=ORANGE, markersize=11, label="Newton: $-h_1$")
     ax.set(xlabel="step size $h$", ylabel="discrete energy", xticks=[-0.2, -0.1, 0, 0.1, 0.2])
-    ax.legend(**RIGHT)
+    add_legend(ax, **RIGHT)
 
 
-def relative_steps(*given):
-    """The steps of EDLA over the first step, for three first steps, of each system."""
-    fig, axes = plot.new(1, len(given), size=(9.6, 3.6))
-    for ax, system in zip(axes, given, strict=True):
+@drawn(9.6, 3.6, columns=2)
+def relative_steps(left, right, *given):
+    """The steps of EDLA over the first step, for three first steps, of two systems."""
+    for ax, system in zip((left, right), given, strict=True):
         for h0, line in FIRST.items():
             s = integrate(system, EDLA(), h=h0, steps=round(16 / h0))
             look = {"color": GREEN, "alpha": 1.0 if h0 > 0.1 else 0.4, "label": f"$h_0={h0}$"}
             ax.plot(s.t[1:], s.h / h0, line, **look)
         ax.set(title=system.name, xlabel=plot.TIME, ylabel="$h_k/h_0$", xlim=(0, 15))
-    axes[-1].legend(**RIGHT)
+    add_legend(right, **RIGHT)
     names = " and ".join(system.name for system in given)
-    return plot.show(fig, f"Relative steps of {names}, for three first steps.")
+    return f"Relative steps of {names}, for three first steps."
 
 
 @drawn(9.6, 3.6, columns=2)
@@ -410,14 +446,10 @@ def exercise_3(answer):
         return float(excess(systems.robot(), [0, 0, 0, -np.pi / 2], [2, 0, omega, 2]))
 
     truth = brentq(c, 0, 10)
-    if near(answer, truth, 2e-3):
-        return None
-    if near(-answer, truth, 2e-3):
-        return "The size is right; asked for is the steering rate omega > 0."
-    if near(answer, truth**2, 2e-3):
-        return "That is its square."
-    return f"""At the bottom and omega = {float(answer):g} the coefficient c is {c(answer):.3f},
+    sign = "The size is right; asked for is the steering rate omega > 0."
+    rest = f"""At the bottom and omega = {float(answer):g} the coefficient c is {c(answer):.3f},
         not 0."""
+    return told(answer, truth, [(-truth, sign), (truth**2, "That is its square.")], rest, 2e-3)
 
 
 @takes(callable, "Give a function of (q, p, E).")

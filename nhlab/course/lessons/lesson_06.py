@@ -13,8 +13,8 @@ from ...run.loop import integrate
 from ...view import plot
 from ...view.bodies import body
 from ..colours import BLUE, DARK, GREEN, GREY, MIDDLE, ORANGE, SLATE
-from ..exercises import near, sized, some_of, takes
-from ..kit import add_legend, ahead, arc, drawn, frame, new_board, slope
+from ..exercises import sized, some_of, takes, told
+from ..kit import RIGHT, add_legend, ahead, arc, drawn, frame, new_board, slope
 
 XI, FORCE, SLOPE = r"$\xi_Q$", r"$A^T\lambda$", r"slope $\lambda A\,\xi_Q$"
 BOARD = body(systems.snakeboard())
@@ -141,7 +141,7 @@ def miss_picture(ax, hs, miss):
     ax.set(xlabel="step size $h$", ylabel="largest residual of (24)", ylim=(1e-17, 0.1))
     ax.set_xticks(hs, hs)
     ax.minorticks_off()
-    ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    add_legend(ax, **RIGHT)
 
 
 def differentiate(sol, k):
@@ -175,8 +175,9 @@ def outline(q, rotor=True):
     return BOARD.parts(np.asarray(q, float))[: None if rotor else -2]
 
 
-def draw_snakeboard(ax, q=(0, 0, 0.3, 0.8, 0.5)):
-    """FIM08 Fig. 3 with the point where the lines of the axles meet."""
+@drawn(5, 3.6)
+def snakeboard_picture(ax, q=(0, 0, 0.3, 0.8, 0.5)):
+    """The snakeboard from above with its angles; the lines of its axles meet in a point C."""
     q, at, dashed = np.array(q, float), centre(q), {"linestyle": "--", "linewidth": 1}
     ends, headings = wheels(q)
     theta, psi = q[2:4]
@@ -198,8 +199,9 @@ def draw_snakeboard(ax, q=(0, 0, 0.3, 0.8, 0.5)):
     ax.set_axis_off()
 
 
-def draw_motion(ax, sol, times):
-    """The path of the board's centre and the board at some times."""
+@drawn(5.4, 4.2)
+def motion_picture(ax, sol, times):
+    """The path of the run, a narrowing spiral, with the board at four times."""
     ax.plot(*sol.q[:, :2].T, color=GREY)
     for t in times:
         q = sol.q[np.abs(sol.t - t).argmin()]
@@ -209,6 +211,12 @@ def draw_motion(ax, sol, times):
         ax.text(*aside, f"$t={t:g}$", ha="center", va="center", fontsize=10, color="#555555")
     ax.set(xlabel="$x$", ylabel="$y$")
     ax.set_aspect("equal", adjustable="datalim")
+
+
+def rolled(symmetry, phi, rate, h=0.1, T=8.0):
+    """The snakeboard by DLA, pushed along x, with axles at the angle phi that turn at a rate."""
+    start = [0, 0, 0, 0, phi], [1, 0, -np.tan(phi), 0.7, rate]  # r = 1
+    return integrate(symmetry.system, DLA(), *start, h=h, steps=round(T / h))
 
 
 def turning_panel(symmetry, phi=(0.3, 0.6, 0.4), rate=(0.0, 0.06, 0.0), t=(0.0, 8.0, 3.0), h=0.1):
@@ -228,8 +236,7 @@ def turning_panel(symmetry, phi=(0.3, 0.6, 0.4), rate=(0.0, 0.06, 0.0), t=(0.0, 
         phi: the angle of the axles at the start; rate: how fast they turn. Green: C and its path.
         All by DLA, h = 0.1.
         """
-        start = [0, 0, 0, 0, phi], [1, 0, -np.tan(phi), 0.7, rate]  # r = 1
-        sol = integrate(symmetry.system, DLA(), *start, h=h, steps=round(t[1] / h))
+        sol = rolled(symmetry, phi, rate, h, t[1])
         k = round(time / h)
         i = max(k - 1, 0)  # the step that arrives at node k
         q, at = sol.q[k], centre(sol.q)
@@ -315,13 +322,11 @@ def prediction_4():
     return truth, {"rk4": rk4, "exact": exact, "ratio": exact / half}
 
 
-def _turning(rate, phi=0.4):
+def _turning(rate):
     """How far C and the momentum of the board move, with axles that turn at a rate."""
     board = Symmetry(systems.snakeboard(), plane("theta"))
-    v0 = [1, 0, -np.tan(phi), 0.7, rate]
-    sol = integrate(board.system, DLA(), [0, 0, 0, 0, phi], v0, h=0.1, steps=80)
-    J = board.J_nh_d(sol)[:, -1]
-    gap = np.abs(board.residual(sol)[:, -1]).max()
+    sol = rolled(board, 0.4, rate)
+    J, gap = board.J_nh_d(sol)[:, -1], np.abs(board.residual(sol)[:, -1]).max()
     return np.ptp(centre(sol.q), axis=0).max(), np.ptp(J), gap
 
 
@@ -359,12 +364,10 @@ def prediction_6():
 def exercise_1(answer):
     s = systems.free_particle()
     lam, y = s.multipliers(s.q0, s.v0)[0], s.q0[1]
-    if near(answer, y * lam, 1e-3):
-        return "The size is right. Look at the sign of the first entry of A = (-y, 0, 1)."
-    if near(answer, 0.0):
-        return "Noether would say so. But the constraint force has a component along x."
-    if not near(answer, -y * lam, 1e-3):
-        return "dp_x/dt = -y lambda and dp_z/dt = lambda; differentiate z' = y x' to find lambda."
+    sign = "The size is right. Look at the sign of the first entry of A = (-y, 0, 1)."
+    none = "Noether would say so. But the constraint force has a component along x."
+    rest = "dp_x/dt = -y lambda and dp_z/dt = lambda; differentiate z' = y x' to find lambda."
+    return told(answer, -y * lam, [(y * lam, sign), (0.0, none)], rest, 1e-3)
 
 
 @takes(sized(3), "The answer is three coefficients, of e1, e2 and e3.")
@@ -392,12 +395,11 @@ def exercise_3(answer):
         return f"From 9 nodes come 7 residuals; yours has the shape {mine.shape}."
     xi = np.column_stack([np.cos(q[:, 2]), np.sin(q[:, 2]), 0 * q[:, 2]])
     change, step = np.diff((p * xi).sum(1))[1:], np.diff(xi, axis=0)[1:]
-    if near(mine, change - (p[1:-1] * step).sum(1), 1e-9):
-        return "The right-hand side takes the momentum of the new step, p[k+1], not of the old."
-    if near(mine, change, 1e-9):
-        return "This is the change of J alone; the right-hand side is missing."
-    if not near(mine, change - (p[2:] * step).sum(1), 1e-9):
-        return "J_d is p.xi at each node; subtract p[k+1].(xi[k+1] - xi[k]) from its change."
+    old = "The right-hand side takes the momentum of the new step, p[k+1], not of the old."
+    alone = "This is the change of J alone; the right-hand side is missing."
+    rest = "J_d is p.xi at each node; subtract p[k+1].(xi[k+1] - xi[k]) from its change."
+    mistakes = [(change - (p[1:-1] * step).sum(1), old), (change, alone)]
+    return told(mine, change - (p[2:] * step).sum(1), mistakes, rest, 1e-9)
 
 
 @some_of(
@@ -421,8 +423,8 @@ def exercise_5(answer):
     if np.allclose(answer, 2 * q[:2] - truth, atol=1e-2):
         return "This is its mirror image: look which axle carries +phi."
     if not np.allclose(answer, truth, atol=1e-2):
-        return """A motion e1 X1 + e2 X2 + e3 X3 of the plane leaves the point fixed where
-            X1 - X3 y = 0 and X2 + X3 x = 0; the board points along y."""
+        return """The point lies on the line across the board, at the distance r cot(phi) from its
+            middle; the board points along y, and the lines of the axles say on which side."""
 
 
 @takes(callable, "The answer is a function of y: answer = f, without calling it.")

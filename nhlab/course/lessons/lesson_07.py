@@ -16,8 +16,9 @@ from ...methods import DLA, RDLA, Reference, Variational
 from ...run.loop import integrate
 from ...view import plot
 from ..colours import BLUE, DARK, GREY, ORANGE, SLATE
-from ..exercises import near, sized, some_of, takes
+from ..exercises import near, sized, some_of, takes, told
 from ..kit import add_legend, bare, circle, drawn, frame, joined, key, new_board, slope, step_sizes
+from ..kit import show_errors as show_errors
 
 MARGINS = (0.1, 0.15, 0.97, 0.88, 0.3)
 
@@ -114,8 +115,9 @@ def _derivative(f, d=1e-5):
     return (f(d) - f(-d)) / (2 * d)
 
 
-def shadow_figure(runs):
-    """Motions in space and their common shadow in the plane of (x, y)."""
+def shadow_picture(runs):
+    """Two motions of the particle in space, one above the other, and their common shadow in the
+    plane of x and y."""
     with plt.rc_context(plot.STYLE):
         figure = plt.figure(figsize=(6.8, 4.8), layout="none")
         ax = figure.add_axes((0.02, 0.03, 0.86, 0.97), projection="3d")
@@ -132,7 +134,7 @@ def shadow_figure(runs):
     ax.set_box_aspect((1, 1, 1.05), zoom=0.93)
     ax.view_init(elev=22, azim=-62)
     ax.legend(loc="upper left", bbox_to_anchor=(-0.02, 0.98), frameon=False)
-    return figure
+    return plot.show(figure, " ".join(shadow_picture.__doc__.split()))
 
 
 def with_and_without(red, h=0.05, steps=240):
@@ -532,13 +534,11 @@ def exercise_2(answer):
     given = np.array([np.asarray(answer(*a, *b), float) for a, b in zip(r, v, strict=True)])
     if given.shape != truth.shape:
         return "The force has two components, along y and along z."
-    if np.allclose(given, truth):
-        return None
-    if np.allclose(given, -truth):
-        return "The sign is wrong: F stands on the right of d/dt L*_v - L*_r."
+    sign = "The sign is wrong: F stands on the right of d/dt L*_v - L*_r."
+    rest = "F_b = L_x' B_bc v_c with L_x' = x' on D; B_yz = cos(y) = -B_zy, all other B are 0."
     if np.abs((given * v).sum(1)).max() > 1e-9:
-        return "Your force does work, F.v is not 0. Check the two components against each other."
-    return "F_b = L_x' B_bc v_c with L_x' = x' on D; B_yz = cos(y) = -B_zy, all other B are 0."
+        rest = "Your force does work, F.v is not 0. Check the two components against each other."
+    return told(given, truth, [(-truth, sign)], rest, 1e-5)
 
 
 @takes(callable, "Give a function of (r, p, h).")

@@ -7,6 +7,7 @@ from matplotlib.ticker import MaxNLocator
 
 from ...geometry.diagnostics import BLOCKS, KINDS
 from ...mechanics import catalogue as systems
+from ...mechanics.exact import numbers
 from ...mechanics.system import System, symbols
 from ...methods import DLA, EDLA, RK4, Composition, Projector, Reference
 from ...run.loop import integrate
@@ -14,13 +15,14 @@ from ...view import plot
 from ...view.widgets import choice
 from .. import comparison
 from ..colours import BLUE, DARK, GREY, ORANGE
-from ..exercises import near, some_of, takes
+from ..exercises import some_of, takes, told
 from ..kit import RIGHT, frame, new_board
 
 TINTS = {"none": "#1B7F5C", "bounded": "#A6DBC3", "random walk": "#F6D55C", "drift": "#F29E4C",
          "lost": "#C8423B", "stops": "#8E8E93", "undecided": "#FFFFFF",
          "not for it": "#F2F2F2"}  # fmt: skip
-WORN = "transmission, eps=.2"  # the machine of the first movie
+MACHINE = "transmission, eps=.2"  # the machine of the first movie
+ROWS, KEPT = ("quartic", MACHINE), ("none", "bounded")
 GUIDES = {"bounded, slope 0": (0, ":"), "random walk, ½": (0.5, "--"), "drift, 1": (1, "-.")}
 FITTED = ("exponent", "exponent_error", "slope", "slope_error")
 LIGHT = {"none", "lost", "stops"}  # dark tints, which need light letters
@@ -77,7 +79,7 @@ def draw_table(ax, data):
     return ax
 
 
-def energy_panel(data, problem=WORN, method="DLA"):
+def energy_panel(data, problem=MACHINE, method="DLA"):
     """Left: the energy of ten long runs, in block means; right: how its changes grow with time."""
     problems, methods = ([str(x) for x in data[k]] for k in ("problems", "methods"))
     board, left, right = new_board((9.8, 4.4), columns=2)
@@ -164,7 +166,7 @@ def sleigh_panel(h=(0.1, 0.4, 0.1), a=(0.1, 0.3, 0.2), T=150.0):
 
 def settling_rate(system):
     """k of w ~ exp(-k t), at which the sleigh from its own start becomes straight."""
-    m, I, a = (system.parameters[s] for s in symbols("m I a"))
+    m, I, a = numbers(system, "m I a")
     b2 = I / m + a**2
     return a * np.sqrt(system.v0[0] ** 2 + b2 * system.v0[2] ** 2) / b2
 
@@ -293,7 +295,7 @@ def draw_atlas(axes, size=15, steps=200, h=0.2):
     return drift, done
 
 
-# ---------------------------------------------------------------------------- the worn machine
+# ---------------------------------------------------------------------------- a long run
 
 
 def oscillators(sol):
@@ -302,9 +304,9 @@ def oscillators(sol):
     return (x + z) / 2
 
 
-def worn(method, steps=100_000, k=4):
+def long_run(method, steps=100_000, k=4):
     """The transmission from one start after many steps of a method: its last state goes on."""
-    system, q0, v0, h = comparison.problems()[WORN]
+    system, q0, v0, h = comparison.problems()[MACHINE]
     run = {"h": h, "steps": steps, "every": steps // 100, "progress": False}
     sol = integrate(system, method, q0[k], v0[k], **run)
     late = integrate(system, method, sol.q[-1], sol.v_projected[-1], h=h, steps=150)
@@ -315,37 +317,40 @@ def worn(method, steps=100_000, k=4):
 
 
 def prediction_1():
-    (dla, _), (projector, _) = worn(DLA()), worn(Projector())
+    (dla, _), (projector, _) = long_run(DLA()), long_run(Projector())
     first, last = oscillators(dla)[[0, -1]]
     truth = "They stand" if last < 0.1 * first else "They swing" if last > 2 * first else "As in"
     return truth, {"first": first, "last": last, "other": oscillators(projector)[-1]}
 
 
-def kinds(data, problem):
-    """method -> verdict."""
-    row = data["kind"][data["problems"].tolist().index(problem)]
-    return dict(zip(data["methods"].tolist(), row.tolist(), strict=True))
-
-
 def prediction_2():
-    data = comparison.load()
-    said, names = kinds(data, "quartic"), data["methods"].tolist()
-    good = {m for m, kind in said.items() if kind in ("none", "bounded")}
-    back = {"DLA", "Projector", "Reversible", "DiscreteGradient", "Composition 4"}
-    sets = back, {*names} - {"RK4"}, {"DiscreteGradient"}, set()
-    truth = ("Those", "All but", "The discrete", "None")[sets.index(good)]
-    i, worn = (data["problems"].tolist().index(x) for x in ("quartic", WORN))
-    gamma, error, slope, slope_error = (dict(zip(names, data[k][i], strict=True)) for k in FITTED)
-    last = {m: data["means"][worn, names.index(m), :, -1].mean() for m in ("DLA", "Projector")}
-    numbers = {m.split()[0].lower(): gamma[m] for m in said}
-    numbers |= {"error": error["DLA"], "sigmas": abs(slope["RK4"]) / slope_error["RK4"]}
-    had = (comparison.problems()[WORN].v0[:, 2] ** 2).mean() / 2
-    return truth, {**numbers, "end": last["DLA"], "offset": -last["Projector"], "had": had}
+    sleigh = systems.sleigh()
+    runs = {type(m): integrate(sleigh, m, h=0.1, steps=1500) for m in (DLA(), Projector(), RK4())}
+    off = {m: float(np.abs(sol.q[-1] - sleigh.exact(150.0)).max()) for m, sol in runs.items()}
+    truth = {DLA: "DLA", Projector: "The projector", RK4: "RK4"}[max(off, key=off.get)]
+    truth = truth if max(off.values()) > 1 else "None by"
+    energy = np.ptp(runs[Projector].energy())
+    return truth, {**{m.__name__.lower(): x for m, x in off.items()}, "energy": energy}
 
 
 def prediction_3():
     data = comparison.load()
-    kind, fine = data["kind"], ("none", "bounded", "not for it")
+    names, i, machine = data["methods"].tolist(), *map(data["problems"].tolist().index, ROWS)
+    good = {m for m, kind in zip(names, data["kind"][i], strict=True) if kind in KEPT}
+    back = {"DLA", "Projector", "Reversible", "DiscreteGradient", "Composition 4"}
+    sets = back, {*names} - {"RK4"}, {"DiscreteGradient"}, set()
+    truth = ("Those", "All but", "The discrete", "None")[sets.index(good)]
+    gamma, error, slope, slope_error = (dict(zip(names, data[k][i], strict=True)) for k in FITTED)
+    last = {m: data["means"][machine, names.index(m), :, -1].mean() for m in ("DLA", "Projector")}
+    numbers = {m.split()[0].lower(): gamma[m] for m in names}
+    numbers |= {"error": error["DLA"], "sigmas": abs(slope["RK4"]) / slope_error["RK4"]}
+    had = (comparison.problems()[MACHINE].v0[:, 2] ** 2).mean() / 2
+    return truth, {**numbers, "end": last["DLA"], "offset": -last["Projector"], "had": had}
+
+
+def prediction_4():
+    data = comparison.load()
+    kind, fine = data["kind"], (*KEPT, "not for it")
     always = [bool(np.isin(kind[:, j], fine).all()) for j in range(kind.shape[1])]
     truth = {0: "None", 1: "One", 2: "Two or three", 3: "Two or three", 5: "All but RK4 and EDLA"}
     column = data["methods"].tolist().index
@@ -363,20 +368,11 @@ def second_order_pays(data, problem, T, most=9):
     return digits
 
 
-def prediction_4():
+def prediction_5():
     data = comparison.load()
     short, long = (second_order_pays(data, "particle", T) for T in (20.0, 250.0))
     truth = {0: "For no", 1: "Up to 2", 2: "Up to 2", 3: "Up to 2", 4: "Up to 5", 5: "Up to 5"}
     return (truth | {8: "Up to 8"})[short], {"short": short, "long": long}
-
-
-def prediction_5():
-    sleigh = systems.sleigh()
-    runs = {type(m): integrate(sleigh, m, h=0.1, steps=1500) for m in (DLA(), Projector(), RK4())}
-    off = {m: float(np.abs(sol.q[-1] - sleigh.exact(150.0)).max()) for m, sol in runs.items()}
-    truth = {DLA: "DLA", Projector: "The projector", RK4: "RK4"}[max(off, key=off.get)]
-    energy = np.ptp(runs[Projector].energy())
-    return truth, {**{m.__name__.lower(): x for m, x in off.items()}, "energy": energy}
 
 
 def prediction_6():
@@ -439,10 +435,9 @@ def exercise_2(name):
 def exercise_3(answer):
     runs = [integrate(systems.particle(), RK4(), h=200 / n, steps=n) for n in (2000, 4000)]
     rate = [np.polyfit(sol.t, sol.energy(), 1)[0] for sol in runs]
-    if near(answer, 16, 0.01):
-        return "16 = 2^4 is the ratio of the errors in q. The energy does better: measure it."
-    if not near(answer, rate[0] / rate[1], 0.1):
-        return "Fit a line to sol.energy() for h = 0.1 and for h = 0.05, to t = 200, and divide."
+    fourth = "16 = 2^4 is the ratio of the errors in q. The energy does better: measure it."
+    fit = "Fit a line to sol.energy() for h = 0.1 and for h = 0.05, to t = 200, and divide."
+    return told(answer, rate[0] / rate[1], [(16, fourth)], fit, 0.1)
 
 
 @takes(number, "The answer is one number, the error of DLA over that of the composition.")
@@ -450,11 +445,10 @@ def exercise_4(answer):
     ways = (Reference(), 1), (DLA(), 400), (Composition(DLA(), 4), 80)
     true, *q = (integrate(systems.particle(), m, h=20 / n, steps=n).q[-1] for m, n in ways)
     dla, composed = (np.abs(end - true).max() for end in q)
-    if near(answer, composed / dla, 0.1):
-        return "Upside down: DLA's error over that of the composition."
-    if not near(answer, dla / composed, 0.1):
-        return """Compare at equal cost: 400 steps of DLA against 80 of Composition, five substeps
-            each, with nh.Reference() at t = 20 as the truth."""
+    turned = "Upside down: DLA's error over that of the composition."
+    fair = """Compare at equal cost: 400 steps of DLA against 80 of Composition, five substeps
+        each, with nh.Reference() at t = 20 as the truth."""
+    return told(answer, dla / composed, [(composed / dla, turned)], fair, 0.1)
 
 
 @takes(number, "The answer is one number, the r of |A v| ~ exp(r t).")
@@ -462,7 +456,6 @@ def exercise_5(answer):
     sol = integrate(systems.sleigh(), Projector(), h=0.1, steps=850)
     size = np.log(np.abs(sol.constraint()[500:, 0]))
     rate = np.polyfit(sol.t[500:], size, 1)[0]
-    if near(answer, -rate, 0.02):
-        return "The size is right. Does the projector's A v grow or die out?"
-    if not near(answer, rate, 0.02):
-        return "Fit a line to the logarithm of |A v| for t between 50 and 85; or see the panel's k."
+    sign = "The size is right. Does the projector's A v grow or die out?"
+    fit = "Fit a line to the logarithm of |A v| for t between 50 and 85; or see the panel's k."
+    return told(answer, rate, [(-rate, sign)], fit, 0.02)

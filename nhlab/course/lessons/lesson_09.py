@@ -1,8 +1,5 @@
-"""Lesson 09: four vehicles and a disc, their sketches and bodies, the growth of a distribution, and
-error messages collected without stopping the notebook."""
+"""Lesson 09: four vehicles and a disc, their sketches and bodies, the growth of a distribution."""
 
-import textwrap
-import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,7 +12,6 @@ from ...mechanics import catalogue as systems
 from ...mechanics.formula import sympified
 from ...mechanics.system import System, symbols
 from ...methods import DLA, RK4, Projector, Reference
-from ...run.errors import IntegrationError
 from ...run.loop import integrate
 from ...view import plot
 from ...view.bodies import Body, ahead, axle, box, circle, joined, place
@@ -24,6 +20,7 @@ from ...view.widgets import free_velocities
 from ..colours import BLUE, DARK, GREY, ORANGE
 from ..exercises import near
 from ..kit import arc, drawn
+from ..kit import show_errors as show_errors
 from ..predict import either
 
 # ---------------------------------------------------------------------------- systems
@@ -183,8 +180,8 @@ def _racer(ax, at, theta, phi, d1, d2):
 SKETCHES = {
     Cart: ((0, 0, 0.5, 0.9), {"a": 0.3}, (-42, -6), _cart),
     Pair: ((0, 0, 0.35, 0.5, 1.0), {"b": 0.6, "R": 0.3}, (-98, -4), _pair),
-    Car: ((0, 0, 0.35, 0.45, -0.3), {"l": 1.4, "d": 1.5}, (8, -18), _car),
-    Racer: ((0, 0, 0.35, 0.6), {"d1": 1.3, "d2": 0.5}, (8, -18), _racer),
+    Car: ((0, 0, 0.35, 0.45, -0.3), {"l": 1.4, "d": 1.5}, (-88, -26), _car),
+    Racer: ((0, 0, 0.35, 0.6), {"d1": 1.3, "d2": 0.5}, (-96, -4), _racer),
 }
 
 
@@ -261,9 +258,9 @@ def ask(system):
     """Print what is cheap to know of a model; gives its true motion."""
     true = integrate(system, Reference(), h=0.1, steps=100)
     energy, constraint = kept(true)
+    print(f"{system.name}: growth {growth_vector(system)} of {len(system.q)}")
     print(
-        f"{system.name}: energy kept {energy}, constraints kept {constraint}, integrable "
-        f"{system.is_holonomic()}, growth {growth_vector(system)} of {len(system.q)}"
+        f"    kept: energy {energy}, constraints {constraint}; integrable {system.is_holonomic()}"
     )
     return true
 
@@ -296,25 +293,6 @@ def disc_paths(ax, below):
     ax.set_aspect("equal", adjustable="datalim")
     below.set(xlabel=plot.TIME, ylabel="lean $q_2$ (rad)")
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
-
-
-def show_errors(calls, width=94):
-    """Make each call (label -> function) and print what it is answered with: error or warning."""
-    for label, call in calls.items():
-        lines = textwrap.wrap(_answer(call), width - 4)
-        print(label, *(f"    {line}" for line in lines), sep="\n")
-
-
-def _answer(call):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            call()
-        except (ValueError, IntegrationError) as error:
-            return f"{type(error).__name__}: {error}"
-    if not caught:
-        raise AssertionError("this call was to be refused, but it went through")
-    return f"{caught[0].category.__name__}: {caught[0].message}"
 
 
 # ---------------------------------------------------------------------------- predictions

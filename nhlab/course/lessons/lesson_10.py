@@ -8,22 +8,18 @@ from scipy.optimize import brentq
 
 from ...geometry.linear import linearise
 from ...mechanics import catalogue as systems
+from ...mechanics.exact import numbers
 from ...mechanics.system import System, symbols
 from ...methods import DLA, RK4, Projector, Reference, Variational
 from ...run.loop import integrate
 from ...view import plot
-from ..colours import DARK, ORANGE
+from ..colours import BLUE, DARK, ORANGE
 from ..exercises import near, told
-from ..kit import drawn, frame, new_board, slope
+from ..kit import add_legend, crossings, drawn, frame, new_board, own_dots, slope
 from ..predict import either
 
 MOTORS = ("tleft", "tright")  # the torques of the Segway
 SWING = 13.04  # the time of two swings of the robot, over which energies are averaged
-
-
-def value(system, name):
-    """A parameter of a system."""
-    return next(x for s, x in system.parameters.items() if s.name == name)
 
 
 def with_drag(plain, drag, *names):
@@ -63,16 +59,10 @@ def own_steps(ax, step, c=0.3):
     """A picture: the oscillator by the library, and by a reader's ``step``."""
     sol = integrate(oscillator(c), Variational(), h=0.3, steps=60)
     ax.plot(sol.t, sol.q[:, 0], **plot.look(Variational()), label="the library")
-    said = "A mass on a spring with friction: its swings die out."
-    try:
-        places = own_run(step, sol, c)
-        ax.plot(sol.t, places, "o", color=ORANGE, markersize=4, label="your step")
-        said += " Dots: your step."
-    except Exception:  # a step with gaps; the check says what is wrong with it
-        pass
+    yours = own_dots(ax, lambda: (sol.t, own_run(step, sol, c)))
     ax.set(xlabel="time $t$", ylabel="$x$", ylim=(-1.3, 1.3))
     ax.legend(loc="upper right", frameon=False)
-    return said
+    return f"A mass on a spring with friction: its swings die out.{yours}"
 
 
 # ---------------------------------------------------------------------------- a little friction
@@ -108,10 +98,11 @@ def friction_panel(T=400.0):
         Means over some swings. c is the resistance in the wheels, in units of 0.0001; h the step
         of DLA and RK4.
         """
-        for method, step in ((Reference(), 0.05), (DLA(), h), (RK4(), h)):
+        for name, method in {"true motion": Reference(), "DLA": DLA(), "RK4": RK4()}.items():
+            step = 0.05 if name == "true motion" else h
             t, E = swinging(method, c / 1e4, step, T)
-            board.curve(t, E - E[0], ax, **plot.look(method), label=plot.label(method))
-            board.say(f"{plot.label(method)} loses", f"{E[0] - E[-1]:.3f} J")
+            board.run(method, t, E - E[0], ax, label=name)
+            board.say(f"{name} loses", f"{E[0] - E[-1]:.3f} J")
         board.hold(ax, [0, T])
 
     return board.panel(update, c=(0.0, 10.0, 1.0, 0.5), h=(0.05, 0.25, 0.2, 0.01))
@@ -130,7 +121,7 @@ def gains():
 def balanced(K, lean=0.0, speed=0.0, h=0.02, T=6.0):
     """The Segway from rest at a lean, with the feedback -K z to a speed."""
     system = systems.segway()
-    phi, (vphi, vleft, vright), R = system.q[3], system.v[3:], value(system, "R")
+    phi, (vphi, vleft, vright), (R,) = system.q[3], system.v[3:], numbers(system, "R")
     z = sp.Matrix([phi, vphi, vleft - speed / R, vright - speed / R])
     inputs = dict(zip(MOTORS, -sp.Matrix(np.round(K, 6)) * z, strict=True))
     q0 = [0, 0, 0, lean, 0, 0]
@@ -139,7 +130,7 @@ def balanced(K, lean=0.0, speed=0.0, h=0.02, T=6.0):
 
 def friction(run):
     """The friction coefficient that the wheels of a run need at its inner nodes."""
-    m, M, b, g = (value(run.system, name) for name in ("m", "M", "b", "g"))
+    m, M, b, g = numbers(run.system, "m M b g")
     along = np.abs(run.reaction().multiplier[1:, 1:].sum(-1))
     rise = np.diff(b * np.cos(run.q[:, 3]), 2) / run.h[0] ** 2  # of the body's centre
     weight = m * (g + rise) + 2 * M * g
@@ -153,47 +144,38 @@ def friction(run):
 def modes():
     """Speeds, and the eigenvalues of the bicycle that runs straight at each."""
     bicycle, speeds = systems.bicycle(), np.linspace(1, 9, 17)
-    rear, front = (value(bicycle, name) for name in ("rR", "rF"))
+    rear, front = numbers(bicycle, "rR rF")
     starts = [[u, 0, 0, 0, 0, 0, -u / rear, -u / front] for u in speeds]
     return speeds, np.array([linearise(bicycle, np.zeros(8), v).eigenvalues for v in starts])
 
 
-@drawn(7.6, 3.6)
-def bicycle_modes(ax):
-    """Real parts of the modes of a bicycle, from 1 to 9 metres a second."""
+@drawn(9.6, 3.6, columns=2)
+def bicycle_modes(left, right):
+    """Real parts of the modes of a bicycle, from 1 to 9 metres a second; right, those near 0."""
     speeds, values = modes()
-    ax.plot(np.repeat(speeds, values.shape[1]), values.real.ravel(), "o", markersize=4)
-    ax.axhline(0, color=DARK, linewidth=1)
-    ax.set(xlabel="speed (m/s)", ylabel="real part of the modes (1/s)", ylim=(-10, 6))
+    speeds, parts = np.repeat(speeds, values.shape[1]), values.real.ravel()
+    grows, dot = parts > 1e-6, {"linestyle": "none", "marker": "o", "markersize": 4}
+    for ax, limits in ((left, (-10, 6)), (right, (-0.5, 0.5))):
+        ax.plot(speeds[~grows], parts[~grows], color=BLUE, label="dies out, or stays", **dot)
+        ax.plot(speeds[grows], parts[grows], color=ORANGE, label="grows", **dot)
+        ax.axhline(0, color=DARK, linewidth=1)
+        frame(ax, "speed (m/s)", "real part of the modes (1/s)", ylim=limits)
+    add_legend(right)
 
 
-def steady_from_to():
-    """The speeds between which a push dies out, by interpolation; (inf, inf) if there are none."""
+def turning_speeds():
+    """The speeds at which it changes whether a push grows or dies out, by interpolation."""
     speeds, values = modes()
     moving = np.where(np.abs(values) > 1e-6, values.real, -np.inf)  # a change of speed stays
-    growth = moving.max(1)
-    if not (growth < 0).any():
-        return np.inf, np.inf
-    first, last = np.flatnonzero(growth < 0)[[0, -1]]
-
-    def zero(a, b):
-        return speeds[a] - growth[a] * (speeds[b] - speeds[a]) / (growth[b] - growth[a])
-
-    high = zero(last, last + 1) if last + 1 < len(speeds) else np.inf
-    return zero(first, first - 1) if first else 0.0, high
+    return crossings(speeds, moving.max(1))
 
 
 # ---------------------------------------------------------------------------- the turntable
 
 
-def turntable():
-    """The ball on a table that turns once in five seconds."""
-    return systems.ball_on_turntable(Om=1.25)
-
-
 def circle(table, t):
     """Where the ball truly is, shape (..., 2)."""
-    m, I, R, Omega = (value(table, name) for name in ("m", "I", "R", "Om"))
+    m, I, R, Omega = numbers(table, "m I R Om")
     rate = 1j * Omega * I / (I + m * R**2)
     (x, y), (vx, vy) = table.q0[:2], table.v0[:2]
     z = x + 1j * y + (vx + 1j * vy) * np.expm1(rate * t) / rate
@@ -203,7 +185,7 @@ def circle(table, t):
 def on_table(table, method, h=0.1, steps=200):
     """How far a run leaves the true circle, and the spread of E - Omega J."""
     sol = integrate(table, method, h=h, steps=steps)
-    m, I, Omega = (value(table, name) for name in ("m", "I", "Om"))
+    m, I, Omega = numbers(table, "m I Om")
     x, y, (vx, vy, *_, w3) = *sol.q[:, :2].T, sol.v_projected.T
     J = m * (x * vy - y * vx) - I * w3  # w is minus the spin in space
     off = np.abs(sol.q[:, :2] - circle(table, sol.t)).max()
@@ -243,22 +225,23 @@ def prediction_3():
 
 
 def prediction_4():
-    low, high = steady_from_to()
-    truth = "At none" if low == np.inf else "Above" if high == np.inf else "Only between"
-    return truth, {"low": low, "high": high}
+    edges = turning_speeds()
+    truth = ("At none", "Above", "Only between")[len(edges)]
+    return truth, dict(zip(("low", "high"), edges, strict=False))
 
 
 def prediction_5():
-    table = turntable()
-    sol = integrate(table, Reference(), h=0.1, steps=200, progress=False)
+    Omega = 1.25  # the table turns once in five seconds
+    sol = integrate(
+        systems.ball_on_turntable(Om=Omega), Reference(), h=0.1, steps=200, progress=False
+    )
     angle = np.unwrap(np.arctan2(*sol.v[:, 1::-1].T))
     rate, speed = np.polyfit(sol.t, angle, 1)[0], np.hypot(*sol.v[:, :2].T)
-    Omega, distance = value(table, "Om"), np.hypot(*sol.q[:, :2].T)
-    numbers = {"radius": speed.mean() / abs(rate), "period": 2 * np.pi / abs(rate)}
-    numbers["table"] = 2 * np.pi / Omega
+    distance, table = np.hypot(*sol.q[:, :2].T), 2 * np.pi / Omega
+    found = {"radius": speed.mean() / abs(rate), "period": 2 * np.pi / abs(rate), "table": table}
     truth = "is carried" if abs(rate - Omega) < 0.1 * Omega else "goes round"
     truth = "is thrown" if distance.max() > 5 * distance[0] else truth
-    return "goes straight" if abs(rate) < 0.02 else truth, numbers
+    return "goes straight" if abs(rate) < 0.02 else truth, found
 
 
 def prediction_6():
@@ -321,13 +304,11 @@ def exercise_3(forces):
     vx, vy, c = symbols("vx vy c")
     values = {vx: 3.0, vy: -4.0, c: 0.1}
     found = [complex(named[key].subs(values)) for key in ("x", "y")]
-    if near(np.real(found), [-1.5, 2.0], rtol=1e-9):
-        return None
-    if near(np.real(found), [1.5, -2.0], rtol=1e-9):
-        return "The sign: a drag points against the velocity."
-    if near(np.real(found), [-0.9, 1.6], rtol=1e-9) or near(np.real(found), [-0.9, -1.6]):
-        return "That squares each component by itself. |v| is the speed, the same in both."
-    return "At vx = 3, vy = -4 the speed is 5: F = -c 5 (3, -4)."
+    sign = "The sign: a drag points against the velocity."
+    apart = "That squares each component by itself. |v| is the speed, the same in both."
+    mistakes = [([1.5, -2.0], sign), ([-0.9, 1.6], apart), ([-0.9, -1.6], apart)]
+    speed = "At vx = 3, vy = -4 the speed is 5: F = -c 5 (3, -4)."
+    return told(np.real(found), [-1.5, 2.0], mistakes, speed, 1e-9)
 
 
 @functools.cache
