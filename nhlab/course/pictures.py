@@ -48,7 +48,7 @@ def momenta(ax):
     ax.plot(*np.array([at - 0.9 * along, at + 1.1 * along]).T, ":", color=MIDDLE)
     ax.annotate("allowed", at + 1.1 * along, (2, 2), textcoords="offset points", color=MIDDLE)
     _arrow(ax, at, at + 0.6 * arriving, BLUE, "arrives $p^+$")
-    _arrow(ax, at, at + 0.6 * leaving, ORANGE, "leaves $p^-$", (-64, 0))
+    _arrow(ax, at, at + 0.6 * leaving, ORANGE, "leaves $p^-$", (-72, -4))
     ax.plot(*np.array([at + 0.6 * arriving, at + 0.6 * leaving]).T, "--", color=MIDDLE, lw=1)
     ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.25)
@@ -95,6 +95,17 @@ def kick(ax):
     _arrow(ax, (0, 0), after, ORANGE, "leaves", (-46, 6))
     ax.set(xlim=(-0.4, 2.1), ylim=(-0.6, 1.1), aspect="equal")
     ax.axis("off")
+
+
+def orders(results):
+    """Errors against h of methods of one colour, told apart by their marks and lines."""
+    ax = plot.order(results)
+    for line, mark, style in zip(ax.lines, "os^", ("-", "--", ":"), strict=True):
+        line.set(marker=mark, linestyle=style, fillstyle="full" if mark == "o" else "none")
+        line.set_markersize(6 if mark == "o" else 10)  # one may lie on the other
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1))
+    slopes = ", ".join(f"{r.slope:.2f} for {m!r}" for m, r in results.items())
+    return plot.show(ax, f"Errors against h, with the slopes {slopes}.")
 
 
 def show(*names, size=None):

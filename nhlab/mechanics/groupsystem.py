@@ -129,8 +129,9 @@ class GroupSystem(System):
     def _rows(self):
         body, name = ", ".join(sp.latex(u) for u in self.v[self.k :]), self.group.name
         algebra = rf"\mathfrak{{{name[:2].lower()}}}({name[2:]})"
-        straight = display.dotted(self.q[: self.k], self.v[: self.k])
-        rows = display.formulas(self, straight)
+        names = display.dotted(self.q[: self.k], self.v[: self.k])
+        names |= {x: "{}_{}".format(*x.name) for x in self.pose if len(x.name) == 2}  # qw: q_w
+        rows = display.formulas(self, names)
         return [rf"g^{{-1}}\dot g &= ({body})^\wedge \in {algebra}", *rows]
 
     def given(self):

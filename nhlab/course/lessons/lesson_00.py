@@ -145,12 +145,12 @@ def prediction_2():
     back = glide(turn, 0)[-1, 0] - PLACE[0]
     path = glide(turn, back)
     parked = np.allclose(path[-1], [*PLACE, 0]) and sideways(path) < 1e-9
-    return "Yes, without" if parked else "No", {"turn": turn, "back": back, "slip": sideways(path)}
+    return "Yes, without" if parked else "No", {"slip": sideways(path)}
 
 
 def prediction_3():
     (band, lost), (half, less) = spreads(0.3), spreads(0.15)
-    falls = [x[-50:].max() < x[:50].min() for x in (_energy(m, 0.3) for m in (DLA(), RK4()))]
+    falls = [E[-50:].max() < E[:50].min() for E in energies(0.3)]
     truth = "DLA and Projector" if falls[0] else "RK4 falls" if falls[1] else "All four"
     return truth, {"lost": lost, "band": band, "narrower": band / half, "smaller": lost / less}
 
@@ -165,23 +165,20 @@ def prediction_4():
     return "both" if max(kept) < 0.9 else "RK4" if rk4 < dla else "DLA", {"dla": dla, "rk4": rk4}
 
 
+@takes(sized(), "The answer is one whole number.")
 def exercise_1(answer):
     robot = systems.robot()
-    if np.ndim(answer) != 0 or not np.isreal(answer):
-        return "The answer is one whole number."
     if answer == len(robot.q):
         return "That is the number of coordinates. Each constraint takes one velocity away."
     if answer != len(robot.q) - np.linalg.matrix_rank(robot.A(robot.q0)):
         return "Count the coordinates, then subtract the independent constraints."
 
 
+@takes(sized(2), "The answer is two numbers, (turn, back), as the sliders show them.")
 def exercise_2(answer):
-    numbers = np.asarray(answer, float)
-    if numbers.shape != (2,):
-        return "The answer is two numbers, (turn, back), as the sliders show them."
-    if not np.all(np.abs(numbers) < 10):
+    if not np.all(np.abs(answer) < 10):
         return "Stay within the ranges of the sliders."
-    x, y, _ = glide(*numbers)[-1] - [*PLACE, 0]
+    x, y, _ = glide(*answer)[-1] - [*PLACE, 0]
     if np.hypot(x, y) < 0.03:
         return None
     if abs(y) >= 0.02:
@@ -204,13 +201,14 @@ def exercise_3(answer):
         return f"{k} is missing: ask is_holonomic()."
 
 
+def energies(h):
+    """The energies of DLA and of RK4 on the robot of the lesson, up to t = 60."""
+    run = {**ROBOT, "h": h, "steps": round(60 / h)}
+    return [integrate(systems.robot(), m, **run).energy() for m in (DLA(), RK4())]
+
+
 def spreads(h):
-    """The energy spread of DLA and of RK4 on the robot of the lesson."""
-    return [np.ptp(_energy(m, h)) for m in (DLA(), RK4())]
-
-
-def _energy(method, h):
-    return integrate(systems.robot(), method, **ROBOT, h=h, steps=round(60 / h)).energy()
+    return [np.ptp(E) for E in energies(h)]
 
 
 @takes(sized(), "The answer is one number, the step size.")

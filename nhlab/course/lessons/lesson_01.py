@@ -13,7 +13,7 @@ from ...run.loop import integrate
 from ...view import plot
 from ..colours import BLUE, DARK, GREY, MIDDLE
 from ..exercises import near, sized, takes
-from ..kit import circle, drawn, frame, new_board
+from ..kit import ahead, arc, circle, drawn, frame, new_board, slope
 from ..predict import either
 
 STEP = 0.5  # of the run that the reader's own step repeats
@@ -21,14 +21,13 @@ STEP = 0.5  # of the run that the reader's own step repeats
 
 def draw_pendulum(ax, theta=1.0):
     """The rod, the bob and the angle from the lower equilibrium."""
-    x, y = np.sin(theta), -np.cos(theta)
-    a = np.linspace(0, theta, 30)
+    down = -np.pi / 2
+    x, y = ahead((0, 0), down + theta, 1)
     ax.plot([0, 0], [0, -1.2], color=GREY, linestyle="--")
     ax.plot([0, x], [0, y], color=DARK)
-    ax.plot(0.45 * np.sin(a), -0.45 * np.cos(a), color=DARK, linewidth=1)
+    arc(ax, (0, 0), 0.45, (down, down + theta), r"$\theta$", 0.12, DARK)
     ax.plot([0], [0], marker="o", color=DARK)
     ax.plot([x], [y], marker="o", markersize=16, color=BLUE)
-    ax.text(0.55 * np.sin(theta / 2), -0.62 * np.cos(theta / 2), r"$\theta$", ha="center")
     ax.text(0.5 * x + 0.05, 0.5 * y + 0.06, "$l$")
     ax.text(x + 0.13, y - 0.03, "$m$")
     ax.annotate("$g$", (-0.5, -0.85), (-0.5, -0.3), ha="center", arrowprops={"arrowstyle": "->"})
@@ -75,8 +74,8 @@ def path_panel(sol, low, high):
         step = t[:-1], q[:-1], np.diff(q, axis=0) / h[:, None], h
         arriving, leaving = (method.on_step(system, p, *step)[:, 0] for p in ("p_plus", "p_minus"))
         slopes = arriving[:-1] - leaving[1:]
-        for bar, slope in zip(bars, slopes, strict=True):
-            bar.set_height(slope)
+        for bar, height in zip(bars, slopes, strict=True):
+            bar.set_height(height)
         board.curve(t, q[:, 0], left, marker="o", color=colour)
         size = np.abs(slopes).max()
         board.fit(right, [0.4, 3.6], [-size, size])
@@ -99,13 +98,20 @@ def disk():
     return np.split([1.2, 0] + 0.4 * circle(241)[:-1], 2, axis=1)
 
 
+def carried(pendulum, method, h, steps):
+    """The rim of the disk after some steps, q and p, and how much of its area is left."""
+    q0, v0 = disk()
+    run = ensemble(pendulum, method, q0, v0, h=h, steps=steps)
+    q, p = run.q[:, -1, 0], run.p[:, -1, 0]
+    return q, p, area(q, p) / area(q0, pendulum.momentum(q0, v0))
+
+
 def blob_panel(pendulum, methods, h=(0.2, 1.2, 1.0), steps=(0, 30, 14)):
     """A blob of initial conditions carried by each method; the read-out compares areas."""
-    q0, v0 = disk()
-    p0 = pendulum.momentum(q0, v0)
     board, ax = new_board((6.8, 5.2))
     phase_plane(ax, pendulum)
-    ax.plot(*np.vstack([q0.T, p0.T]), color=DARK, linestyle="--", linewidth=1.2)
+    q0, p0, _ = carried(pendulum, methods[0], h[2], 0)
+    ax.plot(q0, p0, color=DARK, linestyle="--", linewidth=1.2)
 
     def filled(method):
         look = {"facecolor": plot.look(method)["color"], "edgecolor": DARK, "alpha": 0.75}
@@ -119,10 +125,9 @@ def blob_panel(pendulum, methods, h=(0.2, 1.2, 1.0), steps=(0, 30, 14)):
         """
         board.say("time t =", f"{h * steps:.1f}")
         for m in methods:
-            run = ensemble(pendulum, m, q0, v0, h=h, steps=steps)
-            q, p = run.q[:, -1, 0], run.p[:, -1, 0]
+            q, p, kept = carried(pendulum, m, h, steps)
             filled(m).set_xy(np.column_stack([q, p]))
-            board.say(f"{plot.label(m)}: area kept", f"{area(q, p) / area(q0, p0):.3f}")
+            board.say(f"{plot.label(m)}: area kept", f"{kept:.3f}")
 
     return board.panel(update, h=h, steps=steps)
 
@@ -246,16 +251,12 @@ def prediction_3():
 
 
 def prediction_4():
-    pendulum, (q0, v0) = systems.pendulum(), disk()
-    kept, centre = [], {}
-    for m in (Variational(), RK4()):
-        run = ensemble(pendulum, m, q0, v0, h=1.0, steps=14)
-        kept.append(area(run.q[:, -1, 0], run.p[:, -1, 0]) / area(q0, v0))
-        centre[m] = integrate(pendulum, m, [1.2], [0.0], h=1.0, steps=14).p[-1, 0]
-    true = integrate(pendulum, RK4(), [1.2], [0.0], h=0.01, steps=1400)  # to nine digits
+    pendulum, methods, centre = systems.pendulum(), (Variational(), RK4()), ([1.2], [0.0])
+    kept = [carried(pendulum, m, 1.0, 14)[2] for m in methods]
+    late, rk4 = (integrate(pendulum, m, *centre, h=1.0, steps=14).p[-1, 0] for m in methods)
+    true = integrate(pendulum, RK4(), *centre, h=0.01, steps=1400)  # to nine digits
     words = "Both methods", "Both bend it, but only the", "Both bend it, but only RK4"
     truth = either(*(abs(x - 1) < 1e-3 for x in kept), *words, "Both bend it, and neither")
-    late, rk4 = centre.values()
     numbers = {"variational": kept[0], "lost": 1 - kept[1], "late": late, "rk4": rk4}
     return truth, {**numbers, "theta": true.q[-1, 0], "p": true.p[-1, 0]}
 
@@ -328,7 +329,7 @@ def exercise_2(answer):
             v = [float(answer(q0[0], v0, alpha, h))]
             sol = integrate(system, Variational(alpha=alpha), q0, v, h=h, steps=round(T / h))
             errors.append(np.abs(sol.q[-1] - truth).max())
-        slopes.append(np.polyfit(np.log(hs), np.log(errors), 1)[0])
+        slopes.append(slope(hs, errors))
     if not min(slopes) > 1.8:
         return f"""The observed orders for alpha = 0, 0.3, 0.8 are {slopes[0]:.1f}, {slopes[1]:.1f},
             {slopes[2]:.1f}. Compare p_minus = v + (1-alpha) h sin(theta) with the exact

@@ -4,10 +4,11 @@ and the energy that drifts."""
 import warnings
 
 import numpy as np
+import sympy as sp
 
-from ...geometry.diagnostics import drift, order
+from ...geometry.diagnostics import action, drift, order
 from ...mechanics import catalogue as systems
-from ...mechanics.system import System
+from ...mechanics.system import System, symbols
 from ...methods import DLA, RK4, Projector, Reference
 from ...run.errors import IntegrationError
 from ...run.loop import integrate
@@ -69,7 +70,7 @@ def beside(left, right, step, h=0.2, steps=100):
     sol, gaps = integrate(systems.particle(), DLA(), h=h, steps=steps), unfinished(step)
     with np.errstate(all="ignore"):
         own = walked(step, sol.q[0], sol.p[0], h, 0 if gaps else steps)
-        E = (own[:, 3:] ** 2).sum(1) / 2 + own[:, 0] ** 2 + own[:, 1] ** 2
+        E = sol.system.energy(*np.split(own, 2, axis=1))  # here v = p
     height, energy = (
         (left, "height $z$", sol.q[:, 2], own[:, 2]),
         (right, "energy $E$", sol.energy(), E),
@@ -154,14 +155,16 @@ def swing_panel(h=(0.1, 0.3, 0.2, 0.01), T=30.0):
     return board.panel(update, h=h)
 
 
-def order_picture(orders):
-    """Errors against h of methods of one colour, told apart by their lines."""
-    ax = plot.order(orders)
-    for line, style in zip(ax.lines, ("-", "--", ":"), strict=True):
-        line.set_linestyle(style)
-    ax.legend()
-    slopes = ", ".join(f"{r.slope:.2f} for {m!r}" for m, r in orders.items())
-    return plot.show(ax, f"Errors against h, with the slopes {slopes}")
+def in_chart(to_old, to_new, h):
+    """Ld/h of an exact step of the knife edge, by the midpoint rule in coordinates u.
+
+    ``to_old`` makes (x, y, phi) of u, in symbols; ``to_new`` goes back, with numbers.
+    """
+    edge, u, du = systems.knife_edge(), symbols("u1:4"), symbols("w1:4")
+    q, nodes = sp.Matrix(to_old(*u)), integrate(edge, Reference(), h=h, steps=1).q
+    both = dict(zip((*edge.q, *edge.v), (*q, *(q.jacobian(u) * sp.Matrix(du))), strict=True))
+    chart = System(u, du, edge.L.subs(both, simultaneous=True), parameters=edge.parameters)
+    return action(chart, DLA(), [0, h], [to_new(*x) for x in nodes]) / h
 
 
 def pivots(sol):
@@ -222,6 +225,13 @@ def error_picture(ax, T, hs=(0.1, 0.125, 0.15, 0.175, 0.2, 0.25)):
     ax.legend()
 
 
+def drifting(system, method, h=0.2, T=400.0):
+    """The times and energies of the steps of a run, and the energy it gains per unit of time."""
+    sol = integrate(system, method, h=h, steps=round(T / h))
+    t, E = sol.t[1:], sol.energy("midpoints")
+    return t, E, drift(t, E)[0]
+
+
 def drift_panel(system, h=(0.1, 0.4, 0.2, 0.01), eps=(0.0, 0.3, 0.2, 0.01), T=400.0, window=20.0):
     """The discrete energy averaged over a window of time, for DLA and the projector method."""
     board, ax = new_board((7.2, 3.9), margins=(0.16, 0.13, 0.97, 0.9))
@@ -233,14 +243,12 @@ def drift_panel(system, h=(0.1, 0.4, 0.2, 0.01), eps=(0.0, 0.3, 0.2, 0.01), T=40
         The discrete energy averaged over a window of {window:g}, so that its oscillation does not
         hide the drift.
         """
-        steps = round(T / h / (4 if board.quick else 1))
         hill = np.hanning(round(window / h) + 2)
         for m in (DLA(), Projector()):
-            sol = integrate(system.set(eps=eps), m, h=h, steps=steps)
-            E = sol.energy("midpoints")
+            t, E, gain = drifting(system.set(eps=eps), m, h, T / 4 if board.quick else T)
             mean = np.convolve(E, hill / hill.sum(), "valid")
-            board.run(m, sol.t[-len(mean) :] - window / 2, mean - mean[0])
-            board.say(f"{type(m).__name__}: slope", f"{drift(sol.t[1:], E)[0]:.1e}")
+            board.run(m, t[-len(mean) :] - window / 2, mean - mean[0])
+            board.say(f"{type(m).__name__}: slope", f"{gain:.1e}")
         board.hold(ax, [0, T], [-1e-3, 1e-3])
 
     return board.panel(update, update.__doc__.format(window=window), h=h, eps=eps)
@@ -316,17 +324,11 @@ def prediction_7():
 
 
 def prediction_8():
-    dla, projector = (_slope(m, 0.2) for m in (DLA(), Projector()))
+    cases = (DLA(), 0.2), (Projector(), 0.2), (DLA(), 0.1)
+    dla, projector, less = (drifting(systems.transmission(eps=eps), m)[2] for m, eps in cases)
     falls = (x < -2e-6 for x in (dla, projector))
     truth = either(*falls, "Both", "DLA", "That of the projector", "Nobody")
-    half = _slope(DLA(), 0.1) / dla
-    return truth, {"dla": -dla, "projector": abs(projector), "half": half}
-
-
-def _slope(method, eps):
-    """The drift of the energy of the steps on the transmission, up to t = 400."""
-    sol = integrate(systems.transmission(eps=eps), method, h=0.2, steps=2000)
-    return drift(sol.t[1:], sol.energy("midpoints"))[0]
+    return truth, {"dla": -dla, "projector": abs(projector), "half": less / dla}
 
 
 # ---------------------------------------------------------------------------- exercises
@@ -342,7 +344,7 @@ def exercise_1(answer):
 
 def exercise_2(answer):
     base = systems.particle()
-    spring = System(base.q, base.v, base.L - base.q[2] ** 2, base.constraints)
+    spring = base.remade(L=base.L - base.q[2] ** 2)
     sol = integrate(spring, DLA(), [0.2, 1, 0.5], [1, 1, 1], h=0.2, steps=5)
     for k in range(5):
         q, p = (np.asarray(a, float) for a in answer(sol.q[k].copy(), sol.p[k].copy(), 0.2)[:2])
@@ -362,7 +364,8 @@ def exercise_3(answer):
     ym = y + h / 2 * (float(answer) - h * y) / (1 + h**2 / 2)
     pivot = 1 + h**2 / 2 + y * ym
     if not abs(pivot) < 1e-6:
-        return f"With this p_y the midpoint is ym = {ym:.4g} and the pivot {pivot:.4g}, not 0."
+        return f"""With this p_y the midpoint is ym = {ym:.4g}, and 1 + h²/2 + y ym, the denominator
+            of vx, is {pivot:.4g}, not 0."""
 
 
 def exercise_4(answer):

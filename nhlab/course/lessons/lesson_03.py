@@ -3,6 +3,7 @@ the errors of Fig. 5 of FIM08 with the point where DLA takes its constraint free
 sleigh that goes back."""
 
 import numpy as np
+import sympy as sp
 
 from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
@@ -16,11 +17,19 @@ from ..kit import RIGHT, ahead, circle, drawn, frame, joined, new_board
 from ..predict import either
 
 
-def heavy_particle(mz=1.0):
+def heavy_particle():
     """The free particle of FIM08 example 1 whose motion along z has a mass of its own."""
     x, y, z, vx, vy, vz, m = symbols("x y z vx vy vz mz")
     q, v, L = (x, y, z), (vx, vy, vz), (vx**2 + vy**2 + m * vz**2) / 2
-    return System(q, v, L, [vz - y * vx], parameters={m: mz}, name="heavy particle")
+    return System(q, v, L, [vz - y * vx], parameters={m: 1.0}, name="heavy particle")
+
+
+def mirrored(system, y, angle):
+    """At height y: a velocity of energy 1/2 in the plane of vx and vz, and its mirror image."""
+    q, a = np.array([0, y, 0]), np.deg2rad(angle)
+    v = np.array([np.cos(a), 0, np.sin(a)])
+    v /= np.sqrt(v @ system.M(q) @ v)
+    return q, v, (system.P(q) - system.Q(q)) @ v
 
 
 def reflection_panel(y=(-2.0, 2.0, 1.0), angle=(-180, 180, 10), mz=(0.25, 4.0, 1.0)):
@@ -38,13 +47,12 @@ def reflection_panel(y=(-2.0, 2.0, 1.0), angle=(-180, 180, 10), mz=(0.25, 4.0, 1
         """The line D, its complement, a velocity and its mirror image on one ellipse.
 
         The plane of the velocities at height y. The angle turns the arriving velocity; mz is the
-        mass of the motion along z, which changes the metric.
+        mass of the motion along z, which changes what is at right angles to D.
         """
-        s, q, a = system.set(mz=mz), np.array([0, y, 0]), np.deg2rad(angle)
-        P, Q, A, M = s.P(q), s.Q(q), s.A(q)[0], s.M(q)
-        v = np.array([np.cos(a), 0, np.sin(a)])
-        v /= np.sqrt(v @ M @ v)
-        u, w, n = P @ v, (P - Q) @ v, np.linalg.solve(M, A)
+        s = system.set(mz=mz)
+        q, v, w = mirrored(s, y, angle)
+        u, A = (v + w) / 2, s.A(q)[0]
+        n = np.linalg.solve(s.M(q), A)
         board.curve(*(circle(181) / [1, np.sqrt(mz)]).T, color=GREY, label="equal energy")
         board.curve([-4, 4], [-4 * y, 4 * y], color=DARK, label="$D$")
         board.curve(*np.outer(n[::2], [-9, 9]), color=DARK, linestyle=":", label=r"$D^\perp$")
@@ -59,32 +67,32 @@ def reflection_panel(y=(-2.0, 2.0, 1.0), angle=(-180, 180, 10), mz=(0.25, 4.0, 1
     return board.panel(update, y=y, angle=angle, mz=mz)
 
 
-def skate_run(nodes, turn=0.9, T=3.2, theta=0.2):
+def skate_run(steps, turn=0.9, T=3.2, theta=0.2):
     """A skate (sleigh with a = 0), and by how much its momentum turns at the inner nodes."""
     v0 = [np.cos(theta), np.sin(theta), turn]
-    sol = integrate(systems.sleigh(a=0.0), Projector(), [0, 0, theta], v0, h=T / nodes, steps=nodes)
+    sol = integrate(systems.sleigh(a=0.0), Projector(), [0, 0, theta], v0, h=T / steps, steps=steps)
     (x, y), (u, w) = sol.p[1:-1, :2].T, sol.p_minus[1:, :2].T
     return sol, np.arctan2(x * w - y * u, x * u + y * w)
 
 
-def jump_panel(nodes=(4, 12, 4), turn=(0.2, 1.5, 0.9), T=3.2, length=0.62):
+def jump_panel(steps=(4, 12, 4), turn=(0.2, 1.5, 0.9), T=3.2, length=0.62):
     """FIM08 Fig. 1 computed: the skate and the momenta at its inner nodes."""
     board, ax = new_board((6.8, 4.9))
     frame(ax, "$x$", "$y$", (-1.5, 3.4), (-0.6, 2.8), aspect="equal")
 
-    def update(nodes, turn):
+    def update(steps, turn):
         """A polygon of nodes; at each inner node two arrows, mirror images of each other in the
         dotted direction of the blade.
 
         A skate during t = {T:g}, in the chosen number of steps. Dotted: the direction of the blade
         at each node.
         """
-        sol, jump = skate_run(nodes, turn, T)
-        h, at, theta = T / nodes, sol.q[1:-1, :2], sol.q[1:-1, 2]
+        sol, jump = skate_run(steps, turn, T)
+        h, at, theta = T / steps, sol.q[1:-1, :2], sol.q[1:-1, 2]
         arriving, leaving = sol.p[1:-1, :2], sol.p_minus[1:, :2]
         blades = np.stack([ahead(at, theta, -length), ahead(at, theta, length)], 1)
         board.curve(*sol.q[:, :2].T, color=GREY, marker="o", mfc=DARK, mec=DARK)
-        board.curve(*joined(blades).T, color=DARK, linestyle=":", label="momenta of $D$")
+        board.curve(*joined(blades).T, color=DARK, linestyle=":", label="along the blade")
         for x, p, p_minus in zip(at, arriving, leaving, strict=True):
             board.arrow(x, x + length * p, BLUE, label="arriving $p^+$", width=1.8)
             board.arrow(x, x + length * p_minus, ORANGE, label="leaving $p^-$", width=1.8)
@@ -93,7 +101,41 @@ def jump_panel(nodes=(4, 12, 4), turn=(0.2, 1.5, 0.9), T=3.2, length=0.62):
         board.say("h times turn rate", f"{turn * h:.3f}")
         board.say("A v of the average", f"{np.abs(sol.constraint('average')).max():.0e}")
 
-    return board.panel(update, update.__doc__.format(T=T), nodes=nodes, turn=turn)
+    return board.panel(update, update.__doc__.format(T=T), steps=steps, turn=turn)
+
+
+def residuals(sol):
+    """By how much a run misses the equations of FIM08 at its inner nodes, by their numbers."""
+    q, arrives, leaves = sol.q[1:-1], sol.p[1:-1], sol.p_minus[1:]
+    P, Q, A = sol.system.P(q), sol.system.Q(q), sol.system.A(q)
+
+    def dual(X, p):
+        return np.einsum("kij,ki->kj", X, p)  # X^T p at every node
+
+    return {
+        "(4a)": dual(P, arrives - leaves),
+        "(4b)": dual(Q, arrives + leaves),
+        "(5a)": arrives - leaves - dual(A, sol.lam[1:]),
+        "(5b)": sol.constraint("average"),
+        "(6)": leaves - dual(P - Q, arrives),
+        "A v of p+": sol.constraint(),
+    }
+
+
+def printed(snakeboard):
+    """D, its complement and Q as FIM08 prints them for the snakeboard, with a, b, c, J'."""
+    J, _, J1, m, r = snakeboard.parameters
+    _, _, theta, _, phi = snakeboard.q
+    a, b, c = r * sp.cos(theta) * sp.cos(phi), r * sp.sin(theta) * sp.cos(phi), -sp.sin(phi)
+    K = J + 2 * J1
+    D = sp.Matrix([[a, b, c, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]]).T
+    normal = sp.Matrix([[K * c, 0, -m * a, 0, 0], [b, -a, 0, 0, 0]]).T
+    rows = [
+        [K * c**2 + m * b**2, -m * a * b, -K * a * c],
+        [-m * a * b, K * c**2 + m * a**2, -K * b * c],
+        [-m * a * c, -m * b * c, m * (a**2 + b**2)],
+    ]
+    return D, normal, sp.diag(sp.Matrix(rows) / (K * c**2 + m * (a**2 + b**2)), 0, 0)
 
 
 def errors(method, true, h):
@@ -187,19 +229,18 @@ def prediction_1():
 
 
 def prediction_2():
-    E = {}
+    E = []
     for mz in (1.0, 4.0):
-        s, q, v = heavy_particle(mz), np.array([0, 1.0, 0]), np.array([1.0, 0, 0.3])
-        E[mz] = s.energy(q, v), s.energy(q, (s.P(q) - s.Q(q)) @ v)
-    light, heavy = (np.isclose(*E[mz]) for mz in (1.0, 4.0))
+        system = heavy_particle().set(mz=mz)
+        q, *velocities = mirrored(system, 1.0, 10)
+        E += [system.energy(q, v) for v in velocities]
+    light, heavy = np.isclose(*E[:2]), np.isclose(*E[2:])
     same = "It stays the same, whatever" if heavy else "It stays the same only"
-    truth = same if light else "It falls"
-    (e, same), (h, hr) = E.values()
-    return truth, {"E": e, "same": same, "heavy": h, "heavier": hr}
+    return same if light else "It falls", dict(zip("abcd", E, strict=True))
 
 
 def prediction_3():
-    coarse, fine = (skate_run(nodes)[1] for nodes in (4, 8))
+    coarse, fine = (skate_run(steps)[1] for steps in (4, 8))
     blade, less = coarse[:2].mean(), fine[:2].mean()
     truth = {1: "as large", 2: "about half", 4: "about a quarter"}[round(blade / less)]
     numbers = dict(zip(("a", "b", "a2"), coarse, strict=True)) | {"blade": blade, "less": less}
