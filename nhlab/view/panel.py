@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import math
+import re
 import time
 import traceback
 import warnings
@@ -13,6 +14,7 @@ from types import SimpleNamespace
 
 import ipywidgets as w
 import numpy as np
+from traitlets import CFloat
 
 from ..mechanics.checks import need
 from .picture import Picture
@@ -43,6 +45,7 @@ CELL = (
     '<span style="display:inline-block;margin-right:1.6em">{} '
     '<b style="font-variant-numeric:tabular-nums">{}</b></span> '
 )
+NUMBER = r'<span style="white-space:nowrap">\g<0></span>'
 MESSAGE = '<span style="color:var(--jp-error-color1,#B00020)">{}</span>'
 TRACE = (
     "<details><summary>{} <small>(where?)</small></summary>"
@@ -256,16 +259,21 @@ def _check_value(name, control, x):
     if hasattr(control, "max"):
         room = 1e-9 * (control.max - control.min)  # copied code has twelve digits
         if not (isinstance(x, Real) and control.min - room <= x <= control.max + room):
-            ends = f"[{control.min:g}, {control.max:g}]"
-            raise ValueError(f"{name} = {x!r} is no number in {ends}, the range of its slider")
+            raise _outside(name, control, x)
     elif hasattr(control, "options"):
         known = [y[1] if isinstance(y, tuple) and len(y) == 2 else y for y in control.options]
         if x not in known:
             raise ValueError(f"{name} = {x!r} is no choice; choose one of {known}")
 
 
+def _outside(name, control, x):
+    ends = f"[{control.min:g}, {control.max:g}]"
+    return ValueError(f"{name} = {x!r} is no number in {ends}, the range of its slider")
+
+
 def _text(x):
-    return escape(str(x))
+    """As HTML; a line does not end within 5.9e-04."""
+    return re.sub(r"\d[\d.]*e-\d+", NUMBER, escape(str(x)))
 
 
 class _Guarded:
@@ -277,8 +285,18 @@ class _Guarded:
             super().set_state({"value": value})
 
 
+class Finite(CFloat):
+    """A number: not NaN, which lies neither below nor above the range of a slider."""
+
+    def validate(self, obj, value):
+        value = super().validate(obj, value)
+        if math.isnan(value):
+            raise _outside(obj.description, obj, value)
+        return value
+
+
 class FloatSlider(_Guarded, w.FloatSlider):
-    pass
+    value = Finite(0.0).tag(sync=True)
 
 
 class IntSlider(_Guarded, w.IntSlider):

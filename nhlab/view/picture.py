@@ -125,8 +125,10 @@ class Picture:
             if (ax, side) not in self._fitted:
                 self._fitted.add((ax, side))
                 limits = scale.inverted().transform(round_limits(low, high, room))
+                before = getattr(ax, f"get_{side}")()
                 ax.set(**{side: limits})
-                self.rescaled()
+                if before != tuple(limits):
+                    self.rescaled()
             left, right = scale.transform(getattr(ax, f"get_{side}")())
             slack = 1e-3 * (right - left)
             self.outside |= bool(low < left - slack or high > right + slack)

@@ -301,6 +301,20 @@ def test_a_control_is_set_to_nothing_it_cannot_show(name, x):
     assert p.values["h"] == 0.5
 
 
+def test_a_slider_refuses_nan_and_the_panel_stays():
+    p = own_panel()
+    before = p.values, p.shown.value
+    with pytest.raises(ValueError, match=r"^k = nan is no number in \[1, 8\], the range of its"):
+        p.controls["k"].value = np.nan
+    assert (p.values, p.shown.value) == before
+
+
+def test_a_line_of_numbers_does_not_end_within_one():
+    p = nh.panel(nh.Picture(), lambda *_: {"from": "5.9e-04 to 1e-12, Runge-Kutta"})
+    whole = '<span style="white-space:nowrap">{}</span>'
+    assert f"{whole.format('5.9e-04')} to {whole.format('1e-12')}, Runge-K" in p.readout.value
+
+
 def test_slips_of_a_panels_own_function_are_named():
     picture = nh.Picture()
     with pytest.raises(TypeError, match="update gave 3; it must give a dict or None"):
