@@ -280,6 +280,24 @@ def test_drawings_turn_with_their_sliders():
         assert [*p.controls] == [*s.setting.ranges] and p.message.value == ""
 
 
+def test_a_picture_to_scale_is_the_same_after_every_reset():
+    p = nh.paper_figure("fim08_fig1")
+    first = p.image.value
+    for values in ({"T": 6.0}, {"h": 0.2, "v0.vtheta": -1.5}):
+        p.set(**values)
+        p.fit_axes()
+        p.reset()
+        assert p.image.value == first
+
+
+def test_names_of_nodes_stay_within_the_axes():
+    p = nh.paper_figure("fim08_fig1")
+    p.set(T=6.0)
+    box, names = p.picture.ax.bbox, [x for x in p.picture.moving if hasattr(x, "get_text")]
+    outside = [x for x in names if x.get_visible() and not x.get_window_extent().overlaps(box)]
+    assert outside and all(x.get_clip_on() for x in names)
+
+
 def test_a_logarithmic_view_is_fitted_and_says_what_lies_outside():
     p = nh.paper_figure("fim08_fig5")
     p.set(view="all three, logarithmic")

@@ -198,6 +198,17 @@ def test_names_of_axes_stand_beside_the_widest_label():
         assert_drawn_as_anew(picture)
 
 
+def test_words_stand_beside_axes_of_equal_scales():
+    """With other limits these axes have another shape."""
+    picture = nh.Picture()
+    picture.line([0, 1], [0, 1], label="curve")
+    picture.ax.legend(loc="lower left", bbox_to_anchor=(0, 1))
+    picture.ax.set(xlabel="x", ylabel="y", aspect="equal")
+    for right, top in ((9, 9), (9, 5), (5, 9), (9, 9)):
+        picture.ax.set(xlim=(0, right), ylim=(0, top))
+        assert_drawn_as_anew(picture)
+
+
 def test_a_legend_below_a_power_of_ten_is_drawn_anew():
     """The power of ten of an axis is written where legends are, and comes and goes with limits."""
     picture = nh.Picture()
