@@ -89,7 +89,7 @@ class Sheet:
             text.set_visible(k < len(labels))
 
     def _legend(self):
-        handles = [x for (_, row), x in self.lines.items() if row == 0 and x.get_label()]
+        handles = [x for (_, row), x in self.lines.items() if row == 0 and shown(x)]
         if handles:
             self.picture.ax.legend(handles=handles, ncols=len(handles), columnspacing=1.2, **ABOVE)
         self.picture.changed()
@@ -104,6 +104,11 @@ class Sheet:
                 points = np.array([x, y])
                 x, y = to_scale(ax, np.nanmin(points, 1), np.nanmax(points, 1)).T
             until(self.picture, ax, x, y, end)
+
+
+def shown(line):
+    """Does it belong to the view?"""
+    return line.get_label() and len(line.get_xdata())
 
 
 def plate(statement):

@@ -2,8 +2,10 @@
 
 import asyncio
 import base64
+import functools
 import math
 import re
+import threading
 import time
 import traceback
 import warnings
@@ -20,6 +22,7 @@ from ..mechanics.checks import need
 from .picture import Picture
 from .recall import again, call_from_outside
 
+LOCK = threading.RLock()
 PAUSE = 0.25  # seconds without a change after which the full picture is drawn
 # A picture becomes this much smaller before the controls move from beside to above it: as wide as
 # SHRINK says, and a tall one no higher than fits with its numbers into a small screen.
@@ -68,6 +71,18 @@ COPY = """<button class="jupyter-button widget-button lm-Widget" style="width:au
     if (navigator.clipboard) navigator.clipboard.writeText(code.textContent).then(
         () => say('Copied'), byHand);
     else byHand();">Copy as code</button>"""
+
+
+def alone(method):
+    """One thread at a time: JupyterLab has sliders answered beside the cells, and pauses end beside
+    both."""
+
+    @functools.wraps(method)
+    def locked(*args, **kwargs):
+        with LOCK:
+            return method(*args, **kwargs)
+
+    return locked
 
 
 class Panel(w.VBox):
@@ -131,6 +146,7 @@ class Panel(w.VBox):
     def values(self):
         return {k: c.value for k, c in self.controls.items()}
 
+    @alone
     def set(self, **values):
         """Set several controls at once and draw once."""
         for name in values.keys() - self.controls.keys():
@@ -145,10 +161,12 @@ class Panel(w.VBox):
             self._silent = False
         self.draw()
 
+    @alone
     def reset(self):
         self.picture.refit()
         self.set(**self._defaults)
 
+    @alone
     def fit_axes(self):
         """Choose limits that hold what is shown now."""
         self.picture.refit()
@@ -156,6 +174,7 @@ class Panel(w.VBox):
 
     # ---- drawing
 
+    @alone
     def _on_change(self, _):
         # The front end holds back further changes until this one is answered, so drawing here
         # and now drops outdated positions of the slider instead of queueing them.
@@ -171,6 +190,7 @@ class Panel(w.VBox):
         except RuntimeError:  # no event loop: a script or a test
             settle()
 
+    @alone
     def draw(self):
         """Compute and show; a failure is a sentence under the picture."""
         self._show()
@@ -234,6 +254,7 @@ class Panel(w.VBox):
         size = dict(zip(("width", "height"), self.size, strict=True))
         return PICTURE.format(alt=escape(self.alt), data=data, **size)
 
+    @alone
     def _list(self):
         if self._code is None:
             return
@@ -245,6 +266,7 @@ class Panel(w.VBox):
 
     # ---- without a kernel
 
+    @alone
     def _repr_mimebundle_(self, **kwargs):
         bundle = super()._repr_mimebundle_(**kwargs)
         data, png = bundle[0] if isinstance(bundle, tuple) else bundle, self.picture.png(small=True)

@@ -290,6 +290,15 @@ def test_a_picture_to_scale_is_the_same_after_every_reset():
         assert p.image.value == first
 
 
+def test_the_legend_is_that_of_the_view():
+    p = nh.paper_figure("fim08_fig5")
+    first = p.image.value
+    p.set(view="all three, logarithmic")
+    assert len(p.picture.ax.get_legend().get_texts()) == 3
+    p.reset()
+    assert len(p.picture.ax.get_legend().get_texts()) == 2 and p.image.value == first
+
+
 def test_names_of_nodes_stay_within_the_axes():
     p = nh.paper_figure("fim08_fig1")
     p.set(T=6.0)

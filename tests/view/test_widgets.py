@@ -4,6 +4,8 @@ import contextlib
 import io
 import itertools
 import time
+from functools import partial
+from threading import Thread
 
 import ipywidgets as w
 import numpy as np
@@ -435,6 +437,27 @@ def test_code_that_cannot_be_written_does_not_stop_the_panel():
     assert "# no such run" in p.listing.value
     p.set(k=0.5)
     assert "run()" in p.listing.value
+
+
+def test_threads_take_turns():
+    """JupyterLab answers sliders in one thread, and pauses end in another."""
+    inside, most = [], []
+
+    def update(_, values, __):
+        inside.append(values)
+        most.append(len(inside))
+        time.sleep(0.02)
+        inside.pop()
+        return values
+
+    p = nh.panel(nh.Picture(), update, **dict.fromkeys("abcd", (0, 9, 1)))
+    moves = [partial(setattr, c, "value", 7) for c in p.controls.values()]
+    threads = [Thread(target=move) for move in (*moves, p.draw, p.fit_axes)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert max(most) == 1 and p.readout.value.count(">7<") == 4
 
 
 def test_each_picture_is_one_message(monkeypatch):
