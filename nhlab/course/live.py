@@ -80,11 +80,12 @@ class Sheet:
 
     def _write(self, labels):
         while len(self.texts) < len(labels):
-            look = {"fontsize": 15, "ha": "center", "va": "center", "clip_on": True}
-            text = self.picture.ax.text(0, 0, "", **look)
+            look = {"fontsize": 15, "ha": "center", "va": "center"}
+            text = self.picture.ax.annotate("", (0, 0), **look)  # not drawn outside the axes
             self.texts.append(self.picture.add(text))
         for text, (x, y, words) in zip(self.texts, labels, strict=False):
-            text.set(x=x, y=y, text=words)
+            text.xy = text.xyann = x, y
+            text.set_text(words)
         for k, text in enumerate(self.texts):
             text.set_visible(k < len(labels))
 
