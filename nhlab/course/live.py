@@ -7,7 +7,7 @@ import numpy as np
 
 from ..view.explore import until
 from ..view.panel import Panel, choice
-from ..view.picture import Picture
+from ..view.picture import Picture, to_scale
 from .outlines import outline
 
 # A figure that stands still; the data map column names to equally long arrays.
@@ -80,15 +80,17 @@ class Sheet:
 
     def _write(self, labels):
         while len(self.texts) < len(labels):
-            text = self.picture.ax.text(0, 0, "", fontsize=15, ha="center", va="center")
+            look = {"fontsize": 15, "ha": "center", "va": "center"}
+            text = self.picture.ax.annotate("", (0, 0), **look)  # not drawn outside the axes
             self.texts.append(self.picture.add(text))
         for text, (x, y, words) in zip(self.texts, labels, strict=False):
-            text.set(x=x, y=y, text=words)
+            text.xy = text.xyann = x, y
+            text.set_text(words)
         for k, text in enumerate(self.texts):
             text.set_visible(k < len(labels))
 
     def _legend(self):
-        handles = [x for (_, row), x in self.lines.items() if row == 0 and x.get_label()]
+        handles = [x for (_, row), x in self.lines.items() if row == 0 and shown(x)]
         if handles:
             self.picture.ax.legend(handles=handles, ncols=len(handles), columnspacing=1.2, **ABOVE)
         self.picture.changed()
@@ -99,17 +101,15 @@ class Sheet:
             x, y = (np.concatenate([getattr(shape, side) for shape in own]) for side in "xy")
             if frame.get("yscale") == "log":  # errors begin at zero: the view says where it ends
                 y = np.maximum(y, frame["ylim"][0])
-            x, y = _to_scale(ax, x, y) if self.statement.equal else (x, y)
+            if self.statement.equal:
+                points = np.array([x, y])
+                x, y = to_scale(ax, np.nanmin(points, 1), np.nanmax(points, 1)).T
             until(self.picture, ax, x, y, end)
 
 
-def _to_scale(ax, x, y):
-    """The data with points that give both directions the same scale in the axes as they are."""
-    ends = np.array([(np.nanmin(z), np.nanmax(z)) for z in (x, y)])
-    middle, half = ends.mean(1), np.ptp(ends, axis=1) / 2
-    shape = np.array([ax.bbox.width, ax.bbox.height])
-    half = max(half / shape) * shape
-    return [middle[k] + half[k] * np.array([-1, 1]) for k in (0, 1)]
+def shown(line):
+    """Does it belong to the view?"""
+    return line.get_label() and len(line.get_xdata())
 
 
 def plate(statement):

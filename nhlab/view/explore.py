@@ -222,7 +222,7 @@ class Explorer:
 
 def until(picture, ax, x, y, end):
     """Fit the axes to the data; if ``end`` is given, the horizontal one is [0, end]."""
-    picture.fit(ax, x if end is None else np.append(x[x < end], [0, end]), y)
+    picture.fit(ax, x if end is None else [], y)
     if end is not None and ax.get_xlim() != (0, end):
         ax.set_xlim(0, end)
         picture.rescaled()

@@ -2,7 +2,10 @@
 
 import asyncio
 import base64
+import functools
 import math
+import re
+import threading
 import time
 import traceback
 import warnings
@@ -13,11 +16,13 @@ from types import SimpleNamespace
 
 import ipywidgets as w
 import numpy as np
+from traitlets import CFloat
 
 from ..mechanics.checks import need
 from .picture import Picture
 from .recall import again, call_from_outside
 
+LOCK = threading.RLock()
 PAUSE = 0.25  # seconds without a change after which the full picture is drawn
 # A picture becomes this much smaller before the controls move from beside to above it: as wide as
 # SHRINK says, and a tall one no higher than fits with its numbers into a small screen.
@@ -43,6 +48,7 @@ CELL = (
     '<span style="display:inline-block;margin-right:1.6em">{} '
     '<b style="font-variant-numeric:tabular-nums">{}</b></span> '
 )
+NUMBER = r'<span style="white-space:nowrap">\g<0></span>'
 MESSAGE = '<span style="color:var(--jp-error-color1,#B00020)">{}</span>'
 TRACE = (
     "<details><summary>{} <small>(where?)</small></summary>"
@@ -65,6 +71,18 @@ COPY = """<button class="jupyter-button widget-button lm-Widget" style="width:au
     if (navigator.clipboard) navigator.clipboard.writeText(code.textContent).then(
         () => say('Copied'), byHand);
     else byHand();">Copy as code</button>"""
+
+
+def alone(method):
+    """One thread at a time: JupyterLab has sliders answered beside the cells, and pauses end beside
+    both."""
+
+    @functools.wraps(method)
+    def locked(*args, **kwargs):
+        with LOCK:
+            return method(*args, **kwargs)
+
+    return locked
 
 
 class Panel(w.VBox):
@@ -128,6 +146,7 @@ class Panel(w.VBox):
     def values(self):
         return {k: c.value for k, c in self.controls.items()}
 
+    @alone
     def set(self, **values):
         """Set several controls at once and draw once."""
         for name in values.keys() - self.controls.keys():
@@ -142,10 +161,12 @@ class Panel(w.VBox):
             self._silent = False
         self.draw()
 
+    @alone
     def reset(self):
         self.picture.refit()
         self.set(**self._defaults)
 
+    @alone
     def fit_axes(self):
         """Choose limits that hold what is shown now."""
         self.picture.refit()
@@ -153,6 +174,7 @@ class Panel(w.VBox):
 
     # ---- drawing
 
+    @alone
     def _on_change(self, _):
         # The front end holds back further changes until this one is answered, so drawing here
         # and now drops outdated positions of the slider instead of queueing them.
@@ -168,6 +190,7 @@ class Panel(w.VBox):
         except RuntimeError:  # no event loop: a script or a test
             settle()
 
+    @alone
     def draw(self):
         """Compute and show; a failure is a sentence under the picture."""
         self._show()
@@ -231,6 +254,7 @@ class Panel(w.VBox):
         size = dict(zip(("width", "height"), self.size, strict=True))
         return PICTURE.format(alt=escape(self.alt), data=data, **size)
 
+    @alone
     def _list(self):
         if self._code is None:
             return
@@ -242,6 +266,7 @@ class Panel(w.VBox):
 
     # ---- without a kernel
 
+    @alone
     def _repr_mimebundle_(self, **kwargs):
         bundle = super()._repr_mimebundle_(**kwargs)
         data, png = bundle[0] if isinstance(bundle, tuple) else bundle, self.picture.png(small=True)
@@ -256,16 +281,21 @@ def _check_value(name, control, x):
     if hasattr(control, "max"):
         room = 1e-9 * (control.max - control.min)  # copied code has twelve digits
         if not (isinstance(x, Real) and control.min - room <= x <= control.max + room):
-            ends = f"[{control.min:g}, {control.max:g}]"
-            raise ValueError(f"{name} = {x!r} is no number in {ends}, the range of its slider")
+            raise _outside(name, control, x)
     elif hasattr(control, "options"):
         known = [y[1] if isinstance(y, tuple) and len(y) == 2 else y for y in control.options]
         if x not in known:
             raise ValueError(f"{name} = {x!r} is no choice; choose one of {known}")
 
 
+def _outside(name, control, x):
+    ends = f"[{control.min:g}, {control.max:g}]"
+    return ValueError(f"{name} = {x!r} is no number in {ends}, the range of its slider")
+
+
 def _text(x):
-    return escape(str(x))
+    """As HTML; a line does not end within 5.9e-04."""
+    return re.sub(r"\d[\d.]*e-\d+", NUMBER, escape(str(x)))
 
 
 class _Guarded:
@@ -277,8 +307,18 @@ class _Guarded:
             super().set_state({"value": value})
 
 
+class Finite(CFloat):
+    """A number: not NaN, which lies neither below nor above the range of a slider."""
+
+    def validate(self, obj, value):
+        value = super().validate(obj, value)
+        if math.isnan(value):
+            raise _outside(obj.description, obj, value)
+        return value
+
+
 class FloatSlider(_Guarded, w.FloatSlider):
-    pass
+    value = Finite(0.0).tag(sync=True)
 
 
 class IntSlider(_Guarded, w.IntSlider):

@@ -87,7 +87,8 @@ class Picture:
             self.canvas.restore_region(region)
         if engine is not None:
             self.figure.set_layout_engine(engine)
-        self._background, self._written = self.canvas.copy_from_bbox(self.figure.bbox), written
+        self._background = self.canvas.copy_from_bbox(self.figure.bbox)
+        self._written = written if same else [_written(ax) for ax in self.figure.axes]
         self._beside = kept if keep else [*self._beside_axes()]
 
     def _hold_names(self, keep):
@@ -125,8 +126,10 @@ class Picture:
             if (ax, side) not in self._fitted:
                 self._fitted.add((ax, side))
                 limits = scale.inverted().transform(round_limits(low, high, room))
+                before = getattr(ax, f"get_{side}")()
                 ax.set(**{side: limits})
-                self.rescaled()
+                if before != tuple(limits):
+                    self.rescaled()
             left, right = scale.transform(getattr(ax, f"get_{side}")())
             slack = 1e-3 * (right - left)
             self.outside |= bool(low < left - slack or high > right + slack)
@@ -185,6 +188,16 @@ def _every_axis(figure):
     return [axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)]
 
 
+def to_scale(ax, low, high, room=1.0):
+    """Corners (2, 2), so much larger than the given ones, to which axes as wide and high as ``ax``
+    has room for give the same scale in both directions."""
+    figure = ax.get_figure()
+    place = ax.get_subplotspec().get_position(figure)
+    shape = figure.get_size_inches() * [place.width, place.height]
+    middle, half = (low + high) / 2, room / 2 * shape * np.max((high - low) / shape)
+    return np.array([middle - half, middle + half])
+
+
 def _taken(ax):
     """The boxes of axes, of their powers of ten, and of labels wherever along them ticks may be."""
     yield ax.bbox
@@ -200,8 +213,10 @@ def _taken(ax):
 
 
 def _written(ax):
-    """What is written on and beside axes; of the labels at the ticks the widest, its digits alike,
-    since all digits are equally wide."""
+    """What is written on and beside axes, and where these stand, which with equal scales changes
+    with their limits; of the labels at the ticks the widest, its digits alike, since all digits are
+    equally wide."""
+    ax.apply_aspect()
     legend = ax.get_legend()
     words = [text.get_text() for text in legend.get_texts()] if legend else []
     for axis in (ax.xaxis, ax.yaxis):
@@ -210,7 +225,7 @@ def _written(ax):
         alike = [re.sub(r"\d", "0", text) for text in ticks]
         widest = max(alike, key=lambda text: (len(text), "\N{MINUS SIGN}" in text), default="")
         words += [axis.get_label_text(), widest, formatter.get_offset()]
-    return [*words, ax.get_title()]
+    return [*words, ax.get_title(), ax.get_position().bounds]
 
 
 def round_limits(low, high, room):

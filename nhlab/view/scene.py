@@ -5,6 +5,7 @@ import numpy as np
 from ..methods import Reference
 from . import bodies, plot
 from .body import between
+from .picture import to_scale
 
 DARK, GHOST, PALE = "#333333", "#A8A8A8", "#CCCCCC"
 ABOVE = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False, "borderaxespad": 0.2}
@@ -141,11 +142,8 @@ class Scene:
         held = np.all(left <= low) and np.all(high <= right)
         if self.framed and held and np.max((high - low) / (right - left)) > 0.5:
             return
-        place = self.ax.get_subplotspec().get_position(self.picture.figure)
-        shape = self.picture.figure.get_size_inches() * [place.width, place.height]
-        half = 0.54 * shape * np.max((high - low) / shape)
-        (x, X), (y, Y) = np.transpose([(low + high) / 2 - half, (low + high) / 2 + half])
-        self.ax.set(xlim=(x, X), ylim=(y, Y))
+        x, y = to_scale(self.ax, low, high, 1.08).T
+        self.ax.set(xlim=x, ylim=y)
         self.framed = True
         self.picture.changed()
 

@@ -139,8 +139,10 @@ def corners(ends):
 
 
 def at_corners(panel, may_stop):
-    """All sliders at once."""
+    """All sliders at once, and back: the first picture is there again."""
     names, ends = sliders(panel), [(low, high) for low, _, high in sliders(panel).values()]
+    panel.reset()
+    first = shown(panel)
     for point in corners(ends):
         panel.set(**dict(zip(names, point, strict=True)))
         said = panel.message.value
@@ -148,6 +150,9 @@ def at_corners(panel, may_stop):
             yield f"said at {point}: {said}"
         if len(panel.image.value) < 1000:
             yield f"no picture at {point}"
+    panel.reset()
+    if shown(panel) != first and not hasattr(panel, "play"):
+        yield f"not the same after a reset: {panel.alt}"
 
 
 def faults(panel, names, stem):

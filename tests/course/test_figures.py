@@ -280,6 +280,39 @@ def test_drawings_turn_with_their_sliders():
         assert [*p.controls] == [*s.setting.ranges] and p.message.value == ""
 
 
+def test_a_picture_to_scale_is_the_same_after_every_reset():
+    p = nh.paper_figure("fim08_fig1")
+    first = p.image.value
+    for values in ({"T": 6.0}, {"h": 0.2, "v0.vtheta": -1.5}):
+        p.set(**values)
+        p.fit_axes()
+        p.reset()
+        assert p.image.value == first
+
+
+def test_the_legend_is_that_of_the_view():
+    p = nh.paper_figure("fim08_fig5")
+    first = p.image.value
+    p.set(view="all three, logarithmic")
+    assert len(p.picture.ax.get_legend().get_texts()) == 3
+    p.reset()
+    assert len(p.picture.ax.get_legend().get_texts()) == 2 and p.image.value == first
+
+
+def test_names_of_nodes_outside_the_axes_are_not_drawn():
+    p = nh.paper_figure("fim08_fig1")
+    p.set(T=6.0)
+    names, pictures = [x for x in p.picture.moving if hasattr(x, "get_text")], []
+    above = round(p.picture.figure.bbox.height - p.picture.ax.bbox.y1 - 10)
+    for _ in range(2):
+        p.picture.png()
+        pictures.append(np.array(p.picture.canvas.buffer_rgba())[:above])
+        for name in names:
+            name.set_visible(False)
+    assert max(name.xy[1] for name in names) > p.picture.ax.get_ylim()[1]
+    np.testing.assert_array_equal(*pictures)
+
+
 def test_a_logarithmic_view_is_fitted_and_says_what_lies_outside():
     p = nh.paper_figure("fim08_fig5")
     p.set(view="all three, logarithmic")

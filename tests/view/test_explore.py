@@ -204,8 +204,10 @@ def test_the_time_axis_ends_at_T():
     assert p.picture.ax.get_xlim() == (0, 60)
     p.set(h=0.37)
     assert p.picture.ax.get_xlim() == (0, 60)
-    p.set(T=35.0)
-    assert p.picture.ax.get_xlim() == (0, 35)
+    p.reset()
+    for T in (35.0, 60.4):
+        p.set(T=T)
+        assert p.picture.ax.get_xlim() == (0, T) and "outside" not in p.shown.value
 
 
 def test_paths_are_drawn_to_scale_and_other_views_are_not():

@@ -4,6 +4,8 @@ import contextlib
 import io
 import itertools
 import time
+from functools import partial
+from threading import Thread
 
 import ipywidgets as w
 import numpy as np
@@ -198,6 +200,17 @@ def test_names_of_axes_stand_beside_the_widest_label():
         assert_drawn_as_anew(picture)
 
 
+def test_words_stand_beside_axes_of_equal_scales():
+    """With other limits these axes have another shape."""
+    picture = nh.Picture()
+    picture.line([0, 1], [0, 1], label="curve")
+    picture.ax.legend(loc="lower left", bbox_to_anchor=(0, 1))
+    picture.ax.set(xlabel="x", ylabel="y", aspect="equal")
+    for right, top in ((9, 9), (9, 5), (5, 9), (9, 9)):
+        picture.ax.set(xlim=(0, right), ylim=(0, top))
+        assert_drawn_as_anew(picture)
+
+
 def test_a_legend_below_a_power_of_ten_is_drawn_anew():
     """The power of ten of an axis is written where legends are, and comes and goes with limits."""
     picture = nh.Picture()
@@ -299,6 +312,20 @@ def test_a_control_is_set_to_nothing_it_cannot_show(name, x):
     assert (p.values, p.shown.value) == before
     p.set(h=0.5 + 1e-12)
     assert p.values["h"] == 0.5
+
+
+def test_a_slider_refuses_nan_and_the_panel_stays():
+    p = own_panel()
+    before = p.values, p.shown.value
+    with pytest.raises(ValueError, match=r"^k = nan is no number in \[1, 8\], the range of its"):
+        p.controls["k"].value = np.nan
+    assert (p.values, p.shown.value) == before
+
+
+def test_a_line_of_numbers_does_not_end_within_one():
+    p = nh.panel(nh.Picture(), lambda *_: {"from": "5.9e-04 to 1e-12, Runge-Kutta"})
+    whole = '<span style="white-space:nowrap">{}</span>'
+    assert f"{whole.format('5.9e-04')} to {whole.format('1e-12')}, Runge-K" in p.readout.value
 
 
 def test_slips_of_a_panels_own_function_are_named():
@@ -410,6 +437,27 @@ def test_code_that_cannot_be_written_does_not_stop_the_panel():
     assert "# no such run" in p.listing.value
     p.set(k=0.5)
     assert "run()" in p.listing.value
+
+
+def test_threads_take_turns():
+    """JupyterLab answers sliders in one thread, and pauses end in another."""
+    inside, most = [], []
+
+    def update(_, values, __):
+        inside.append(values)
+        most.append(len(inside))
+        time.sleep(0.02)
+        inside.pop()
+        return values
+
+    p = nh.panel(nh.Picture(), update, **dict.fromkeys("abcd", (0, 9, 1)))
+    moves = [partial(setattr, c, "value", 7) for c in p.controls.values()]
+    threads = [Thread(target=move) for move in (*moves, p.draw, p.fit_axes)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert max(most) == 1 and p.readout.value.count(">7<") == 4
 
 
 def test_each_picture_is_one_message(monkeypatch):
