@@ -297,17 +297,24 @@ def drawing(given, values):
 
 
 def reference(system):
-    """A loop like those of the methods: SciPy's DOP853 on the generated equations of motion.
+    """A loop over SciPy's DOP853 on the generated equations of motion.
 
-    Each step h is taken in so many equal parts that SciPy's estimate of their error is allowed.
+    (state, legs, out, n, stop, h, *parameters): legs are added until they reach the last row, and
+    a row is one step away from where its leg begins.  Legs do not depend on h, so that a page
+    keeps them, with state = [t, size of the next leg, *q, *v].
     """
-    count, pars = len(system.q) + len(system.v), len(system.parameters)
-    y, z, new = (", ".join(f"{x}{j}" for j in range(count)) for x in ("y", "z", "new"))
-    par = "".join(f", par{k}" for k in range(pars))
-    lines = _dop853(count, system.m, par)
-    step = "\n    ".join([f"def dop853(t, h, {y}{par}):", *lines, f"return ok, error, {new}"])
-    loop = LOOP.format(y=y, z=z, par=par, lam=", 0.0" * system.m, last=count + 2)
+    count, par = len(system.q) + len(system.v), _listed("par{}", len(system.parameters))
+    y, new = _listed("y{}", count), _listed("new{}", count)
+    lines = [*_dop853(count, system.m, par), f"return ok, error, {new}"]
+    step = "\n    ".join([f"def dop853(t, h, {y}{par}):", *lines])
+    begin, row = _listed("legs[k + 1 + {}]", count), _listed("found[2 + {}]", count)
+    row += "0.0, " * system.m
+    loop = LOOP.format(y=y, par=par, begin=begin, row=row, width=1 + count)
     return expression("\n".join([system.motion.program.text, step, loop]), "loop")
+
+
+def _listed(form, count):
+    return "".join(form.format(j) + ", " for j in range(count))
 
 
 def _dop853(count, m, par):
@@ -318,7 +325,7 @@ def _dop853(count, m, par):
     for i, (row, c) in enumerate(zip(DOP853.A, DOP853.C, strict=True)):
         place = [f"y{j} + h*({_weighted(row, i, j)})" if i else f"y{j}" for j in everything]
         slopes = ", ".join(["good", "_", *(f"k{i}_{j}" for j in everything), *["_"] * m])
-        lines.append(f"{slopes} = step(t + {float(c)!r}*h, h, {', '.join(place)}{par})")
+        lines.append(f"{slopes} = step(t + {float(c)!r}*h, h, {', '.join(place)}, {par})")
         lines.append("ok = ok and good")
     lines += [f"new{j} = y{j} + h*({_weighted(DOP853.B, stages, j)})" for j in everything]
     lines += [f"allowed{j} = 1e-13*(1 + fabs(y{j}) + fabs(new{j}))" for j in everything]
@@ -329,27 +336,25 @@ def _dop853(count, m, par):
 
 
 LOOP = """
-def loop(state, out, n, stop, every, t0, h{par}):
-    {y} = state
-    parts = 1
-    while n < stop:
-        worst, {z} = 0.0, {y}
-        for k in range(parts):
-            found = dop853(t0 + n*h + k*h/parts, h/parts, {z}{par})
-            worst = worst if found[1] <= worst else found[1]
-            if not (found[0] and worst <= 1.0):
-                break
-            {z} = found[2:{last}]
-        if found[0] and worst <= 1.0:
-            {y} = {z}
-            n += 1
-            out += ({y}{lam})
-            parts = 1 + parts*pow(worst, 0.125) // 1
-        elif parts < 10000:
-            parts = 1 + parts*(pow(worst, 0.125) if worst < 1e6 else 5.0) // 1
+def loop(state, legs, out, n, stop, h, {par}):
+    t, size, {y} = state
+    while t < stop*h and t + size > t and len(legs) < 100000*{width}:
+        found = dop853(t, size, {y}{par})
+        if found[0] and found[1] <= 1.0:
+            legs += (t, {y})
+            t += size
+            {y} = found[2:]
+            size *= 0.9*pow(found[1] + 1e-8, -0.125)
         else:
-            break
-    state[:] = ({y},)
+            size *= 0.9*pow(found[1], -0.125) if 1.0 < found[1] < 1e6 else 0.2
+    state[:] = (t, size, {y})
+    k = 0
+    while n < stop and (n + 1)*h <= t:
+        n += 1
+        while k + {width} < len(legs) and legs[k + {width}] <= n*h:
+            k += {width}
+        found = dop853(legs[k], n*h - legs[k], {begin}{par})
+        out += ({row})
     return n
 """
 

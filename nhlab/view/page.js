@@ -228,27 +228,38 @@ function begin(run) {  // the first row or rows, and Newton's scales
     return shares;
 }
 
+// What was made for the same question the last time, or is made now.
+function kept(place, question, make) {
+    const key = JSON.stringify(question);
+    if (place.kept?.key !== key) place.kept = {key, found: make()};
+    return place.kept.found;
+}
+
 function integrate(method, call) {
-    const run = new Run(call.system, method, call), {h, steps, par} = call;
-    if (method.reference) run.rows.push(...call.q0, ...call.v0, ...Array(run.system.m).fill(0));
-    const shares = method.reference ? null : begin(run);
-    if (run.stop) return run;
-    const args = method.reference ? par : call.arguments(method, method.arguments, shares);
-    const state = run.rows.slice(-run.width);
-    const done = method.loop(state, run.rows, run.length - 1, steps, 1, 0, h, ...args);
+    const run = new Run(call.system, method, call), {q0, v0, h, steps, par} = call;
+    let done;
+    if (method.reference) {
+        run.rows.push(...q0, ...v0, ...Array(run.system.m).fill(0));
+        const begun = () => ({state: [0, 1e-3, ...q0, ...v0], legs: []});
+        const {state, legs} = kept(method, [q0, v0, par], begun);
+        done = method.loop(state, legs, run.rows, 0, steps, h, ...par);
+    } else {
+        const args = call.arguments(method, method.arguments, begin(run));
+        if (run.stop) return run;
+        const state = run.rows.slice(-run.width);
+        done = method.loop(state, run.rows, run.length - 1, steps, 1, 0, h, ...args);
+    }
     if (done < steps) run.stop = {step: done, time: run.t.at(-1)};
     return run;
 }
 
-function made(book, call, names) {  // all runs of a figure; the true motion is kept
+function made(book, call, names) {  // all runs of a figure
     const runs = {}, {q0, v0, h, steps, par, which, rule} = call;
     for (const name of names) {
         const method = book.runs[name].methods[which][rule] ?? book.runs[name].methods[which][0];
         if (method === null) continue;
-        const key = JSON.stringify([name, q0, v0, h, steps, par]);
-        if (method.reference && book.kept?.key === key) runs[name] = book.kept.run;
-        else runs[name] = integrate(method, call);
-        if (method.reference) book.kept = {key, run: runs[name]};
+        const asked = [which, rule, call.alpha(method), call.second, q0, v0, h, steps, par];
+        runs[name] = kept(book.runs[name], asked, () => integrate(method, call));
         if (name === book.second) call.second = runs[name].part("q", 1);
     }
     return runs;
@@ -315,12 +326,12 @@ class Page {
         const book = this.book = this.books[k]();
         const lists = this.widgets.filter(x => "options" in x);
         const sliders = this.widgets.filter(x => !lists.includes(x));
-        this.widgets.forEach(x => { x.visible = false; });
         this.controls = book.controls.map(({key, values, ...given}) => {
             const widget = (values ? lists : sliders).shift();
             widget.setv({...given, visible: true});
             return widget;
         });
+        for (const x of [...lists, ...sliders]) x.visible = false;  // those that are left
         this.caption.text = escaped(book.caption);
         this.defaults = this.values;
         this.shown = this.last = null;
@@ -361,8 +372,8 @@ class Page {
         this.last = now;
         const view = views.find(x => x.name === values.view) ?? views[0];
         const shown = JSON.stringify([view.name, values.system, values.method]);
-        if (this.shown !== shown) this.turn_to(view, shown, values);
-        this.draw(values, view);
+        const ghost = this.shown === shown ? "" : this.turn_to(view, shown, values);
+        if (ghost !== now) this.draw(values, view);
     }
     turn_to(view, shown, values) {  // another view: its untouched setting stays as a pale ghost
         const used = view.axes.map(axes => axes.diagram);
@@ -374,9 +385,11 @@ class Page {
         this.fitted.clear();
         this.name_curves(view);
         const kept = ["system", "method", "view"].filter(k => k in values).map(k => [k, values[k]]);
-        this.draw({...this.defaults, ...Object.fromEntries(kept)}, view);
+        const untouched = {...this.defaults, ...Object.fromEntries(kept)};
+        this.draw(untouched, view);
         for (const k of used) this.sources[k].forEach(([source, , ghost]) => { ghost.data = source.data; });
         this.shown = shown;
+        return JSON.stringify(untouched);
     }
     draw(values, view) {  // painted at once: Bokeh by itself would skip every other frame
         const seen = view.axes.map(x => Bokeh.index.find_one(this.figures[x.diagram])).filter(x => x);

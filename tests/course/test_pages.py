@@ -86,8 +86,8 @@ def test_a_page_shows_what_the_library_computes(site, panels, name):
     assert code == words(panel.listing.value)
 
 
-# Each control alone, by its widget: whether that is painted at once, and the runs are those of its
-# new value or, without runs, the curves are others.
+# Each control alone, by its widget: whether that is painted at once, and a run is one of its new
+# value or, where runs are kept or there are none, the curves are others.
 MOVED = """async k => {
     const page = nhlab_pages[k], {controls, book} = page;
     const shown = () => JSON.stringify([page.words, book.views.map(x => x.axes.map(
@@ -107,8 +107,8 @@ MOVED = """async k => {
             : c.value > (c.start + c.end) / 2 ? c.start : c.end;
         for (let k = 0; k < 10; k++) await null;  // callbacks are promises, within the same frame
         const now = page.values[key], alike = x => x === now || Math.abs(x - now) < 1e-9;
-        const runs = Object.values(page.runs);  // of which one may be kept, the true motion
-        const asked = runs.length ? runs.some(x => alike(x.call.values[key])) : shown() !== before;
+        const made = Object.values(page.runs).some(x => alike(x.call.values[key]));
+        const asked = made || shown() !== before;
         found.push([key, paintings > 0, asked]);
     }
     return found;

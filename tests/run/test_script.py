@@ -140,3 +140,38 @@ def test_runs_and_readings_are_the_library_s(found, name):
             if reading in plot.CONSTRAINTS:  # of two alike, round-off tells which is larger
                 y, value = np.abs(y), np.abs(value)
             assert y == pytest.approx(value, rel=1e-9, abs=1e-9), (method, reading)
+
+
+KEPT = """
+const [system, method] = given, T = 1.2, found = [];
+for (const h of [0.05, 0.03, 0.07]) {
+    const run = integrate(method, new Call({systems: [system], T}, {h}));
+    found.push([h, Array.from(run.column("q")), run.stop, method.kept.found.legs.length]);
+}
+console.log(JSON.stringify(found));
+"""
+
+
+@pytest.mark.parametrize("depth", [1, 0], ids=["ends", "goes on"])
+def test_the_true_motion_is_computed_once_for_all_steps(depth):
+    """Towards a centre that attracts, which is reached at t = 1.11, or along a bowl."""
+    x, vx = nh.symbols("x vx")
+    L = vx**2 / 2 + (1 / x if depth else -(x**2))
+    system = nh.System((x,), (vx,), L, q0=(1.0,), v0=(0.0,))
+    about = of_system(system, [0]) | {"q0": [1.0], "v0": [0.0]}
+    script = literal([about, of_method(system, nh.Reference())])
+    text = f"{runtime()}\nconst given = {script};{KEPT}"
+    run = subprocess.run([NODE, "-"], input=text, capture_output=True, text=True)
+    assert not run.stderr, run.stderr
+    legs = set()
+    for h, q, stop, count in json.loads(run.stdout):
+        try:
+            sol = nh.integrate(system, nh.Reference(), h=h, steps=round(1.2 / h))
+        except nh.IntegrationError as error:
+            sol = error.trajectory
+            assert depth and stop["step"] == error.step
+        else:
+            assert not depth and stop is None
+        assert q == pytest.approx(sol.q[:, 0], rel=1e-9, abs=1e-9)
+        legs.add(count)
+    assert len(legs) == 1

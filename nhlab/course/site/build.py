@@ -24,6 +24,12 @@ HERE = Path(__file__).resolve().parent
 NOTEBOOKS, OUT = ROOT / "notebooks", ROOT / "build/site"
 MATHJAX = "sphinx-mathjax-offline"  # the package that has it; a tenth of it is enough
 ICONS = r'<script [^>]*src="[^"]*/fontawesome\.js[^"]*"></script>'
+SEARCH = r'<script src="[^"]*(?:searchtools|language_data|searchindex)\.js"></script>\s*'
+FONTS = r"@font-face ?\{[^}]*\}"
+LATE = """<script>
+addEventListener("load", () => document.head.append(Object.assign(document.createElement("link"),
+    {rel: "stylesheet", href: document.documentElement.dataset.content_root + "%s"})));
+</script>"""
 EXTENSIONS = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
 
 
@@ -75,10 +81,19 @@ def prune(out):
 
 
 def lighten(out):
-    """Remove the theme's largest script: it draws anew the icons that its font has drawn."""
+    """Let nothing come before the live figures that can come later, or need not come at all.
+
+    The theme's largest script draws anew the icons that its font has drawn; three more would
+    search while one types, which is switched off; and the font is larger than a page's text.
+    """
+    late, css = "_static/styles/icons.css", out / "_static/styles/pydata-sphinx-theme.css"
+    text = css.read_text(encoding="utf-8")
+    write(out / late, "\n".join(re.findall(FONTS, text)))
+    write(css, re.sub(FONTS, "", text))
     for path in out.rglob("*.html"):
-        text = path.read_text(encoding="utf-8")
-        path.write_text(re.sub(ICONS, "", text), encoding="utf-8")
+        text = re.sub(ICONS, "", path.read_text(encoding="utf-8"))
+        text = text if path.name == "search.html" else re.sub(SEARCH, "", text)
+        write(path, text.replace("</head>", LATE % late + "\n</head>"))
     for path in (out / "_static/scripts").glob("fontawesome*"):
         path.unlink()
 

@@ -37,7 +37,7 @@ def course(notebooks, panels=None):
 
 def html(figures, static):
     """The HTML of the live figures of one page; the first brings the library along."""
-    library = "".join(f'<script src="{static}/bokeh/{name}"></script>\n' for name in SCRIPTS)
+    library = "".join(f'<script defer src="{static}/bokeh/{name}"></script>\n' for name in SCRIPTS)
     made = {}
     for code, (script, div) in figures.items():
         made[code] = f'{library}<div class="live">{div}</div>\n{script}'
