@@ -75,11 +75,14 @@ class Text:
 
     def _lines(self, items, names):
         """Assignments and Newton loops, in order."""
-        lines = []
-        for x in items:
-            newton = isinstance(x, Newton)
-            lines += self._newton(x, names) if newton else assignments([x], names)
-        return lines
+        lines, pairs = [], []
+        for item in items:
+            if isinstance(item, Newton):
+                lines += [*assignments(pairs, names), *self._newton(item, names)]
+                pairs = []
+            else:
+                pairs.append(item)
+        return [*lines, *assignments(pairs, names)]
 
     def _newton(self, item, names):
         """The loop for numbers; for arrays each state stays where its own Newton has converged, and
