@@ -164,11 +164,7 @@ def split(stage, let):
                 needs[i] |= needs[k]
     blocks = {frozenset(j for j in needs[i] if i in needs[j]): len(needs[i]) for i in everything}
     for part in sorted(blocks, key=lambda b: (blocks[b], min(b))):
-        lists = {
-            name: tuple(getattr(stage, name)[i] for i in sorted(part))
-            for name in ("unknowns", "equations", "guess", "sizes", "weights")
-        }
-        yield replace(stage, **lists)
+        yield stage.each(lambda x, part=part: tuple(x[i] for i in sorted(part)))
 
 
 def _moving(unknowns, let):

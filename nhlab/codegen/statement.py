@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import sympy as sp
@@ -38,6 +38,11 @@ class Stage:
         object.__setattr__(self, "sizes", self.sizes or self.unknowns)
         weights = (sp.sympify(x, strict=True) for x in self.weights or (1,) * len(self.unknowns))
         object.__setattr__(self, "weights", tuple(weights))
+
+    def each(self, change):
+        """The stage with ``change`` of each of its lists."""
+        lists = ("unknowns", "equations", "guess", "sizes", "weights")
+        return replace(self, **{name: change(getattr(self, name)) for name in lists})
 
 
 @dataclass(frozen=True)

@@ -285,7 +285,8 @@ class Symmetry:
         change = np.einsum("ksa,ka->ks", np.diff(c, axis=0), self.J_d(sol, method)[1:])
         if not system.is_forced:
             return change
-        xi, (before, after) = self._fields(sol.q, sol.t, system), self._impulses(sol, method)
+        before, after = self._on_steps(sol, method, "impulse_minus", "impulse_plus")
+        xi = self._fields(sol.q, sol.t, system)
         along = np.einsum("kai,ki->ka", xi[1:-1], before[1:])
         along += np.einsum("kai,ki->ka", xi[2:], after[1:])
         return change + np.einsum("ksa,ka->ks", c[:-1], along)
@@ -347,17 +348,14 @@ class Symmetry:
         if sol.method.discrete and method in (None, sol.method):
             p, E = sol.p[1:], np.zeros(len(sol) - 1) if timeless else sol.energy("midpoints")
         else:
-            p, E = self._on_chords(sol, method, "p_plus", "E_plus")
+            p, E = self._on_steps(sol, method, "p_plus", "E_plus")
         return np.concatenate([p, -E[:, None]], -1)
 
-    def _impulses(self, sol, method):
-        """Those of the forces at the beginning and at the end of each step, shape (N, n+1) each."""
+    def _on_steps(self, sol, method, *what):
+        """Parts of the discrete Lagrangian of each step: of the run's own method, or of another
+        between the nodes."""
         if sol.method.discrete and method in (None, sol.method):
-            return sol.on_step("impulse_minus"), sol.on_step("impulse_plus")
-        return self._on_chords(sol, method, "impulse_minus", "impulse_plus")
-
-    def _on_chords(self, sol, method, *what):
-        """Parts of the discrete Lagrangian of a method between the nodes of any run."""
+            return [sol.on_step(x) for x in what]
         self._of(sol, whole=True)
         method = _discrete(DLA() if method is None else method)
         s, t, q, h = sol.driven(), sol.t[:-1], sol.q[:-1], np.diff(sol.t)

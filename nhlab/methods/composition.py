@@ -107,9 +107,9 @@ class Composition(Method):
         base = self.method.statement(system)
         base = at_nodes(base, system) if self.method.discrete else base
         part, k = dummy("part"), len(base.carry) - system.m
-        stages, (update,) = _replaced({x: part * x for x in base.carry[k:]}, base)
-        update = (*update[:k], *(x / part for x in update[k:]))
-        return replace(base, stages=stages, update=update, factors=self.factors, part=part)
+        base = _replaced({x: part * x for x in base.carry[k:]}, base)
+        update = (*base.update[:k], *(x / part for x in base.update[k:]))
+        return replace(base, update=update, factors=self.factors, part=part)
 
 
 def _why(method):
@@ -131,25 +131,24 @@ def at_nodes(base, system):
     new = dict(zip(p, map(before, system.short.L_v), strict=True))
     new |= {x: dummy(f"{x.name}_step") for x in system.v}  # DLA's unknowns are called system.v
     new |= {x: x / 2 for x in lam}  # half of the impulse before the node, half after
-    stages, (update,) = _replaced(new, base)
-    q1 = [dummy(f"{x.name}_1") for x in system.q]
+    base = _replaced(new, base)
+    update, q1 = base.update, [dummy(f"{x.name}_1") for x in system.q]
     s.let += [*((x, e.xreplace(new)) for x, e in base.let), *zip(q1, update[:k], strict=True)]
     kick, v1, mu = arrival(s, base.t + base.h, q1, update[k : k + n], update[k + n :])
     return replace(
         base,
         carry=(*system.q, *v0, *lam),
-        stages=(*stages, kick),
+        stages=(*base.stages, kick),
         update=(*q1, *v1, *(x + y for x, y in zip(update[k + 2 * n :], mu, strict=True))),
         let=s.lets(),
     )
 
 
 def _replaced(new, base):
-    """The stages of a statement, and its update, with some symbols replaced."""
+    """The statement with some symbols replaced in its stages and its update."""
 
     def each(expressions):
         return tuple(e if e is None else e.xreplace(new) for e in expressions)
 
-    names = ("unknowns", "equations", "guess", "sizes", "weights")
-    stages = (replace(x, **{k: each(getattr(x, k)) for k in names}) for x in base.stages)
-    return tuple(stages), [each(base.update)]
+    stages = tuple(stage.each(each) for stage in base.stages)
+    return replace(base, stages=stages, update=each(base.update))
