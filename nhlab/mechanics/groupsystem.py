@@ -131,7 +131,7 @@ class GroupSystem(System):
         algebra = rf"\mathfrak{{{name[:2].lower()}}}({name[2:]})"
         straight = display.dotted(self.q[: self.k], self.v[: self.k])
         rows = display.formulas(self, straight)
-        return [rf"g^{{-1}}\dot g &= ({body})^\wedge \in {algebra}", *rows]
+        return [rf"& g^{{-1}}\dot g = ({body})^\wedge \in {algebra}", *rows]
 
     def given(self):
         own = {"group": self.group, "rule": self.rule, "g": self.pose, "r": self.q[: self.k]}
