@@ -24,8 +24,8 @@ def lettered(parameters):
     return short | {s: GREEK[s.name] for s in parameters if s.name in GREEK}
 
 
-def broken(left, e, names):
-    """The row ``left &= e``, and further rows below it for the terms that find no place."""
+def broken(left, e, names, right=""):
+    """The row ``left e right``, and further rows below it for the terms that find no place."""
     rows, room = [""], WIDTH
     for term in e.as_ordered_terms():
         text, size = sp.latex(term, symbol_names=names), len(str(term))
@@ -34,15 +34,16 @@ def broken(left, e, names):
         rows[-1] += f" {text}" if text.startswith("-") else f" + {text}"
         room -= size
     first, *more = rows
-    return [f"{left} &= {first.removeprefix(' + ').strip()}", *(rf"&\quad{x}" for x in more)]
+    rows = [f"{left} {{{first.removeprefix(' + ').strip()}}}", *(rf"&\quad{x}" for x in more)]
+    return [*rows[:-1], rows[-1] + right]
 
 
 def formulas(system, dots):
     """The rows of L, the constraints and the forces."""
     dots = dots | lettered(system.parameters)
-    rows = broken("L", system.L, dots)
-    rows += [f"& {{{sp.latex(c, symbol_names=dots)}}} = 0" for c in system.constraints]
-    rows += [f"& {{{sp.latex(g)}}} = 0" for g in system.holonomic]
+    rows = broken("L &=", system.L, dots)
+    for zero in (*system.constraints, *system.holonomic):
+        rows += broken("&", zero, dots, " = 0")
     names = (sp.latex(sp.Symbol(name)) for name in system.degrees)
     forces = ((name, e) for name, e in zip(names, system.forces, strict=False) if e != 0)
     return rows + [f"F_{{{x}}} &= {sp.latex(e, symbol_names=dots)}" for x, e in forces]

@@ -132,7 +132,7 @@ class GroupSystem(System):
         names = display.dotted(self.q[: self.k], self.v[: self.k])
         names |= {x: "{}_{}".format(*x.name) for x in self.pose if len(x.name) == 2}  # qw: q_w
         rows = display.formulas(self, names)
-        return [rf"g^{{-1}}\dot g &= ({body})^\wedge \in {algebra}", *rows]
+        return [rf"& g^{{-1}}\dot g = ({body})^\wedge \in {algebra}", *rows]
 
     def given(self):
         own = {"group": self.group, "rule": self.rule, "g": self.pose, "r": self.q[: self.k]}

@@ -6,7 +6,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from nhlab.course import exercises
+from nhlab.course import exercises, notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -89,3 +89,14 @@ def test_links_resolve(notebook, request):
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", cell.source):
             if not target.startswith(("http", "attachment:", "data:")):
                 assert (ROOT / "notebooks" / target).exists(), target
+
+
+def test_bars_of_runs_are_not_stored():
+    texts = "  0%|          | 0.00/1.00 [00:00<?, ?step/s]", "[Your predictions are counted here.]"
+    outputs = [
+        nbformat.v4.new_output("display_data", data={"text/plain": text, WIDGET: {"model_id": "1"}})
+        for text in texts
+    ]
+    cell = nbformat.v4.new_code_cell("sol = nh.integrate(...)", outputs=outputs)
+    (left,) = notebooks.clean(nbformat.v4.new_notebook(cells=[cell])).cells[0].outputs
+    assert left.data == {"text/plain": texts[1]}

@@ -53,7 +53,7 @@ def test_formulas_longer_than_a_board_are_not_displayed(make):
 
 def test_long_rows_are_broken_and_parameters_written_as_on_a_board(make):
     rows = make("car_with_trailer")._repr_latex_().split(r" \\ ")
-    assert rows[0].endswith("{2}") and rows[1].startswith(r"&\quad + \frac{m_{t} \left(")
+    assert rows[0].endswith("{2}}") and rows[1].startswith(r"&\quad + \frac{m_{t} \left(")
     assert r"I_{t} \dot{\psi}^{2}" in rows[0] and len(rows) == 2 + 3
     assert r"\varepsilon \sin" in nh.systems.transmission()._repr_latex_()
 
