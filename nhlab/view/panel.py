@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import math
+import threading
 import time
 import traceback
 import warnings
@@ -18,6 +19,9 @@ from ..mechanics.checks import need
 from .picture import Picture
 from .recall import again, call_from_outside
 
+# JupyterLab may send the changes of a slider to another thread than the one that runs the cells,
+# and matplotlib and the filters of warnings belong to all: one drawing at a time.
+DRAWING = threading.RLock()
 PAUSE = 0.25  # seconds without a change after which the full picture is drawn
 # A picture becomes this much smaller before the controls move from beside to above it: as wide as
 # SHRINK says, and a tall one no higher than fits with its numbers into a small screen.
@@ -174,6 +178,10 @@ class Panel(w.VBox):
         self._list()
 
     def _show(self, quick=False):
+        with DRAWING:
+            self._show_alone(quick)
+
+    def _show_alone(self, quick):
         begun = time.perf_counter()
         text, said = self._compute(self.values, quick)
         computed = time.perf_counter() - begun
