@@ -22,6 +22,8 @@ from ..mechanics.checks import need
 from .picture import Picture
 from .recall import again, call_from_outside
 
+# JupyterLab may send the changes of a slider to another thread than the one that runs the cells,
+# and matplotlib and the filters of warnings belong to all: one drawing at a time.
 LOCK = threading.RLock()
 PAUSE = 0.25  # seconds without a change after which the full picture is drawn
 # A picture becomes this much smaller before the controls move from beside to above it: as wide as
@@ -74,8 +76,7 @@ COPY = """<button class="jupyter-button widget-button lm-Widget" style="width:au
 
 
 def alone(method):
-    """One thread at a time: JupyterLab has sliders answered beside the cells, and pauses end beside
-    both."""
+    """The method, for one thread at a time."""
 
     @functools.wraps(method)
     def locked(*args, **kwargs):

@@ -258,7 +258,7 @@ def drift_panel(system, h=(0.1, 0.4, 0.2, 0.01), eps=(0.0, 0.3, 0.2, 0.01), T=40
 
 
 def prediction_1():
-    _, y, z = integrate(systems.particle(), Reference(), h=0.1, steps=1000).q.T
+    _, y, z = integrate(systems.particle(), Reference(), h=0.1, steps=1000, progress=False).q.T
     first, tops = z[:200], 1 + np.flatnonzero((y[1:-1] > y[:-2]) & (y[1:-1] > y[2:]))
     truth = "It climbs" if z[800:].max() > 1.5 * first.max() else "It goes up and down"
     truth = "It returns" if np.ptp(z[tops]) < 0.1 * np.ptp(z) else truth

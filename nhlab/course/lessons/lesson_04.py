@@ -14,6 +14,7 @@ from ...mechanics.groups import SO3
 from ...mechanics.groupsystem import GroupSystem
 from ...mechanics.system import symbols
 from ...methods import DLA, RK4, Projector, Reference, Variational
+from ...run.errors import IntegrationError
 from ...run.loop import integrate
 from ...view import plot
 from ...view.bodies import camera
@@ -276,10 +277,15 @@ def sphere_panel(rule="cayley", h=(0.1, 1.6, 1.2), start=(5.0, 85.0, 24.4, 0.1),
         axis e3, in degrees; p begins half-way round, between e3 and e1. Dashed: the border between
         curves round e1 and round e3.
         """
-        sol, true = free_run(rule, h, start, T), true_polhode(start)
-        line, points = eye @ true.T, eye @ sol.p.T
-        blue = {"color": BLUE, "linewidth": 3, "alpha": 0.45}
+        true = true_polhode(start)
+        line, blue = eye @ true.T, {"color": BLUE, "linewidth": 3, "alpha": 0.45}
         board.outline(*np.where(line[2] >= 0, line[:2], np.nan), **blue)
+        try:
+            sol = free_run(rule, h, start, T)
+        except IntegrationError:
+            board.say("error", f"The rule {rule} has no such step: h |omega| is too large for it.")
+            return
+        points = eye @ sol.p.T
         front, dots = points[2] >= 0, {"color": ORANGE, "marker": "."}
         board.dots(*points[:2, ~front], alpha=0.25, markersize=4, **dots)
         board.dots(*points[:2, front], markersize=6, **dots)
