@@ -161,11 +161,12 @@ class Outline:
         return self.code(call, system, view).replace(str(ALPHA), BLANK.format("alpha"))
 
     def _view(self, name, diagrams):
-        view, height = self.views[name], int(100 * self.size[1] / len(self.views[name].axes))
-        axes = []
+        view, axes = self.views[name], []
+        width, height = (int(100 * x) for x in self.size)
+        height //= len(view.axes)
         for row, a in enumerate(view.axes):
             looks = [c.look for c in a.curves]
-            shape = {"row": row, "looks": looks, "height": height, "equal": a.equal}
+            shape = {"row": row, "looks": looks, "size": (width, height), "equal": a.equal}
             shape |= {"logarithmic": a.logarithmic, "bare": a.bare, "labels": bool(a.labels)}
             if shape not in diagrams:
                 diagrams.append(shape)

@@ -312,6 +312,7 @@ function error(run, other) {  // the distance of two runs, node by node
 
 // ---- the page
 
+const UNSOLVED = "Newton's method found no ";
 const DENSE = 600, OUTSIDE = "Part of a curve lies outside: Fit axes.";
 const escaped = x => String(x).replace(/[&<>]/g, c => ({"&": "&amp;", "<": "&lt;", ">": "&gt;"})[c]);
 
@@ -581,10 +582,11 @@ function extremes(arrays) {  // of what is finite
 
 // Which of its reasons nhlab would find, by looking closer at the equations, is not known here.
 const stopped = ({said, method, stop: {step, time}}) =>
-    `${said} stopped after ${step} steps at t = ${py.format(time, ".6g")}: Newton's method found no `
-    + (method.variable ? "step that keeps its energy; perhaps there is none. Start with another h."
-        : "next step. Try a smaller h.")
-    + " (nh.integrate would try it once more, with pivoting.)";
+    `${said} stopped after ${step} steps at t = ${py.format(time, ".6g")}: `
+    + (method.reference ? "the motion ends here, or becomes too fast to be followed." : UNSOLVED
+        + (method.variable ? "step that keeps its energy; perhaps there is none. Start with another h."
+            : "next step. Try a smaller h.")
+        + " (nh.integrate would try it once more, with pivoting.)");
 
 // The blanks in a text, filled in; what is as it would be without being said is left out.
 function filled(text, values) {

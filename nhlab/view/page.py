@@ -208,19 +208,24 @@ class Figure:
                     options["options"] = [tuple(pair) for pair in first["options"]]
                 else:
                     options["bar_color"] = "#4A90C2"  # seen on white and on black
-                made.append(kind(visible=k < len(fitting[0]), **options, **self._place()))
+                place = self._place([name for _, name in first.get("options", [])])
+                made.append(kind(visible=k < len(fitting[0]), **options, **place))
         return made
 
-    def _place(self):
-        place = {"styles": {"flex": "1 1 150px"}, "sizing_mode": "stretch_width", "max_width": 320}
-        return place | {"stylesheets": [self.sheet]}
+    def _place(self, words=()):
+        """How a widget shares its row; one to choose words from has room for the longest."""
+        least = max([150, *(30 + 7 * len(x) for x in words)])
+        place = {"styles": {"flex": f"1 1 {least}px"}, "sizing_mode": "stretch_width"}
+        return place | {"max_width": 320, "stylesheets": [self.sheet]}
 
     # ---- diagrams
 
     def _add(self, diagram):
+        (width, height), bare = diagram["size"], diagram["bare"]
+        size = {"sizing_mode": "stretch_width", "height": height}
+        drawing = {"sizing_mode": "scale_width", "aspect_ratio": width / height, "max_width": width}
         figure = _bokeh("plotting").figure(
-            height=diagram["height"],
-            sizing_mode="stretch_width",
+            **(drawing if bare else size),
             x_range=self.models.Range1d(0, 1),
             y_range=self.models.Range1d(0.1, 1),
             y_axis_type="log" if diagram["logarithmic"] else "linear",
@@ -233,7 +238,7 @@ class Figure:
         figure.toolbar.logo, figure.toolbar.autohide = None, True
         figure.axis.axis_label_text_font_style = "normal"
         figure.axis.axis_label_text_font_size = figure.axis.major_label_text_font_size = "13px"
-        figure.axis.visible = figure.grid.visible = not diagram["bare"]
+        figure.axis.visible = figure.grid.visible = not bare
         figure.visible = diagram["row"] == 0 and not self.figures
         self.figures.append(figure)
         self.sources.append([])

@@ -227,12 +227,21 @@ MUTE = """() => (window.nhlab_pages ?? []).flatMap(page => [
     ...page.controls.map(x => [Bokeh.index.find_one(x).shadow_el.querySelector('.noUi-handle'), 1]),
 ].filter(([x, least]) => x && (x.getAttribute('aria-label') ?? '').length < least))"""
 OPEN = "document.querySelectorAll('details').forEach(x => { x.open = true; })"
+# A figure is made when it comes near.
+MADE = """async () => {
+    for (const [k, x] of document.querySelectorAll('.live').entries()) {
+        x.scrollIntoView();
+        while (!(window.nhlab_pages?.length > k)) await new Promise(requestAnimationFrame);
+    }
+    return (window.nhlab_pages ?? []).length;
+}"""
 
 
 @needs_sphinx
 def test_every_page_is_looked_at(site):
     assert {p.relative_to(site).as_posix() for p in site.rglob("*.html")} == set(SEEN)
-    assert sum(len(x) for x in FIGURES.values()) == len(PAGES) + 1  # one is on the first page, too
+    again = sum(map(len, plug.AGAIN.values())) + 1  # in lessons, and on the first page
+    assert sum(map(len, FIGURES.values())) == len(PAGES) + again
 
 
 @needs_sphinx
@@ -242,8 +251,8 @@ def test_a_page(page, address, panels, name):
     """On a phone in the dark, then on a desk; its figures are moved and compared."""
     figures = FIGURES.get(name, [])
     page.goto(address + name)
-    page.wait_for_function(f"(window.nhlab_pages ?? []).length === {len(figures)}", timeout=120_000)
     page.evaluate(OPEN)
+    assert page.evaluate(MADE) == len(figures)
     if page.evaluate("'MathJax' in window"):
         math = page.evaluate(MATH)
         assert math["set"] >= math["asked"] and math["wrong"] == 0, math
@@ -291,16 +300,17 @@ def tab_to(page, what):
 @pytest.mark.parametrize("name, folded", [("index", False), ("notebooks/02_dla", True)])
 def test_a_figure_is_reached_and_moved_by_keys_alone(page, address, name, folded):
     page.goto(f"{address}{name}.html")
-    page.wait_for_function("window.nhlab_pages?.[0].runs")
-    before = page.evaluate("nhlab_pages[0].runs.dla.rows.length")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # skip to the main content
     live = page.locator(".live").first
     assert live.is_visible() is not folded
     if folded:
         tab_to(page, "fold")
+        assert not page.evaluate("'nhlab_pages' in window")
         page.keyboard.press("Enter")
         assert live.is_visible()
+    page.wait_for_function("window.nhlab_pages?.[0].runs")
+    before = page.evaluate("nhlab_pages[0].runs.dla.rows.length")
     tab_to(page, "noUi-handle")
     page.keyboard.press("End")
     page.wait_for_function(f"nhlab_pages[0].runs.dla.rows.length < {before}")  # larger steps
@@ -342,7 +352,8 @@ def test_little_is_loaded_before_a_slider_can_be_moved(page, address, site):
 
 def test_live_figures_have_their_places():
     assert plug.places("03.4", LESSONS) == [("03_projector_method", 'nh.predict("03.4"')]
-    assert plug.places("fim08_fig5", LESSONS) == [("paper_figures", 'paper_figure("fim08_fig5")')]
+    pages, code = ("paper_figures", "03_projector_method"), 'paper_figure("fim08_fig5")'
+    assert plug.places("fim08_fig5", LESSONS) == [(page, code) for page in pages]
     assert plug.places("own", LESSONS) == [("own", "")]
     assert ("index", "") in plug.places(plug.FIRST, LESSONS)
 
@@ -351,6 +362,7 @@ def test_without_figures_that_move_no_library_comes_along():
     assert plug.html({}, "_static") == {}
     made = plug.html({"a": ("<script>1</script>", "<div>1</div>"), "b": ("", "")}, "_static")
     assert made["a"].count("bokeh.min.js") == 1 and "bokeh" not in made["b"]
+    assert made["a"].endswith('</div>\n<script type="text/plain">1</script>')  # run when it is near
 
 
 def test_jupyterlite_is_built_with_the_lessons_and_the_library(tmp_path):

@@ -6,6 +6,7 @@
 import json
 import shutil
 import subprocess
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import sympy as sp
 
 import nhlab as nh
 from nhlab.mechanics.velocities import free_velocities
+from nhlab.run.explain import energy_jumps
 from nhlab.run.script import literal, of_method, of_system
 from nhlab.view import plot
 from nhlab.view.outline import READINGS, reading_of, runtime
@@ -175,3 +177,22 @@ def test_the_true_motion_is_computed_once_for_all_steps(depth):
         assert q == pytest.approx(sol.q[:, 0], rel=1e-9, abs=1e-9)
         legs.add(count)
     assert len(legs) == 1
+
+
+def test_pages_and_the_library_warn_of_the_same_energies():
+    """The rule is written twice: for arrays of many runs, and to be translated."""
+    rng, given, said = np.random.default_rng(3), [], []
+    for size in (0.1, 1, 5, 8, 12, 20, 1e3):
+        for unseen in (0.0, 0.3):
+            E, V = size * np.linspace(0, 1, 30) * rng.uniform(-1, 1, 30), rng.uniform(-1, 1, 30)
+            momentum = np.full((1, 1), 1e12 * unseen**0.5)  # (1e-12 p)^2 / M
+            system = SimpleNamespace(energy=lambda q, v, E=E: E, V=lambda q, V=V: V)
+            system.momentum, system.M = lambda q, v, p=momentum: p, lambda q, v: np.ones((1, 1, 1))
+            first, farthest, jumped = energy_jumps(system, np.zeros((30, 1)), np.zeros((30, 1)))
+            said.append([float(first), float(farthest), bool(jumped)])
+            given.append([E.tolist(), V.tolist(), unseen])
+    assert len({jumped for *_, jumped in said}) == 2
+    text = f"{runtime()}\nconst given = {json.dumps(given)};"
+    text += "console.log(JSON.stringify(given.map(x => beyond(...x))));"
+    run = subprocess.run([NODE, "-"], input=text, capture_output=True, text=True)
+    assert json.loads(run.stdout) == said, run.stderr

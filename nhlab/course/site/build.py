@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import nbformat
+import numpy as np
 
 from . import links, lite, plug, reference, texts
 from .lesson import Pictures, page
@@ -155,8 +156,9 @@ def write_docstring(app, what, name, thing, options, lines):
 
 
 def skip_field(app, what, name, thing, skip, options):
-    """Leave out the fields of named tuples, of which Python knows no more than their numbers."""
-    return True if str(thing.__doc__).startswith("Alias for field number") else None
+    """Leave out what has no docstring of its own: fields of named tuples, and arrays."""
+    field = str(thing.__doc__).startswith("Alias for field number")
+    return True if field or isinstance(thing, np.ndarray) else None
 
 
 def clear(out):

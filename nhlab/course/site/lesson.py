@@ -75,7 +75,7 @@ def note(cells, run, live):
 def read(cell, pictures, run, live):
     """A cell as it is read, followed by cells of text with its folded parts."""
     if cell.cell_type != "code":
-        cell.source = TAGGED.sub(r"\\begin{equation}\1\\end{equation}", cell.source)
+        cell.source = TAGGED.sub(r"\\begin{equation*}\1\\end{equation*}", cell.source)
         return [cell]
     moving = next((x for code, x in live.items() if code in cell.source), None)
     outputs, text = [], []

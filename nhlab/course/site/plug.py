@@ -9,6 +9,20 @@ from ..pages import PAGES
 
 SCRIPTS = ["bokeh.min.js", "bokeh-widgets.min.js"]
 FIRST = "02.2"  # the one on the first page
+AGAIN = {"02": ["cm01_fig3", "cm01_fig4"], "03": ["fim08_fig3", "fim08_fig4", "fim08_fig5"]}
+# A figure is made when it comes near, or its fold is opened: until then its script is only text.
+NEAR = """<script>
+addEventListener("DOMContentLoaded", () => {
+    const near = new IntersectionObserver(all => all.filter(x => x.isIntersecting).forEach(x => {
+        near.unobserve(x.target);
+        const script = document.createElement("script");
+        script.text = x.target.nextElementSibling.text;
+        document.body.append(script);
+    }), {rootMargin: "100%"});
+    document.querySelectorAll(".live").forEach(x => near.observe(x));
+});
+</script>
+"""
 
 
 def places(name, notebooks):
@@ -16,12 +30,17 @@ def places(name, notebooks):
 
     "02.2" is a prediction of lesson 02, "own" a page, anything else a figure of the papers.
     """
+
+    def lesson(number):
+        return next(x for x in notebooks if x.startswith(f"{number}_"))
+
+    if name == "own":
+        return [("own", "")]
     if re.fullmatch(r"\d\d\.\d+", name):
-        lesson = next(x for x in notebooks if x.startswith(name[:2] + "_"))
-        found = [(lesson, f'nh.predict("{name}"')]
-    else:
-        found = [("own", "") if name == "own" else ("paper_figures", f'paper_figure("{name}")')]
-    return [*found, ("index", "")] if name == FIRST else found
+        found = [(lesson(name[:2]), f'nh.predict("{name}"')]
+        return [*found, ("index", "")] if name == FIRST else found
+    pages = ["paper_figures", *(lesson(x) for x, names in AGAIN.items() if name in names)]
+    return [(page, f'paper_figure("{name}")') for page in pages]
 
 
 def course(notebooks, panels=None):
@@ -38,8 +57,9 @@ def course(notebooks, panels=None):
 def html(figures, static):
     """The HTML of the live figures of one page; the first brings the library along."""
     library = "".join(f'<script defer src="{static}/bokeh/{name}"></script>\n' for name in SCRIPTS)
-    made = {}
+    library, made = library + NEAR, {}
     for code, (script, div) in figures.items():
+        script = re.sub(r"^\s*<script[^>]*>", '<script type="text/plain">', script)
         made[code] = f'{library}<div class="live">{div}</div>\n{script}'
         library = ""
     return made
