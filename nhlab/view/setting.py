@@ -6,6 +6,7 @@ sliders of the method.
 """
 
 import re
+from collections import Counter
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from numbers import Integral, Real
@@ -109,12 +110,11 @@ def _changed(system, plain):
 
 def named(methods):
     """The methods by a name for their run: dla, rk4, dla_2."""
-    found = {}
+    found, kinds = {}, Counter()
     for m in methods:
-        name = own = type(m).__name__.lower()
-        while name in found:
-            name = f"{own}_{int(name.rpartition('_')[2]) + 1 if name != own else 2}"
-        found[name] = m
+        name = type(m).__name__.lower()
+        kinds[name] += 1
+        found[name if kinds[name] == 1 else f"{name}_{kinds[name]}"] = m
     return found
 
 
