@@ -16,22 +16,16 @@ import numpy as np
 from ..mechanics.catalogue import catalogue, machines, on_groups
 from ..mechanics.velocities import complete_velocity, free_velocities, start_of
 from ..run.loop import integrate
-from .panel import choice, slider
+from .panel import are_ends, choice, slider
+from .recall import clean, plain
 
 RULES = ["alpha rule", "symmetric rule"]
 LABELS = {"h": "step size h", "alpha": "alpha", "T": "end time T"}
 
 
-def clean(x):
-    """A number as one would write it: 0.15, not 0.15000000000000002."""
-    return float(f"{x:.12g}") + 0.0
-
-
 def triple(name, given, or_else=""):
     """(low, high, value), perhaps with a step, checked."""
-    good = isinstance(given, (tuple, list)) and len(given) in (3, 4)
-    good = good and all(isinstance(x, Real) and np.isfinite(x) for x in given)
-    if not (good and given[0] < given[1] and given[0] <= given[2] <= given[1]):
+    if not are_ends(given):
         raise ValueError(
             f"{name} = {given!r} must be {or_else}(low, high, value) of a slider, with "
             "low <= value <= high, all finite"
@@ -216,7 +210,7 @@ class Setting:
 
     def call(self, values):
         """What the controls ask for."""
-        values = {k: clean(x) if isinstance(x, float) else x for k, x in values.items()}
+        values = plain(values)
         k = values.get("system", 0)
         s, (q0, v0, free) = self.systems[k], self.starts[k]
         moved = {key[4:]: x for key, x in values.items() if key.startswith("par.")}
