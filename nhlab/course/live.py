@@ -103,7 +103,7 @@ class Sheet:
                 y = np.maximum(y, frame["ylim"][0])
             if self.statement.equal:
                 points = np.array([x, y])
-                x, y = to_scale(ax, np.nanmin(points, 1), np.nanmax(points, 1)).T
+                x, y = to_scale(ax, np.nanmin(points, 1), np.nanmax(points, 1), 1.0).T
             until(self.picture, ax, x, y, end)
 
 

@@ -16,7 +16,7 @@ from ..run.trajectory import Trajectory
 from . import bodies
 from .panel import Panel, panel, play, slider
 from .picture import Picture
-from .scene import Reading, Scene, around, plain
+from .scene import Scene, around, plain, reading_below
 
 
 def _stage(columns, size, reading):
@@ -76,7 +76,7 @@ def animate(
     ghost = _ghosts(exact, sols[0])
     overlay = bool(ghost) if overlay is None else overlay
     groups = [[*ghost, *group] for group in ([sols] if overlay else [[sol] for sol in sols])]
-    reading = None if below is None else Reading(below, sols[0].system)
+    reading = None if below is None else reading_below(below, sols[0].system)
     picture, axes = _stage(len(groups), size, reading)
     alike, options = _comparable(groups, body), {"ghost": bool(ghost), "future": future}
     scenes = [
@@ -150,7 +150,7 @@ def motion_panel(system, body, start, curve=None, *, T, h, label="", method=None
     run = _runner(system, method or DLA(), start, names, h, round(T / h))
     sol = run(tuple((k, given[2]) for k, given in sliders.items()))
     curve = (label, curve) if callable(curve) else curve
-    reading = None if curve is None else Reading(curve, system)
+    reading = None if curve is None else reading_below(curve, system)
     picture, (axes,) = _stage(1, size, reading)
     picture.figure.set_layout_engine(None)  # so that no layout is computed while a slider moves
     picture.figure.subplots_adjust(0.13, 0.12, 0.96, 0.93, None, 0.45)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .body import Body, ahead, axle, bar, box, camera, circle, joined, place
-from .solids import RubberBall, floor, lift
+from .solids import Rolling, RubberBall, floor, lift
 
 # ---------------------------------------------------------------------------- in the plane
 
@@ -86,16 +86,6 @@ def wheel(radius, angle):
     return radius * np.insert(upright, 1, 0.0, axis=1) @ turn(1, angle).T
 
 
-class Rolling(Body):
-    """On a floor that is as large as its motion; it begins to show at ``room`` from the tracks."""
-
-    room = 0.5
-
-    def fit(self, sols):
-        points = np.concatenate([x for sol in sols for x in self.tracks(sol.q)])
-        self.fixed = [floor(points, 0.0, self.room)]
-
-
 class TiltedDisk(Rolling):
     """The disk with its spokes, and the point of contact as its track."""
 
@@ -105,9 +95,6 @@ class TiltedDisk(Rolling):
         centre = np.array([x, y, 0]) + R * attitude[:, 2]
         mark = np.insert(0.1 * circle(13) + [0.8, 0], 1, 0.0, axis=1) @ turn(1, psi).T
         return [centre + R * part @ attitude.T for part in (wheel(1, psi), mark)]
-
-    def tracks(self, q):
-        return [np.concatenate([q[..., :2], np.zeros_like(q[..., :1])], -1)]
 
 
 class Segway(Rolling):
@@ -125,9 +112,6 @@ class Segway(Rolling):
         shapes = [lift(box(R, 0.8 * d)), post]
         parts = [centre + part @ heading.T for part in wheels]
         return [*parts, *(centre + part @ body.T for part in shapes)]
-
-    def tracks(self, q):
-        return [np.concatenate([q[..., :2], np.zeros_like(q[..., :1])], -1)]
 
 
 class Turntable(RubberBall):

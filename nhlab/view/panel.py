@@ -366,7 +366,7 @@ def _control(name, given):
         return given
     if isinstance(given, list) and given:
         return choice(name, given)
-    if not (_are_numbers(given) and given[0] < given[1] and given[0] <= given[2] <= given[1]):
+    if not are_ends(given):
         raise ValueError(
             f"{name} = {given!r} is no control; give (low, high, value) with low <= value <= high, "
             "a list of choices, or a widget that has a value, such as ipywidgets.Checkbox()"
@@ -376,11 +376,12 @@ def _control(name, given):
     return slider(name, *given)
 
 
-def _are_numbers(given):
-    """Three or four finite numbers, in a tuple?"""
-    if not isinstance(given, tuple) or len(given) not in (3, 4):
+def are_ends(given):
+    """(low, high, value), perhaps with a step: finite, and low <= value <= high?"""
+    if not isinstance(given, (tuple, list)) or len(given) not in (3, 4):
         return False
-    return all(isinstance(x, Real) and math.isfinite(x) for x in given)
+    finite = all(isinstance(x, Real) and math.isfinite(x) for x in given)
+    return finite and given[0] < given[1] and given[0] <= given[2] <= given[1]
 
 
 def panel(picture, update, *, caption="", code=None, alt="", **controls):

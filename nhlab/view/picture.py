@@ -188,9 +188,9 @@ def _every_axis(figure):
     return [axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)]
 
 
-def to_scale(ax, low, high, room=1.0):
-    """Corners (2, 2), so much larger than the given ones, to which axes as wide and high as ``ax``
-    has room for give the same scale in both directions."""
+def to_scale(ax, low, high, room):
+    """Corners (2, 2), ``room`` times as far apart as the given ones or more, between which axes as
+    large as there is place for ``ax`` have the same scale in both directions."""
     figure = ax.get_figure()
     place = ax.get_subplotspec().get_position(figure)
     shape = figure.get_size_inches() * [place.width, place.height]

@@ -88,6 +88,7 @@ class Reading(NamedTuple):
     read: Callable  # trajectory -> x, y
     number: str = "spread"  # a key of NUMBERS
     discrete: bool = False  # only methods with a discrete Lagrangian have it
+    name: str = ""  # of what is drawn below a motion
 
 
 TIME = "time $t$"

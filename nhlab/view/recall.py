@@ -97,6 +97,11 @@ def again(parts):
     return (lambda x: f"{head}\npanel.set(**{plain(x)!r})\npanel") if call else None
 
 
+def clean(x):
+    """A number as one would write it: 0.15, not 0.15000000000000002."""
+    return float(f"{x:.12g}") + 0.0
+
+
 def plain(values):
-    """The values as they are read on the sliders: 0.15, not 0.15000000000000002."""
-    return {k: float(f"{x:.12g}") if isinstance(x, float) else x for k, x in values.items()}
+    """The values as they are read on the sliders."""
+    return {k: clean(x) if isinstance(x, float) else x for k, x in values.items()}

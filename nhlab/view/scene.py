@@ -18,7 +18,7 @@ class Actor:
         self.scene, self.name, look = scene, name, plot.look(sol.method)
         if ghost:
             look = {"color": GHOST, "linestyle": "-", "linewidth": 2.6}
-        self.reads = bool(scene.reading) and scene.reading.serves(sol, ghost)
+        self.reads = scene.reading is not None and serves(scene.reading, sol, ghost)
         self.take(sol, body)
         later = [{}, *[{"alpha": 0.45}] * (len(self.paths) - 1)]  # the first track counts most
         self.tracks = [scene.line(scene.ax, **look, **more) for more in later]
@@ -107,7 +107,7 @@ class Scene:
         first.body.label(self.ax, spatial)
         if self.reading:
             self.lower.set_xlabel("time $t$")
-            self.lower.set_title(self.reading.label, loc="left", fontsize=11)
+            self.lower.set_title(self.reading.ylabel, loc="left", fontsize=11)
 
     def take(self, sols):
         """Let the actors follow other trajectories."""
@@ -154,42 +154,35 @@ class Scene:
         return {plain(f"{a.name}: {self.reading.name}"): a.says() for a in self.actors if a.reads}
 
 
-class Reading:
-    """What is drawn below: a reading of nhlab.plot, a function of a trajectory, or (label, f)."""
+def reading_below(below, system):
+    """The Reading of what is drawn below: one of nhlab.plot, a function of a trajectory, or
+    (label, f)."""
+    if isinstance(below, str):
+        found = plot.reading(below, system)
+        if found.xlabel != plot.TIME:
+            known = [*plot.READINGS, f"t {system.q[0]}"]
+            raise ValueError(f"below = {below!r} is no function of time; choose one of {known}")
+        return found._replace(name=below)
+    pair = ("", below) if callable(below) else below
+    if not (isinstance(pair, tuple | list) and len(pair) == 2 and callable(pair[1])):
+        known = f"one of {[*plot.READINGS]} or (label, function of a trajectory)"
+        raise ValueError(f"below = {below!r} must be {known}")
+    label, f = pair
 
-    def __init__(self, below, system):
-        if isinstance(below, str):
-            time, self.label, self.read, *_ = plot.reading(below, system)
-            if time != plot.READINGS["energy"][0]:
-                known = [*plot.READINGS, f"t {system.q[0]}"]
-                raise ValueError(f"below = {below!r} is no function of time; choose one of {known}")
-            self.name = below
-            return
-        pair = ("", below) if callable(below) else below
-        if not (isinstance(pair, tuple | list) and len(pair) == 2 and callable(pair[1])):
-            known = f"one of {[*plot.READINGS]} or (label, function of a trajectory)"
-            raise ValueError(f"below = {below!r} must be {known}")
-        self.label, self.f = pair
-        self.name = self.label
-
-    def read(self, sol):
-        """What a function of a reader's own gives, over time."""
-        y = np.asarray(self.f(sol), float)
+    def read(sol):
+        y = np.asarray(f(sol), float)
         if y.shape != sol.t.shape:
             raise ValueError(f"below gave an array of shape {y.shape}; t has {sol.t.shape}")
         return sol.t, y
 
-    def serves(self, sol, ghost):
-        """Does the trajectory have it?  Of the true motion, residuals and steps say nothing."""
-        if ghost and ("constraint" in self.name or self.name == "step"):
-            return False
-        try:
-            self.read(sol)
-        except ValueError:
-            if sol.method.discrete or hasattr(self, "f"):
-                raise
-            return False  # a reading of discrete methods
-        return True
+    return plot.Reading(plot.TIME, label, read, name=label)
+
+
+def serves(reading, sol, ghost):
+    """Does the trajectory have it?  Of the true motion, residuals and steps say nothing."""
+    if ghost and ("constraint" in reading.name or reading.name == "step"):
+        return False
+    return sol.method.discrete or not reading.discrete
 
 
 def around(corners):

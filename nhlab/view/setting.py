@@ -6,6 +6,7 @@ sliders of the method.
 """
 
 import re
+from collections import Counter
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from numbers import Integral, Real
@@ -15,22 +16,16 @@ import numpy as np
 from ..mechanics.catalogue import catalogue, machines, on_groups
 from ..mechanics.velocities import complete_velocity, free_velocities, start_of
 from ..run.loop import integrate
-from .panel import choice, slider
+from .panel import are_ends, choice, slider
+from .recall import clean, plain
 
 RULES = ["alpha rule", "symmetric rule"]
 LABELS = {"h": "step size h", "alpha": "alpha", "T": "end time T"}
 
 
-def clean(x):
-    """A number as one would write it: 0.15, not 0.15000000000000002."""
-    return float(f"{x:.12g}") + 0.0
-
-
 def triple(name, given, or_else=""):
     """(low, high, value), perhaps with a step, checked."""
-    good = isinstance(given, (tuple, list)) and len(given) in (3, 4)
-    good = good and all(isinstance(x, Real) and np.isfinite(x) for x in given)
-    if not (good and given[0] < given[1] and given[0] <= given[2] <= given[1]):
+    if not are_ends(given):
         raise ValueError(
             f"{name} = {given!r} must be {or_else}(low, high, value) of a slider, with "
             "low <= value <= high, all finite"
@@ -109,12 +104,11 @@ def _changed(system, plain):
 
 def named(methods):
     """The methods by a name for their run: dla, rk4, dla_2."""
-    found = {}
+    found, kinds = {}, Counter()
     for m in methods:
-        name = own = type(m).__name__.lower()
-        while name in found:
-            name = f"{own}_{int(name.rpartition('_')[2]) + 1 if name != own else 2}"
-        found[name] = m
+        name = type(m).__name__.lower()
+        kinds[name] += 1
+        found[name if kinds[name] == 1 else f"{name}_{kinds[name]}"] = m
     return found
 
 
@@ -216,7 +210,7 @@ class Setting:
 
     def call(self, values):
         """What the controls ask for."""
-        values = {k: clean(x) if isinstance(x, float) else x for k, x in values.items()}
+        values = plain(values)
         k = values.get("system", 0)
         s, (q0, v0, free) = self.systems[k], self.starts[k]
         moved = {key[4:]: x for key, x in values.items() if key.startswith("par.")}

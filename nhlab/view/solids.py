@@ -81,12 +81,26 @@ class SphericalPendulum(Body):
         return [np.array([(0, 0, 0), q]), q + 0.07 * self.l * circle() @ self.eye[:2]]
 
 
-class Disk(Body):
+class Rolling(Body):
+    """On a floor that is as large as its motion; it begins to show at ``room`` from the tracks."""
+
+    room = 0.5
+
+    def fit(self, sols):
+        points = np.concatenate([x for sol in sols for x in self.tracks(sol.q)])
+        self.fixed = [floor(points, 0.0, self.room)]
+
+
+class Disk(Rolling):
     """A vertical disk with three spokes, one of them marked, which rolls on the floor."""
+
+    def __init__(self, system):
+        super().__init__(system)
+        self.room = self.value.get("R", 1.0)
 
     def parts(self, q):
         q = dict(zip([str(s) for s in self.system.q], q, strict=True))
-        R = self.value.get("R", 1.0)
+        R = self.room
         forward, up = np.array([np.cos(q["phi"]), np.sin(q["phi"]), 0]), np.array([0, 0, 1])
         c, s = np.cos(q["theta"]), np.sin(q["theta"])
         turned = np.array([c * forward - s * up, s * forward + c * up])  # forwards over the top
@@ -94,11 +108,6 @@ class Disk(Body):
         mark = 0.1 * R * circle(13) + [0.8 * R, 0]
         centre = np.array([q["x"], q["y"], R])
         return [centre + part @ turned for part in (R * circle(41), spokes, mark)]
-
-    def fit(self, sols):
-        R, names = self.value.get("R", 1.0), [str(s) for s in self.system.q]
-        q = np.concatenate([sol.q for sol in sols])
-        self.fixed = [floor(q[:, [names.index("x"), names.index("y")]], 0.0, R)]
 
 
 class KnifeEdge(Body):

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 import nhlab as nh
-from nhlab.mechanics.catalogue import catalogue, on_groups
+from nhlab.mechanics.catalogue import catalogue, machines, on_groups
 from nhlab.mechanics.groups import SO3
 from nhlab.view import solids
 from nhlab.view.body import between, read_outlines
 
-EVERY = {**catalogue, **on_groups}
+EVERY = {**catalogue, **on_groups, **machines}
+SHORT = dict.fromkeys(machines, 0.05) | {"bicycle": 0.03, "rattleback": 0.01, "segway": 0.013}
 # outlines that are no rigid bodies: rods, springs and threads to something that does not move
 LOOSE = {"pendulum": (0,), "spherical_pendulum": (0,), "transmission": (0, 3, 5, 6)}
 LOOSE |= dict.fromkeys(("particle", "free_particle", "driven"), (3,))
@@ -34,7 +35,7 @@ def gaps(points):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_every_system_has_a_body_that_keeps_its_shape(name):
-    sol = run(name)
+    sol = run(name, h=SHORT.get(name, 0.1))
     body = nh.bodies.body(sol.system)
     body.fit([sol])
     count = 5 if name == "robot" else None  # on its wheels a mark rolls
@@ -50,6 +51,9 @@ def test_every_system_has_a_body_that_keeps_its_shape(name):
     assert moved > 0.1
     for q, t in zip(sol.q[::7], sol.t[::7], strict=True):
         assert np.isfinite(body.seen(q, t)).any()
+    assert not np.array_equal(body.seen(sol.q[0], 0.0), body.seen(sol.q[-1], 0.3))
+    for track, here in zip(body.tracks(sol.q), body.tracks(sol.q[7]), strict=True):
+        np.testing.assert_allclose(track[7], here, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["snakeboard", "sleigh", "sleigh_se2", "robot", "knife_edge"])

@@ -80,6 +80,8 @@ def test_alpha_and_rule_act_on_every_method_that_has_them():
 
 
 def test_wrong_specifications_are_explained():
+    x, vx = nh.symbols("x vx")
+    mine = nh.System((x,), (vx,), vx**2, name="mine")
     for options, words in (
         ({"h": 0.2}, r"h = 0.2 must be \(low, high, value\)"),
         ({"h": (0.1, 0.3)}, r"h = \(0.1, 0.3\) must be \(low, high, value\)"),
@@ -111,6 +113,11 @@ def test_wrong_specifications_are_explained():
         ({"system": TWO, "view": "t z"}, r"view 't z' is unknown"),
         ({"system": TWO, "parameters": ["a"]}, r"parameters: 'a' is none of <System particle"),
         ({"system": TWO, "start": ["theta"]}, r"start: 'theta' is neither .* <System particle"),
+        ({"system": nh.systems.robot(), "parameters": ["K"]}, r"'K' is none of .* it has"),
+        ({"system": mine}, "q0 is missing and <System mine"),
+        ({"system": mine, "q0": [1]}, "v0 is missing and <System mine"),
+        ({"view": "enrgy"}, "view 'enrgy' is unknown"),
+        ({"start": ("vq",)}, "'vq' is neither a coordinate nor a velocity"),
     ):
         given = {"system": PARTICLE, "methods": nh.DLA()} | options
         with pytest.raises(ValueError, match=words):
@@ -362,18 +369,7 @@ def test_copy_as_code_of_ones_own_system():
     assert (p.controls["par.k"].min, p.controls["par.k"].max) == (-2, 3)
 
 
-def test_what_cannot_be_explored_or_drawn_is_named():
-    x, vx = nh.symbols("x vx")
-    mine = nh.System((x,), (vx,), vx**2, name="mine")
-    for system, options, words in (
-        (PARTICLE, {"view": "enrgy"}, "view 'enrgy' is unknown"),
-        (PARTICLE, {"start": ("vq",)}, "'vq' is neither a coordinate nor a velocity"),
-        (nh.systems.robot(), {"parameters": ["K"]}, r"parameters: 'K' is none of .* it has"),
-        (mine, {}, "q0 is missing and <System mine"),
-        (mine, {"q0": [1]}, "v0 is missing and <System mine"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            nh.explore(system, [nh.DLA()], **options)
+def test_what_cannot_be_drawn_is_named():
     sol = nh.integrate(PARTICLE, nh.DLA(), h=0.1, steps=3)
     with pytest.raises(ValueError, match="at = 'middle' is unknown; choose one of"):
         plot.energy(sol, at="middle")
