@@ -3,7 +3,6 @@
 import contextlib
 import io
 import itertools
-import threading
 import time
 from functools import partial
 from threading import Thread
@@ -495,25 +494,6 @@ def test_slow_panels_draw_quickly_while_dragging():
     p = nh.panel(nh.Picture(), update, k=(0.0, 1.0, 0.5))
     p.controls["k"].value = 0.6
     assert calls == [False, True, False]  # first picture, while moving, after the pause
-
-
-def test_threads_draw_one_after_the_other():
-    """JupyterLab sends changes of sliders to a thread of their own."""
-    picture, inside, most = nh.Picture(), [], []
-
-    def update(picture, values, quick):
-        inside.append(values)
-        most.append(len(inside))
-        time.sleep(0.02)
-        inside.pop()
-
-    panel = nh.panel(picture, update, alt="two threads", a=(0.0, 1.0, 0.5))
-    threads = [threading.Thread(target=panel.draw) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(most) == 5 and max(most) == 1
 
 
 PLAYED = [((1, 14, 2), None, 13), ((0.5, 4.5, 1.3), None, 80), ((0.0, 3.0, 1.2), 30, 30)]
