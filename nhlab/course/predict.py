@@ -23,6 +23,12 @@ PREDICTIONS = Path(__file__).parent / "predictions"
 WIDE = {"width": "max-content", "max_width": "100%"}
 PLATE = {"width": "640px", "max_width": "100%"}
 FRAME = '<div style="border-left:4px solid {};padding:.3em .8em;max-width:60em">{}</div>'
+# ipywidgets gives each choice one line, however long it is; here it may take more of them.
+LINES = (
+    "<style>.nhlab-choices .widget-radio-box label{height:auto;white-space:normal;display:flex;"
+    "flex-direction:row-reverse;justify-content:flex-end;align-items:flex-start}"
+    ".nhlab-choices .widget-radio-box input{flex:none}</style>"
+)
 COLOURS = {True: "#00734A", False: "#B25000", None: "#666666"}
 covered, made = True, {}  # whether answers are hidden, and the predictions of this kernel by name
 watchers = []  # functions called when a prediction was made
@@ -68,6 +74,7 @@ class Choice(Form):
 
     def widget(self, ready):
         box = w.RadioButtons(options=self.choices, value=None, layout=WIDE)
+        box.add_class("nhlab-choices")
         box.observe(lambda _: ready(), "value")
         return box, lambda: box.value
 
@@ -177,7 +184,7 @@ class Prediction(w.VBox):
         self.commit.on_click(lambda _: self.answer(self.said()))
         show = w.Button(description="Just show me")
         show.on_click(lambda _: self.answer(None))
-        asked = w.HTMLMath(FRAME.format(COLOURS[None], f"<b>{self.question}</b>"))
+        asked = w.HTMLMath(LINES + FRAME.format(COLOURS[None], f"<b>{self.question}</b>"))
         super().__init__([asked, box, w.HBox([self.commit, show])])
         made[name] = self
         if not covered:
