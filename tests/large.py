@@ -1,4 +1,4 @@
-"""Two systems larger than any of the catalogue, for what must grow gently: a Segway, a bicycle."""
+"""A bicycle by positions alone: for what must grow gently, and beside the catalogue's own."""
 
 import numpy as np
 import sympy as sp
@@ -17,31 +17,6 @@ def _parameters(**values):
 
 def _rate(e, q, v):
     return e.jacobian(q) * sp.Matrix(v)
-
-
-def segway():
-    """Six coordinates, three constraints: a body that pitches by phi between two driven wheels."""
-    q, v = _coordinates("x y theta phi left right")
-    (x, y, theta, phi, _, _), (vx, vy, w, vphi, vl, vr) = q, v
-    values = dict(
-        m=10.0, M=2.0, b=0.5, d=0.6, R=0.2, Ix=1.0, Iy=0.9, Iz=0.4, J=0.04, K=0.02, g=9.81
-    )
-    (m, M, b, d, R, Ix, Iy, Iz, J, K, g), values = _parameters(**values)
-    ahead, up = sp.Matrix([sp.cos(theta), sp.sin(theta), 0]), sp.Matrix([0, 0, 1])
-    centre = sp.Matrix([x, y, 0]) + b * (sp.sin(phi) * ahead + sp.cos(phi) * up)
-    u = _rate(centre, q, v)
-    T = m * u.dot(u) / 2 + (Ix * (w * sp.sin(phi)) ** 2 + Iy * vphi**2) / 2
-    T += Iz * (w * sp.cos(phi)) ** 2 / 2 + M * (vx**2 + vy**2) + M * d**2 * w**2 / 4
-    T += J * (vl**2 + vr**2) / 2 + K * w**2
-    along = vx * sp.cos(theta) + vy * sp.sin(theta)
-    rolling = [
-        vy * sp.cos(theta) - vx * sp.sin(theta),
-        along - d / 2 * w - R * vl,
-        along + d / 2 * w - R * vr,
-    ]
-    start = {"q0": (0, 0, 0, 0.2, 0, 0), "v0": (0.2, 0, 0.5, 0, 0.25, 1.75)}
-    V = m * g * b * sp.cos(phi)
-    return nh.System(q, v, T - V, rolling, parameters=values, name="segway", **start)
 
 
 def bicycle():

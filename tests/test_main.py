@@ -232,21 +232,33 @@ def test_where_there_are_no_locks_a_start_goes_on(project, monkeypatch):
         pass
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a shell script in place of Python")
-def test_two_starts_at_once_install_once(tmp_path):
-    (tmp_path / "nhlab").mkdir()
-    (tmp_path / "nhlab/__init__.py").touch()
-    shutil.copy(launcher.__file__, tmp_path / "nhlab")
-    (tmp_path / "requirements.txt").write_text("probe~=1.2\n")
-    (tmp_path / "pyproject.toml").touch()
-    python = tmp_path / ".venv/bin/python"  # whose pip takes its time
-    python.parent.mkdir(parents=True)
-    python.write_text('#!/bin/sh\ncase "$*" in *install*) echo pip >> log; sleep 0.5;; esac\n')
-    python.chmod(0o755)
+@pytest.fixture
+def copied(tmp_path):
+    """Make a project folder with the launcher in it, and a Python that does so to install."""
+    if os.name == "nt":
+        pytest.skip("a shell script in place of Python")
+
+    def make(installs):
+        (tmp_path / "nhlab").mkdir()
+        (tmp_path / "nhlab/__init__.py").touch()
+        shutil.copy(launcher.__file__, tmp_path / "nhlab")
+        (tmp_path / "requirements.txt").write_text("probe~=1.2\n")
+        (tmp_path / "pyproject.toml").touch()
+        python = tmp_path / ".venv/bin/python"
+        python.parent.mkdir(parents=True)
+        python.write_text(f'#!/bin/sh\ncase "$*" in *install*) {installs};; esac\n')
+        python.chmod(0o755)
+        return tmp_path
+
+    return make
+
+
+def test_two_starts_at_once_install_once(copied):
+    folder = copied("echo pip >> log; sleep 0.5")  # it takes its time
     run = [sys.executable, "-m", "nhlab", "run", "-c", "1"]
-    starts = [subprocess.Popen(run, cwd=tmp_path, stdout=subprocess.DEVNULL) for _ in range(2)]
+    starts = [subprocess.Popen(run, cwd=folder, stdout=subprocess.DEVNULL) for _ in range(2)]
     assert [x.wait(60) for x in starts] == [0, 0]
-    assert (tmp_path / "log").read_text() == "pip\n"
+    assert (folder / "log").read_text() == "pip\n"
 
 
 # Messages
@@ -329,16 +341,6 @@ def test_interrupt(project, monkeypatch):
 # Installing, with a pip that never leaves this machine
 
 
-def wheel(folder):
-    """Write a package to install: the smallest wheel there is."""
-    info = "probe-1.2.dist-info/"
-    with zipfile.ZipFile(folder / "probe-1.2-py3-none-any.whl", "w") as file:
-        file.writestr("probe.py", "")
-        file.writestr(info + "METADATA", "Metadata-Version: 2.1\nName: probe\nVersion: 1.2\n")
-        file.writestr(info + "WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\n")
-        file.writestr(info + "RECORD", "")
-
-
 def pip_settings(**settings):
     """Return this process's variables with only the given settings for pip."""
     kept = {k: v for k, v in os.environ.items() if not re.match("(?i)pip_|.*_proxy", k)}
@@ -357,31 +359,16 @@ def test_no_network(installed, monkeypatch, capfd):
     assert launcher.STAMP.read_text() == launcher.UNFINISHED
 
 
-@pytest.mark.skipif(os.name == "nt", reason="process groups")
-def test_an_interrupted_start_is_repaired_by_the_next(tmp_path):
-    (tmp_path / "nhlab").mkdir()
-    (tmp_path / "nhlab/__init__.py").touch()
-    shutil.copy(launcher.__file__, tmp_path / "nhlab")
-    (tmp_path / "requirements.txt").write_text("probe~=1.2\n")
-    (tmp_path / "pyproject.toml").touch()
-    stamp = tmp_path / ".venv/nhlab-stamp"
+def test_an_interrupted_start_is_repaired_by_the_next(copied):
+    folder = copied("echo collecting; exec sleep 60")  # a pip in the middle of its work
+    stamp = folder / ".venv/nhlab-stamp"
     command = [sys.executable, "-m", "nhlab", "run", "-c", "import probe; raise SystemExit(7)"]
 
     def start(**settings):
-        return subprocess.Popen(
-            command,
-            cwd=tmp_path,
-            env=pip_settings(**settings),
-            start_new_session=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        how = {"cwd": folder, "env": pip_settings(**settings), "start_new_session": True}
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        return subprocess.Popen(command, **how, **pipes)
 
-    slow = tmp_path / ".venv/bin/python"  # stands for a pip in the middle of its work
-    slow.parent.mkdir(parents=True)
-    slow.write_text('#!/bin/sh\ncase "$*" in *install*) echo collecting; exec sleep 60;; esac\n')
-    slow.chmod(0o755)
     first = start()
     assert "installing" in first.stdout.readline()
     assert "collecting" in first.stdout.readline()
@@ -391,13 +378,18 @@ def test_an_interrupted_start_is_repaired_by_the_next(tmp_path):
     assert first.returncode == 1
     assert stamp.read_text() == launcher.UNFINISHED
 
-    wheel(tmp_path)
-    (tmp_path / ".venv/half-made").touch()
-    second = start(PIP_NO_INDEX="1", PIP_FIND_LINKS=str(tmp_path))
+    info = "probe-1.2.dist-info/"
+    with zipfile.ZipFile(folder / "probe-1.2-py3-none-any.whl", "w") as file:  # the smallest wheel
+        file.writestr("probe.py", "")
+        file.writestr(info + "METADATA", "Metadata-Version: 2.1\nName: probe\nVersion: 1.2\n")
+        file.writestr(info + "WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\n")
+        file.writestr(info + "RECORD", "")
+    (folder / ".venv/half-made").touch()
+    second = start(PIP_NO_INDEX="1", PIP_FIND_LINKS=str(folder))
     output = second.communicate(timeout=300)[0]
     assert "Successfully installed probe-1.2" in output
     assert second.returncode == 7  # what the command itself said
-    assert not (tmp_path / ".venv/half-made").exists()
+    assert not (folder / ".venv/half-made").exists()
 
     third = start(PIP_NO_INDEX="1")
     assert third.communicate(timeout=300)[0] == ""

@@ -21,23 +21,10 @@ NONSENSE = [
 ]
 ANSWERS = ValueError, FileNotFoundError, nh.IntegrationError, nh.EnsembleError, nh.Interrupted
 GOOD = {"system": SYSTEM, "method": nh.DLA(), "sol": SOL, "sols": SOL, "row": SOL.rows.array[0]}
-GOOD |= {
-    "q": SYSTEM.q0,
-    "v": SYSTEM.v0,
-    "p": SYSTEM.v0,
-    "L": SYSTEM.L,
-    "t": 0.0,
-    "h": 0.1,
-    "T": 1.0,
-}
+GOOD |= {"q": SYSTEM.q0, "v": SYSTEM.v0, "p": SYSTEM.v0, "L": SYSTEM.L, "t": 0.0, "h": 0.1}
 GOOD |= {"steps": 3, "hs": [0.1, 0.2], "x": "x", "y": "y", "k": 0, "n": 1, "DPhi": np.eye(2)}
-GOOD |= {
-    "name": "00.1",
-    "path": os.devnull,
-    "values": {},
-    "results": {nh.DLA(): nh.diagnostics.Order([0.1], [1.0], 1.0)},
-    "what": "Ld",
-}
+GOOD |= {"name": "00.1", "path": os.devnull, "values": {}, "what": "Ld", "T": 1.0}
+GOOD |= {"results": {nh.DLA(): nh.diagnostics.Order([0.1], [1.0], 1.0)}}
 GOOD |= {"generators": {"d/dz": {"z": 1}}, "group": nh.groups.SO3}
 OWN = {"System": {"q": SYSTEM.q, "v": SYSTEM.v, "constraints": SYSTEM.constraints}}
 OWN |= {"ensemble": {"q0": [SYSTEM.q0, SYSTEM.q0], "v0": SYSTEM.v0}}

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from processes import answer, start_python
-from runs import difference, rows
+from runs import rows
 
 import nhlab as nh
 from nhlab.codegen import cache
@@ -288,13 +288,13 @@ def test_a_file_of_someone_else_is_not_read(place, made, monkeypatch):
 
 
 @pytest.mark.parametrize("where", ["a file", "below a file", "a dangling link"])
-def test_without_a_folder(where, tmp_path, monkeypatch, numba):
+def test_without_a_folder(where, tmp_path, monkeypatch):
     file = tmp_path / "file"
     file.symlink_to("nowhere") if "link" in where else file.write_text("")
     monkeypatch.setenv("NHLAB_CACHE_DIR", str(file / "x" if "below" in where else file))
-    system, method = nh.systems.pendulum(), nh.Variational()
-    plain, fast = (rows(system, method, backend=b) for b in ("python", "numba"))
-    assert difference(plain, fast) < 1e-13 and cache.folder() is None
+    assert "def step" in program().text and cache.folder() is None
+    if "below" in where:
+        assert compiled() == (0, 1)
     assert [f.name for f in tmp_path.iterdir()] == ["file"]
 
 

@@ -1,8 +1,10 @@
-"""The catalogue: every system is well posed, and every number the papers give for one comes out."""
+"""The catalogue and the machines: every system is well posed, and every number the papers give for
+one of the catalogue comes out."""
 
 import copy
 import inspect
 import pickle
+from functools import cache
 
 import numpy as np
 import pytest
@@ -14,6 +16,9 @@ import nhlab as nh
 from nhlab.mechanics import catalogue as systems
 
 NAMES, ALL = sorted(systems.catalogue), {**systems.catalogue, **systems.on_groups}
+EVERY = ALL | systems.machines
+BALLS = {"ball_on_turntable"}  # on SO(3)
+SLOW = {"bicycle", "rattleback"}  # their derivations take seconds
 UNCONSTRAINED = {"pendulum", "kepler", "rigid_body"}
 HOLONOMIC = UNCONSTRAINED | {"spherical_pendulum"}
 EXACT = {"free_particle", "kepler", "knife_edge", "pendulum", "rolling_disk", "sleigh"}
@@ -24,13 +29,13 @@ MOVES_START |= {("rubber_ball", "R")}
 PARAMETERS = [(name, s.name) for name in sorted(ALL) for s in ALL[name]().parameters]
 every = pytest.mark.parametrize("name", NAMES)
 every_also_on_groups = pytest.mark.parametrize("name", sorted(ALL))
+quick = pytest.mark.parametrize("name", sorted(EVERY.keys() - SLOW))
 
 
 @pytest.fixture(scope="module")
 def make():
     """The systems with their default parameters, made once."""
-    made = {name: f() for name, f in ALL.items()}
-    return made.__getitem__
+    return cache(lambda name: EVERY[name]())
 
 
 def starting(system, q0, v0):
@@ -54,7 +59,7 @@ def states(system, count=5, seed=8):
 def violation(system):
     """How far (q0, v0) is from satisfying the constraints."""
     q0, v0 = np.array(system.q0, float), np.array(system.v0, float)
-    return np.abs(np.concatenate([system.A(q0) @ v0, system.g(q0)])).max(initial=0)
+    return np.abs(np.concatenate([system.constraint(q0, v0), system.g(q0)])).max(initial=0)
 
 
 # ---------------------------------------------------------------------------- every system
@@ -75,27 +80,28 @@ def test_functions_of_the_catalogue_have_the_keywords_that_their_help_shows():
             systems.sleigh(**given)
 
 
-@every_also_on_groups
+@pytest.mark.parametrize("name", sorted(EVERY))
 def test_system_says_what_it_is_and_is_well_posed(make, name):
     s = make(name)
-    assert s.name and s.source
-    assert ".. math:: L =" in ALL[name].__doc__
-    if name in NAMES:
+    assert s.name and s.source and getattr(nh.systems, name) is EVERY[name]
+    assert ".. math:: L =" in EVERY[name].__doc__
+    if not isinstance(s, nh.GroupSystem):
         assert [u.name for u in s.v] == [f"v{x.name}" for x in s.q]
     assert (np.shape(s.q0), np.shape(s.v0)) == ((len(s.q),), (len(s.v),))
-    assert violation(s) == 0
+    assert violation(s) <= (1e-15 * (1 + np.abs(s.v0).max()) if name in systems.machines else 0)
     assert np.abs(s.v0).max() > 0 or np.abs(s.acceleration(s.q0, s.v0)).max() > 0.1
-    t, q, v = states(s)
-    assert s.is_mechanical
-    assert np.linalg.eigvalsh(s.M(q, v, t)).min() > 0.1
-    assert s.is_holonomic() == (name in HOLONOMIC)
+    assert s.is_mechanical and s.is_definite
+    if name in ALL:
+        t, q, v = states(s)
+        assert np.linalg.eigvalsh(s.M(q, v, t)).min() > 0.1
+    assert name in SLOW or s.is_holonomic() == (name in HOLONOMIC)
 
 
-@every_also_on_groups
+@quick
 def test_pickle_round_trip(make, name):
     s = make(name)
     new = pickle.loads(pickle.dumps(s))
-    assert new == s
+    assert new == s and hash(new) == hash(s)
     assert (new.name, new.source, new.q0, new.v0) == (s.name, s.source, s.q0, s.v0)
     if name in EXACT:
         assert np.array_equal(new.exact([1.0, 2.0]), s.exact([1.0, 2.0]))
@@ -189,45 +195,27 @@ def test_mass_potential_and_constraint_forms_written_out_by_hand(row):
 # ---------------------------------------------------------------------------- the methods run
 
 
-def methods(name):
-    if name in UNCONSTRAINED:
-        return (nh.Variational(), nh.DLA(), nh.Projector())
-    return (nh.Variational(), nh.DLA()) if name in HOLONOMIC else (nh.DLA(), nh.Projector())
-
-
-@pytest.mark.parametrize(
-    ("name", "method"),
-    [pytest.param(n, m, id=f"{n}-{type(m).__name__}") for n in NAMES for m in methods(n)],
-)
-def test_methods_converge_with_order_two_from_the_start(make, name, method):
-    s = make(name)
-    T, counts = 1.2, [50, 100, 200]
-    end = nh.integrate(s, nh.Reference(), h=T, steps=1).q[-1]
-    ends = [nh.integrate(s, method, h=T / n, steps=n).q[-1] for n in counts]
-    errors = np.linalg.norm(np.array(ends) - end, axis=1)
-    slope = -np.polyfit(np.log(counts), np.log(errors), 1)[0]
-    assert slope == pytest.approx(2, abs=0.1)
-
-
 @every
 def test_methods_refuse_what_they_cannot_treat(make, name):
-    refused = {nh.Variational(), nh.DLA(), nh.Projector()} - set(methods(name))
+    s = make(name)
+    refused = [nh.Variational()] * bool(s.constraints) + [nh.Projector()] * bool(s.holonomic)
     for method in refused:
         with pytest.raises(ValueError, match=r"use nh\.DLA"):
-            nh.integrate(make(name), method, h=0.1, steps=1)
+            nh.integrate(s, method, h=0.1, steps=1)
 
 
 # ---------------------------------------------------------------------------- equations of motion
 
 
-@every
+@pytest.mark.parametrize("name", sorted(EVERY.keys() - SLOW - systems.on_groups.keys() - BALLS))
 def test_acceleration_and_multipliers_agree_with_lagranges_method_of_sympy(make, name):
     s = make(name)
     motion = by_lagranges_method(s)
     t, q, v = states(s)
     a, lam = map(np.array, zip(*map(motion, t, q, v), strict=True))
-    assert s.acceleration(q, v, t) == pytest.approx(a, abs=1e-10)
-    assert s.multipliers(q, v, t) == pytest.approx(lam, abs=1e-10)
+    near = 1e-9 if name in systems.machines else 1e-10
+    assert s.acceleration(q, v, t) == pytest.approx(a, abs=near)
+    assert s.multipliers(q, v, t) == pytest.approx(lam, abs=near)
     assert name in UNCONSTRAINED or np.abs(lam).max() > 0.01
 
 
@@ -410,19 +398,7 @@ def test_edla_runs_where_the_energy_excess_keeps_its_sign(make, name):
     for h in (0.05, 0.1, 0.2):
         sol = nh.integrate(s, nh.EDLA(), h=h, steps=500)
         assert sol.steps == 500 and sol.h.min() > h / 2
-
-
-# ---------------------------------------------------------------------------- sleigh
-
-
-@pytest.mark.ledger("FIM08-T1")
-def test_projector_loses_energy_on_the_sleigh_with_the_square_of_the_step(make):
-    lost = [
-        np.ptp(nh.integrate(make("sleigh"), nh.Projector(), h=h, steps=round(20 / h)).energy())
-        for h in (0.2, 0.1, 0.05)
-    ]
-    assert lost[0] == pytest.approx(4.54e-4, rel=1e-2)
-    assert np.divide(lost[:-1], lost[1:]) == pytest.approx([4, 4], abs=0.2)  # error, not rounding
+        assert np.ptp(sol.energy("midpoints")) < 1e-14 * sol.energy()[0]
 
 
 # ---------------------------------------------------------------------------- snakeboard

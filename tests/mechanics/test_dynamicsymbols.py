@@ -119,6 +119,35 @@ def test_speeds_of_their_own():
     np.testing.assert_allclose(s.energy(*at), plain.energy(*at), rtol=1e-14)
 
 
+def test_lagrangian_as_its_users_write():
+    """Symbols that are not declared real, values by symbol and by name, rates in three ways."""
+    q1, q2, q3 = q = dynamicsymbols("q1:4")
+    u1, u2, u3 = dynamicsymbols("q1:4", 1)
+    M, G = sp.symbols("M G")
+    L = M * (u1**2 + q2.diff() ** 2 + q3.diff(TIME) ** 2) / 2 - G * (q1**2 + q2**2)
+    s = nh.System.from_mechanics(L, q, sp.Matrix([u3 - q2 * u1]), parameters={M: 2, "G": 2})
+    c, d = nh.symbols(["q1", "q2", "q3"]), s.v
+    L = M * sum(u**2 for u in d) / 2 - G * (c[0] ** 2 + c[1] ** 2)
+    direct = nh.System(c, d, L, [d[2] - c[1] * d[0]], parameters={M: 2, G: 2})
+    assert s == direct and s.key == direct.key and s.is_autonomous
+
+
+def test_time_holonomic_constraints_and_a_metric():
+    a, b, c = dynamicsymbols("a b c")
+    time = dynamicsymbols._t
+    L = (a.diff() ** 2 + b.diff() ** 2 + c.diff() ** 2) / 2 - (1 + sp.sin(time)) * a**2
+    s = nh.System.from_mechanics(L, [a, b, c], [c.diff() - sp.cos(time) * a.diff()])
+    assert s.t is not None and not s.is_autonomous
+    np.testing.assert_allclose(s.V([2, 0, 0], t=0.5), 4 * (1 + np.sin(0.5)), rtol=1e-15)
+    np.testing.assert_allclose(s.A([2, 0, 0], t=0.5), [[-np.cos(0.5), 0, 1]], rtol=1e-15)
+    T = (a.diff() ** 2 + b.diff() ** 2) / 2
+    ball = nh.System.from_mechanics(T, [a, b], holonomic=[a**2 + b**2 - 1])
+    np.testing.assert_allclose(ball.g([2, 0]), [3])
+    row, metric = a.diff() - b * b.diff(), [[1 + b**2, 0], [0, 1]]
+    twisted = nh.System.from_mechanics(T, [a, b], [row], metric=metric)
+    np.testing.assert_allclose(twisted.G([0, 2]), [[5, 0], [0, 1]])
+
+
 def test_matrices_and_equations():
     q, L, c, parameters = sleigh()
     one = nh.System.from_mechanics(L, q, [c], parameters=parameters)
@@ -133,6 +162,12 @@ def test_matrices_and_equations():
 
 
 # ---------------------------------------------------------------------------- names
+
+
+def test_a_coordinate_that_looks_like_a_velocity():
+    a, b = dynamicsymbols("x vx")
+    s = nh.System.from_mechanics(a.diff() ** 2 / 2 + b.diff() ** 2 * (1 + a**2) - b**2, [a, b])
+    np.testing.assert_allclose(s.energy([1, 3], [2, 5]), 2 + 25 * 2 + 9)
 
 
 def test_a_parameter_that_is_named_like_a_velocity():

@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pytest
 import sympy as sp
-from sympy.physics.mechanics import dynamicsymbols
 
 import nhlab as nh
 
@@ -87,23 +86,6 @@ def test_symbols_of_the_forces_alone_are_inputs():
             asked(*START.values())
     assert s.energy(*START.values()) == particle().energy(*START.values())
     assert s.set(u=0.5) == particle()
-
-
-def test_dynamicsymbols_with_forces():
-    X, Y, Z = q = dynamicsymbols("x y z")
-    T = dynamicsymbols._t
-    rates = dict(zip(V, (a.diff(T) for a in q), strict=True)) | dict(zip(Q, q, strict=True))
-    given = L.subs(rates), q, [ROWS[0].subs(rates)]
-    numbers = {"parameters": {"c": 0.3, "u": 0.5}}
-    forces = {X: F[x].subs(rates), "y": F[y].subs(rates)}
-    made = nh.System.from_mechanics(*given, forces=forces, **numbers)
-    assert made.forces == particle().forces
-    listed = [*forces.values(), 0]
-    assert nh.System.from_mechanics(*given, forces=listed, **numbers).forces == made.forces
-    with pytest.raises(ValueError, match="forces has 2 entries"):
-        nh.System.from_mechanics(*given, forces=listed[:2], **numbers)
-    timed = nh.System.from_mechanics(*given, forces={X: sp.sin(T)})
-    assert timed.t is not None and timed.forces[0] == sp.sin(timed.t)
 
 
 def test_long_forces_are_abbreviated():

@@ -297,15 +297,3 @@ def test_vanishing_pivots_are_rescued_in_company(backend):
     q0, v0 = np.array([[0.0, 0.5], [0.3, 0.5]]), np.array([[0.5, 0.1]] * 2)
     many = nh.ensemble(seam, nh.DLA(alpha=0), q0, v0, h=0.1, steps=20, backend=backend)
     agree(many, seam, nh.DLA(alpha=0), q0, v0, h=0.1, steps=20)
-
-
-def test_a_pivot_that_vanishes_for_one_parameter():
-    """M = [[c, 1], [1, 0]]: at c = 0 elimination needs the other order."""
-    x, y, vx, vy, c = nh.symbols("x y vx vy c")
-    seam = nh.System((x, y), (vx, vy), c * vx**2 / 2 + vx * vy - y**2 / 2, parameters={"c": 1})
-    many = nh.ensemble(seam, nh.DLA(), [0.3, 0.5], [0.5, 0.1], h=0.1, steps=20, backend="numpy",
-                       parameters={"c": [0.5, 0.0]})  # fmt: skip
-    for k, value in enumerate([0.5, 0.0]):
-        one = nh.integrate(seam.set(c=value), nh.DLA(), [0.3, 0.5], [0.5, 0.1], h=0.1, steps=20)
-        assert np.abs(many.q[k] - one.q).max() < 1e-13
-    assert np.abs(many.q[0] - many.q[1]).max() > 1e-3
