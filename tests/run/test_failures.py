@@ -115,14 +115,12 @@ def test_ensembles_with_parameters_and_sound_energies_do_not_warn():
 
 def test_energies_of_round_off_do_not_warn():
     """At rest p = b; its last digit is a velocity, and an energy, beside which there is none."""
-    omega2, method = 1.4135248510339358**2, nh.Variational(0.2640302553510526)
-    L = vx**2 * (omega2 * (x**2 + 1) + 7) / 2 + 0.421510643772912 * vx * sp.exp(-(x**2))
-    system, q0 = nh.System((x,), (vx,), L), [-3.22440499907768e-07]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        sol = nh.integrate(system, method, q0, [0.0], h=0.1, steps=10)
-        many = nh.ensemble(system, method, q0, [0.0], h=[0.1, 0.2], steps=10)
-    assert sol.rows.v.any() and many.jumps == {}
+    L = vx**2 * (x**2 + 9) / 2 + 0.421510643772912 * vx * sp.exp(-(x**2))
+    system, q = nh.System((x,), (vx,), L), np.full((5, 1), 0.3)
+    digit = np.spacing(system.momentum(q[0], [0.0])) / system.M(q[0])[0]
+    v = np.array([0, 1, -1, 2, 1])[:, None] * digit
+    assert not explain.energy_jumps(system, q, v)[2]
+    assert explain.energy_jumps(system, q, 1e6 * v)[2]  # which p does show
 
 
 def test_quaternions_beyond_the_squares_of_floats_are_unit_ones():
