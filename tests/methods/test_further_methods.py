@@ -5,6 +5,7 @@ import oracle
 import pytest
 import sympy as sp
 from runs import made, power, refused, slope
+from scipy.optimize import root
 
 import nhlab as nh
 from nhlab.methods.composition import FACTORS
@@ -138,6 +139,32 @@ def test_nonholonomic_rattle_is_the_projector_method(name):
         path.append(q)
     assert np.abs(run(system, nh.Projector(0, True), h, 50).q - path).max() < 1e-12
     assert np.abs(run(system, nh.Reversible(), h, 50).q - path).max() > 1e-5
+
+
+@pytest.mark.parametrize("system", [S.sleigh(), S.driven(), rough()], ids=lambda s: s.name)
+def test_equations_of_leapfrog(system):
+    """One step against SciPy's solution of the equations as the docstring has them."""
+    f, h, t0 = oracle.formulas(system), 0.1, 0.4 if system.t else 0.0
+    q0, n = np.array(system.q0, float), len(system.q)
+    v0 = system.project(q0, system.v0, t0)
+    sol = nh.integrate(system, nh.Reversible(), q0, v0, h=h, steps=1, t0=t0)
+    m, t1 = len(system.constraints), t0 + h
+
+    def equations(X):
+        va, vb, v1, lam, mu = np.split(X, [n, 2 * n, 3 * n, 3 * n + m])
+        q1 = q0 + h / 2 * (va + vb)
+        A0, A1 = f.A(t0, q0), f.A(t1, q1)
+        ends = (t0, q0, v0), (t0, q0, va), (t1, q1, vb), (t1, q1, v1)
+        p0, p, pb, p1 = (f.L_v(*end) for end in ends)
+        first = p - p0 - h / 2 * f.L_q(t0, q0, va) + A0.T @ lam
+        last = p1 - p - h / 2 * f.L_q(t1, q1, vb) + A1.T @ mu
+        return np.concatenate([first, pb - p, last, A0 @ va + A1 @ vb, A1 @ v1])
+
+    X = root(equations, np.concatenate([v0, v0, v0, np.zeros(2 * m)]), tol=1e-14).x
+    assert np.abs(equations(X)).max() < 1e-13
+    assert np.abs(sol.q[1] - q0 - h / 2 * (X[:n] + X[n : 2 * n])).max() < 1e-12
+    assert np.abs(sol.v[1] - X[2 * n : 3 * n]).max() < 1e-12
+    assert np.abs(sol.lam[0] - X[3 * n : 3 * n + m] - X[3 * n + m :]).max() < 1e-12
 
 
 def test_rattle():
