@@ -48,6 +48,7 @@ def _no_step(run, attempt):
     """Look at the discrete energy as a function of the step size: does it reach its target?"""
     target, place = float(run.state.e), _place(run.system, run.state.q)
     sizes = run.state.h * np.linspace(0.02, 2, 100)
+    others = "nh.DLA" if run.system.holonomic else "nh.DLA or nh.Projector"
     gaps = [(gap, h) for h in sizes for gap in _energy_gap(run, h, target)]
     if not gaps:
         return f"{attempt.reason} at {place}", "Try a smaller h."
@@ -56,7 +57,7 @@ def _no_step(run, attempt):
         return (
             f"the discrete energy hardly depends on the step at {place} (by "
             f"{np.ptp(gap):.0e} for all h up to {sizes[-1]:.3g}), so it determines none",
-            "EDLA is of no use for this motion; use nh.DLA or nh.Projector.",
+            f"EDLA is of no use for this motion; use {others}.",
         )
     if np.all(gap > 0) or np.all(gap < 0):
         best = np.abs(gap).argmin()
@@ -64,7 +65,7 @@ def _no_step(run, attempt):
             f"no positive step exists at {place}: for every h up to {sizes[-1]:.3g} the discrete "
             f"energy misses {target:.10g}, by {gap[best]:.2g} at the best, h = {h[best]:.3g}",
             "This is a limit of the method (C03, Remark 2), not of Newton: start with another h "
-            "or state, or use nh.DLA or nh.Projector.",
+            f"or state, or use {others}.",
         )
     return f"{attempt.reason} at {place}", attempt.advice or "Start with a smaller h."
 

@@ -40,6 +40,19 @@ def test_an_energy_that_does_not_depend_on_the_step():
     assert "EDLA is of no use" in error.advice
 
 
+def test_no_step_on_a_pendulum_whose_pivot_moves():
+    """A limit of the method, met at about the same time for every h; the advice fits the system."""
+    y, vy, t = nh.symbols("y vy t")
+    g = (x - sp.sin(t) / 10) ** 2 + y**2 - 1
+    L = (vx**2 + vy**2) / 2 - 9.81 * y
+    system = nh.System((x, y), (vx, vy), L, holonomic=[g], t=t)
+    q0 = system.settle([0.84, -0.54])
+    for h in (0.02, 0.01):
+        error = stopped(system, nh.EDLA(), q0, system.project(q0, [0, 0]), h=h, steps=200)
+        assert "no positive step exists" in error.reason and 0.15 < error.time < 0.25
+        assert error.advice.endswith("or use nh.DLA.")  # Projector would refuse
+
+
 @pytest.mark.parametrize("method", [nh.DLA(), nh.EDLA()], ids=str)
 def test_newton_that_does_not_converge(method):
     """In the first step already; EDLA's is taken by another method."""
