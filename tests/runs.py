@@ -15,8 +15,13 @@ def made(make, **options):
     return make(**options)
 
 
+def name(x):
+    """Of a function or a value, for the name of a test: the same in every process."""
+    return getattr(x, "__name__", None) or repr(x)
+
+
 def runs(*makers):
-    return pytest.mark.parametrize("make", makers, ids=lambda f: f.__name__)
+    return pytest.mark.parametrize("make", makers, ids=name)
 
 
 def cases(pairs):

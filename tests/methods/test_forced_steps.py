@@ -5,7 +5,7 @@ import numpy as np
 import oracle
 import pytest
 import sympy as sp
-from runs import close, made, power, slope
+from runs import close, made, name, power, slope
 
 import nhlab as nh
 
@@ -107,7 +107,7 @@ ORDERS += [
 ]
 
 
-@pytest.mark.parametrize("make, method, expected, first", ORDERS, ids=repr)
+@pytest.mark.parametrize("make, method, expected, first", ORDERS, ids=name)
 def test_orders(make, method, expected, first):
     room = 0.1 if make in (damped, ring) and not method.variable_step else 0.15
     assert slope(made(make), method, first=first) == pytest.approx(expected, abs=room)

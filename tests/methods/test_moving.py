@@ -4,7 +4,7 @@ import kane
 import numpy as np
 import pytest
 import sympy as sp
-from runs import made, power, refused, runs, slope
+from runs import made, name, power, refused, runs, slope
 from scipy.integrate import solve_ivp
 from sympy.physics.mechanics import dynamicsymbols
 
@@ -152,7 +152,7 @@ ORDERS += [(pivot, m, 50) for m in (nh.Variational(), nh.DLA(), nh.Reversible())
 ORDERS += [(braked_hoop, m, 50) for m in SECOND]
 
 
-@pytest.mark.parametrize("make, method, first", ORDERS, ids=repr)
+@pytest.mark.parametrize("make, method, first", ORDERS, ids=name)
 def test_orders(make, method, first):
     """To these true motions."""
     T, first = (1, first // 2) if method.variable_step else (2, first)
