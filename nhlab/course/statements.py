@@ -300,7 +300,7 @@ class Momenta(Statement):
 
     def labels(self, made):
         q = made.sols["projector"].q
-        return [(x, y - 0.2, f"$g_{{{k}}}$") for k, (x, y) in enumerate(q[:, :2])]
+        return [(x - 0.18, y, f"$g_{{{k}}}$") for k, (x, y) in enumerate(q[:, :2])]
 
     def frames(self, view):
         return [{"xlabel": "$x$", "ylabel": "$y$"}]
