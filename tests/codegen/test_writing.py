@@ -43,18 +43,14 @@ COMPILED = [(S.driven, nh.EDLA()), (S.particle, nh.Composition(nh.DLA())), (S.sl
 COMPILED += [(S.sleigh, nh.DLA(0.2, True)), (S.sleigh, nh.Reversible()), (S.ball, nh.Projector())]
 COMPILED += [(S.pendulum, nh.DiscreteGradient()), (S.snakeboard, nh.Projector())]
 COMPILED += [(S.spherical_pendulum, nh.Variational()), (log_body, nh.Variational())]
+COMPILED += [(S.sleigh, nh.DLA(constraint_alpha=0))]
 CASES = [*COMPILED, (S.particle, nh.DLA()), (S.particle, nh.Projector(0.3)), (bent, nh.DLA())]
 CASES += [(S.particle, nh.EDLA()), (S.driven, nh.EDLA(symmetric=True))]
-CASES += [(S.sleigh, nh.DLA(constraint_alpha=0)), (S.sleigh, nh.Projector(0, True))]
-CASES += [(S.spherical_pendulum, nh.EDLA()), (S.kepler, nh.Variational(0.1, True))]
+CASES += [(S.sleigh, nh.Projector(0, True)), (S.spherical_pendulum, nh.EDLA())]
+CASES += [(S.kepler, nh.Variational(0.1, True)), (particle_with_a_metric, nh.Projector())]
 CASES += [(S.driven, m) for m in (nh.DLA(0.4), nh.RK4(), nh.Reversible())]
-CASES += [
-    (S.driven, nh.Composition(nh.DLA(0.3, True), 6)),
-    (particle_with_a_metric, nh.Projector()),
-]
-CASES += [(S.robot, nh.DLA()), (S.robot, nh.DiscreteGradient())]
-CASES += [(relativistic, nh.DLA()), (relativistic, nh.EDLA())]
-CASES += [(particle_with_a_metric, nh.Projector())]
+CASES += [(S.driven, nh.Composition(nh.DLA(0.3, True), 6)), (S.robot, nh.DLA())]
+CASES += [(S.robot, nh.DiscreteGradient()), (relativistic, nh.DLA()), (relativistic, nh.EDLA())]
 
 
 @cases(CASES)
