@@ -137,3 +137,23 @@ def test_the_reversed_root():
     assert np.abs(Ld.D1(*back) + Ld.D3(*step0)).max() < tol
     assert np.abs(Ld.wd(*back)).max() < tol
     assert sol.h.min() > 0.18 and np.abs(np.diff(sol.q[::2], axis=0)).max(1).min() > 0.01
+
+
+def test_the_normal_momentum_grows_where_a_motion_settles():
+    """On the sleigh's final straight line the projector's zigzag grows; the energy hides it."""
+    sleigh = nh.systems.sleigh()
+    error, normal = {}, {}
+    for method in (nh.DLA(), nh.Projector()):
+        sol = nh.integrate(sleigh, method, h=0.1, steps=1500)
+        name = type(method).__name__
+        error[name] = np.abs(sol.q[-1] - sleigh.exact(sol.t[-1])).max()
+        normal[name] = np.abs(sol.constraint()[:, 0])
+        assert np.ptp(sol.energy()) < 1e-3
+    assert error["DLA"] < 0.1 and error["Projector"] > 50
+    t = 0.1 * np.arange(1501)
+    grows = (t > 60) & (t < 85)
+    rate = np.polyfit(t[grows], np.log(normal["Projector"][grows]), 1)[0]
+    u = np.sqrt(2 * sol.energy()[0])  # the final speed: turns decay like exp(-a u t / b^2)
+    assert rate == pytest.approx(0.2 * u / 1.04, rel=0.05)
+    late = t > 60
+    assert normal["DLA"][late].max() < 1e-5

@@ -110,6 +110,18 @@ def test_dla_equations(make, alpha, symmetric):
             far(np.einsum("kai,ka->ki", oracle.inner(sol, "A")[:, 1:], sol.lam[1:, 1:]), tol)
 
 
+@pytest.mark.ledger("CM01-6")
+@runs(S.particle, S.robot, S.sleigh, S.driven)
+@pytest.mark.parametrize("method", [nh.DLA(), nh.DLA(0.3), nh.DLA(0.3, True, 0.1)], ids=repr)
+def test_dla_equals_the_plain_two_step_code(make, method):
+    sol = nh.integrate(made(make), method, h=0.1, steps=30)
+    q, lam = oracle.dla(sol.system, method, sol.q[0], sol.q[1], 0.1, 30)
+    close(q - sol.q, 1e-13 * (1 + np.abs(q).max()))
+    close(lam - sol.lam[1:], oracle.roundoff(sol))
+    again = nh.integrate(sol.system, method, sol.q[0], q1=sol.q[1], h=0.1, steps=30)
+    close(again.q - sol.q, 1e-13 * (1 + np.abs(q).max()))
+
+
 @pytest.mark.ledger("CM01-6", "C03-6")
 @rules
 @runs(S.particle, S.sleigh, S.driven, relativistic)
@@ -124,6 +136,20 @@ def test_start_of_dla_and_edla(make, alpha, symmetric):
         close(Ld.D2(*step) + p0 - A.T @ sol.lam[0], oracle.roundoff(sol))
         close(Ld.wd(*step), oracle.roundoff(sol))
         close(sol.p[0] - p0, 1e-15)
+
+
+@pytest.mark.ledger("CM01-6", "FIM08-5")
+@runs(S.particle, S.sleigh, S.snakeboard)
+def test_multipliers_are_impulses(make):
+    """lam -> -h lambda, with the continuous multiplier; DLA's first impulse is only part of it."""
+    system = made(make)
+    for method in (nh.DLA(), nh.DLA(0.3), nh.Projector()):
+        gaps = []
+        for h in (0.02, 0.01):
+            sol = nh.integrate(system, method, h=h, steps=round(1 / h))
+            exact = system.multipliers(sol.q, sol.v_projected)[:-1]
+            gaps.append(np.abs(sol.lam / h + exact)[1:].max())
+        assert gaps[0] < 0.05 * np.abs(exact).max() and gaps[1] < 0.6 * gaps[0]
 
 
 @pytest.mark.ledger("CM01-7")

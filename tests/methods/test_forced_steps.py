@@ -137,6 +137,17 @@ def pulled_sleigh():
     return s.remade(forces=forces, t=t)
 
 
+def test_falling_with_drag():
+    """m v' = -m g - k v^2 downwards: v = -tanh(t) v_end, and the drag eats what weight gives."""
+    s = nh.System([z], [vz], vz**2 / 2 - 9.81 * z, forces={z: 0.1 * vz**2}, q0=(0,), v0=(0,))
+    end, h = np.sqrt(9.81 / 0.1), 0.01
+    sol, scaled = nh.integrate(s, nh.Variational(), h=h, steps=600), 9.81 / end
+    np.testing.assert_allclose(sol.v[:, 0], -end * np.tanh(scaled * sol.t), rtol=0, atol=1e-4)
+    height = -(end**2) / 9.81 * np.log(np.cosh(scaled * sol.t))
+    lost = (end * np.tanh(scaled * sol.t)) ** 2 / 2 + 9.81 * height
+    np.testing.assert_allclose(sol.work(), lost, rtol=0, atol=1e-5 * abs(lost[-1]))
+
+
 def test_kanes_equations():
     def loads(N, contact, centre, B, q, u, time):
         drag = -centre.vel(N) * (1 + u[0] ** 2 + u[1] ** 2) / 4

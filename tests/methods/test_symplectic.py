@@ -5,7 +5,7 @@ import oracle
 import pytest
 import sympy as sp
 from maps import J, extended_form, extended_map, phase_map, tangent, tangent_to_D
-from runs import made, runs
+from runs import cases, made, runs
 from scipy.integrate import quad
 
 import nhlab as nh
@@ -41,6 +41,42 @@ def constraint_work(sol, k, dlam, with_time=False):
     if with_time:
         K[:, 2 * n] += lam @ here.A_t(*at)
     return wedge(K, np.eye(n, size))
+
+
+# ---------------------------------------------------------------------------- the tool itself
+
+
+TANGENT = [(bent, nh.Variational(0.3)), (S.spherical_pendulum, nh.Variational())]
+TANGENT += [(S.sleigh, nh.DLA(0.4, False, 0.1)), (S.sleigh, nh.Projector())]
+TANGENT += [(S.particle, nh.EDLA()), (S.driven, nh.EDLA(0.4, True))]
+
+
+@cases(TANGENT)
+def test_tangent_against_finite_differences(make, method):
+    """Runs of two steps from nearby (t0, h, q0, q1): D(second state) = tangent . D(first state)."""
+    system, extended = made(make), method.variable_step
+    n, d = len(system.q), 1e-6
+    sol = nh.integrate(system, method, h=0.1, steps=2)
+    z0 = np.array([0.0, sol.h[1], *sol.q[1], *sol.q[2]])
+
+    def run(z):
+        q0, q1 = z[2 : n + 2], z[n + 2 :]
+        if system.holonomic:  # back to the unit sphere
+            q0, q1 = q0 / np.linalg.norm(q0), q1 / np.linalg.norm(q1)
+        return nh.integrate(system, method, q0, q1=q1, h=z[1], t0=z[0], steps=2)
+
+    def state(z, k):
+        sol = run(z)
+        more = [sol.t[k], sol.energy("midpoints")[k - 1]] if extended else []
+        return np.array([*sol.q[k], *sol.p[k], *more])
+
+    def slope(k):
+        directions = d * np.eye(2 * n + 2)[0 if extended else 2 :]
+        return np.stack([state(z0 + a, k) - state(z0 - a, k) for a in directions], 1) / (2 * d)
+
+    T = extended_map(run(z0), 1)[0] if extended else phase_map(run(z0), 1)
+    first, second = slope(1), slope(2)
+    assert np.abs(second - T @ first).max() < 1e-7 * np.abs(second).max()
 
 
 # ---------------------------------------------------------------------------- without constraints
