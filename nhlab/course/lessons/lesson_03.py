@@ -13,6 +13,8 @@ from ...view import plot
 from ..colours import BLUE, DARK, GREEN, GREY, ORANGE
 from ..exercises import near, sized, some_of, takes, told
 from ..figures import PRINTED_START
+from ..figures import sleigh_errors as errors
+from ..figures import sleigh_ratios as sleigh_ratios
 from ..kit import RIGHT, ahead, circle, drawn, frame, joined, new_board
 from ..predict import either
 
@@ -136,13 +138,6 @@ def printed(snakeboard):
         [-m * a * c, -m * b * c, m * (a**2 + b**2)],
     ]
     return D, normal, sp.diag(sp.Matrix(rows) / (K * c**2 + m * (a**2 + b**2)), 0, 0)
-
-
-def errors(method, true, h):
-    """The distances of a method on the sleigh from nodes of the true motion, whose first two it is
-    given."""
-    sol = integrate(systems.sleigh(), method, true[0], q1=true[1], h=h, steps=len(true) - 1)
-    return np.linalg.norm(sol.q - true, axis=1)
 
 
 def error_panel(c=(0.0, 1.0, 0.5), h=(1.0, 0.5, 0.25), T=60):
