@@ -81,7 +81,7 @@ def compare(got, panel, values, figure=None):
     """What a page has shown is what the library computes; ``figure`` is the name of a paper's."""
     assert got["values"] == values
     if figure in STATEMENTS:
-        rows, labels, verdict = of_statement(STATEMENTS[figure], values)
+        rows, labels, verdict = of_statement(STATEMENTS[figure].for_page(), values)
         assert plain_words(verdict) in plain_words(got["words"])
     else:
         rows, labels, _ = of_explorer(panel, values)

@@ -311,7 +311,9 @@ STATEMENTS = {
     ),
     "fim08_fig1": Momenta(
         "FIM08 Figure 1: the momentum is reflected at each node",
-        "The paper's figure is a sketch; this one is computed.",
+        "The paper's figure is a sketch; this one is computed. Dotted, the momenta of velocities in D. "
+        "Dashed, the momentum that leaves a node is carried to the next, where it arrives, by right "
+        "translation R*; there P* - Q* reflects it.",
         "Chosen here: a skate (sleigh with a = 0, m = I = 1), h = 0.8, four nodes. Its M is "
         "constant and V = 0, so that alpha has no effect.",
         "arriving and leaving momentum are mirror images, so that their mean satisfies the "

@@ -16,6 +16,8 @@ NODES = 64  # names for so many
 
 def outline(statement, controls, caption):
     """All that a page needs to know of a statement."""
+    shown = statement.for_page()
+    statement, caption = shown, caption.replace(statement.caption, shown.caption)
     views = {view: view_of(statement, view) for view in statement.views}
     second = "reference" if isinstance(statement, Errors) else ""
     about = {"judge": statement.judge, "size": statement.size, "second": second}

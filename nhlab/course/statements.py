@@ -6,7 +6,7 @@ plate in ``figures/`` and the panel with sliders (``nhlab.course.live``).
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -79,6 +79,10 @@ class Statement:
     @property
     def caption(self):
         return f"{self.shows} {self.left_open}".strip()
+
+    def for_page(self):
+        """What of it a page shows that computes without Python."""
+        return self
 
     def made(self, call, quick=False):
         """The runs of a setting; ``quick`` leaves out the reference."""
@@ -265,12 +269,34 @@ def arrows(tails, tips, head=0.07):
     return joined(made).T
 
 
+def bent_arrows(tails, tips, bulge, head=0.06):
+    """Arrows as one curve with gaps; each is a parabola that leaves the straight line to its left
+    by the share ``bulge`` of its length."""
+    made, s = [], np.linspace(0, 1, 15)[:, None]
+    for a, b in zip(tails, tips, strict=True):
+        top = (a + b) / 2 + 2 * bulge * np.array([a[1] - b[1], b[0] - a[0]])
+        curve = (1 - s) ** 2 * a + 2 * s * (1 - s) * top + s**2 * b
+        angle = np.arctan2(*(b - top)[::-1])
+        barbs = [ahead(b, angle + side, -head) for side in (0.45, -0.45)]
+        made.append([*curve, barbs[0], b, barbs[1]])
+    return joined(made).T
+
+
 @dataclass(frozen=True)
 class Momenta(Statement):
-    """The momenta that arrive at the inner nodes of a path in the plane, and those that leave."""
+    """The momenta that arrive at the nodes of a path in the plane, and those that leave.
 
-    length: float = 0.7  # of the arrow of a unit momentum
+    With ``whole`` also what makes one of the other: right translation R* from node to node, and the
+    reflection P* - Q* at a node.
+    """
+
+    length: float = 0.5  # of the arrow of a unit momentum
+    whole: bool = True  # else only the momenta at inner nodes
     equal = True
+
+    def for_page(self):
+        """A page that computes without Python knows the momenta at inner nodes alone."""
+        return replace(self, whole=False, shows=self.shows.split(" Dashed")[0])
 
     def shapes(self, made, view):
         sol = made.sols["projector"]
@@ -278,17 +304,31 @@ class Momenta(Statement):
         found = [Shape("nodes", *sol.q[:, :2].T, dots)]
         if len(sol.q) < 3:  # it stopped before a node had two neighbours
             return found
-        q, arriving, leaving = sol.q[1:-1], sol.p[1:-1], sol.p_minus[1:]
-        dotted = {"color": "#777777", "linestyle": ":", "label": "momenta of D"}
-        found.append(Shape("D", *self._in_D(sol.system, q, (arriving + leaving) / 2), dotted))
-        for name, p, colour, text in (
-            ("p_plus", arriving, "#0072B2", "arriving $p^+$"),
-            ("p_minus", leaving, "#D55E00", "leaving $p^-$"),
+        q, mean = sol.q[1:-1], (sol.p[1:-1] + sol.p_minus[1:]) / 2
+        dotted = {"color": "#777777", "linestyle": ":", "label": "in $D$"}
+        found.append(Shape("D", *self._in_D(sol.system, q, mean), dotted))
+        arrive, leave = self._tails_and_tips(sol)
+        for name, ends, colour, text in (
+            ("p_plus", arrive, "#0072B2", "arriving $p^+$"),
+            ("p_minus", leave, "#D55E00", "leaving $p^-$"),
         ):
             look = {"color": colour, "linewidth": 2, "label": text}
-            tips = q[:, :2] + self.length * p[:, :2]
-            found.append(Shape(name, *arrows(q[:, :2], tips), look))
+            found.append(Shape(name, *arrows(*ends), look))
+        if self.whole:
+            thin = {"color": "#555555", "linewidth": 1.2}
+            carried = bent_arrows(leave[1], arrive[1], -0.22)
+            mirrored = bent_arrows(arrive[1][:-1], leave[1][1:], -0.2)
+            dashed = thin | {"linestyle": "--", "label": "$R^*$"}
+            found.append(Shape("carried", *carried, dashed))
+            found.append(Shape("mirrored", *mirrored, thin | {"label": "$P^*-Q^*$"}))
         return found
+
+    def _tails_and_tips(self, sol):
+        """Of the momenta that arrive and of those that leave, at all nodes that have them."""
+        some = (slice(1, None), slice(None, -1)) if self.whole else (slice(1, -1),) * 2
+        arrive, leave = (sol.q[nodes, :2] for nodes in some)
+        p, p_minus = sol.p[some[0], :2], sol.p_minus[not self.whole :, :2]
+        return (arrive, arrive + self.length * p), (leave, leave + self.length * p_minus)
 
     def _in_D(self, system, q, mean):
         """Lines of momenta of D that belong to the turn rate of the mean, at any speed."""
@@ -306,20 +346,22 @@ class Momenta(Statement):
         return [{"xlabel": "$x$", "ylabel": "$y$"}]
 
     def data(self, made):
+        """A row for each node; nothing arrives at the first, nothing leaves the last."""
         sol = made.sols["projector"]
         names = ("k", "x", "y", "theta", "p_plus x", "p_plus y", "p_minus x", "p_minus y")
-        q, arriving, leaving = sol.q[1:-1], sol.p[1:-1, :2], sol.p_minus[1:, :2]
-        columns = (np.arange(1, len(q) + 1), *q.T, *arriving.T, *leaving.T)
+        arriving, leaving = np.full((2, len(sol.q), 2), np.nan)
+        arriving[1:], leaving[:-1] = sol.p[1:, :2], sol.p_minus[:, :2]
+        columns = (np.arange(len(sol.q)), *sol.q.T, *arriving.T, *leaving.T)
         return dict(zip(names, columns, strict=True))
 
     def plotted(self, call, view):
         return [
             "fig, ax = nh.plot.new()",
             'ax.plot(*projector.q[:, :2].T, "o", color="#333333")',
-            "at = projector.q[1:-1, :2].T",
+            "end, begin = projector.q[1:, :2].T, projector.q[:-1, :2].T",
             'to_scale = dict(angles="xy", scale_units="xy", scale=1)',
-            'ax.quiver(*at, *projector.p[1:-1, :2].T, color="#0072B2", **to_scale)  # arriving',
-            'ax.quiver(*at, *projector.p_minus[1:, :2].T, color="#D55E00", **to_scale)  # leaving',
+            'ax.quiver(*end, *projector.p[1:, :2].T, color="#0072B2", **to_scale)',
+            'ax.quiver(*begin, *projector.p_minus[:, :2].T, color="#D55E00", **to_scale)',
             'ax.set_aspect("equal")',
         ]
 

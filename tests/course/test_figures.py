@@ -365,7 +365,7 @@ def test_the_legend_is_that_of_the_view():
 
 def test_names_of_nodes_outside_the_axes_are_not_drawn():
     p = nh.paper_figure("fim08_fig1")
-    p.set(T=6.0)
+    p.set(**{"T": 6.0, "v0.vtheta": 0.3})
     names, pictures = [x for x in p.picture.moving if hasattr(x, "get_text")], []
     above = round(p.picture.figure.bbox.height - p.picture.ax.bbox.y1 - 10)
     for _ in range(2):

@@ -80,12 +80,45 @@ def test_arriving_and_leaving_momenta_are_mirror_images():
     what leaves a node arrives at the next."""
     d = data("fim08_fig1")
     arriving, leaving = (np.stack([d[f"{p} x"], d[f"{p} y"]], -1) for p in ("p_plus", "p_minus"))
-    assert len(arriving) == 2 and np.abs(leaving - arriving).max() > 0.5
-    assert np.abs(mirrored(arriving, d["theta"]) - leaving).max() < 1e-12
-    assert np.abs(leaving[0] - arriving[1]).max() < 1e-12
-    assert np.abs(mirrored(arriving, d["theta"] + 0.1) - leaving).max() > 0.1  # another mirror
+    assert np.isnan(arriving[0]).all() and np.isnan(leaving[-1]).all()  # of the ends
+    before, after, theta = arriving[1:-1], leaving[1:-1], d["theta"][1:-1]
+    assert len(before) == 2 and np.abs(after - before).max() > 0.5
+    assert np.abs(mirrored(before, theta) - after).max() < 1e-12
+    assert np.abs(leaving[:-1] - arriving[1:]).max() < 1e-12
+    assert np.abs(mirrored(before, theta + 0.1) - after).max() > 0.1  # another mirror
     steps = np.diff(np.stack([d["x"], d["y"]], -1), axis=0)
-    assert np.abs(steps[0] / 0.8 - leaving[0]).max() < 1e-12  # v of the step, unit mass
+    assert np.abs(steps / 0.8 - leaving[:-1]).max() < 1e-12  # v of the step, unit mass
+
+
+@pytest.mark.ledger("FIM08-F1")
+def test_the_arrows_of_the_first_figure_are_all_drawn():
+    """The momenta at both ends of each step; R* from what leaves to what arrives, P* - Q* from what
+    arrives to what leaves."""
+    s, d = figures.STATEMENTS["fim08_fig1"], data("fim08_fig1")
+    shapes = {x.name: x for x in s.shapes(s.made(s.setting.call(s.setting.defaults)), "")}
+
+    def pieces(name):
+        """The curves of a shape, between its gaps."""
+        points = np.stack([shapes[name].x, shapes[name].y], -1)
+        gaps = np.flatnonzero(np.isnan(points[:, 0]))
+        return [x[~np.isnan(x[:, 0])] for x in np.split(points, gaps) if (~np.isnan(x)).any()]
+
+    q = np.stack([d["x"], d["y"]], -1)
+    tips = {
+        p: q + s.length * np.stack([d[f"{p} x"], d[f"{p} y"]], -1) for p in ("p_plus", "p_minus")
+    }
+    arrive, leave = tips["p_plus"][1:], tips["p_minus"][:-1]
+    for name, tails, ends in (
+        ("p_plus", q[1:], arrive),
+        ("p_minus", q[:-1], leave),
+        ("carried", leave, arrive),
+        ("mirrored", arrive[:-1], leave[1:]),
+    ):
+        drawn = pieces(name)
+        assert len(drawn) == len(tails) and shapes[name].look["label"]
+        for points, tail, tip in zip(drawn, tails, ends, strict=True):
+            assert np.abs(points[0] - tail).max() < 1e-12
+            assert np.abs(points[-2] - tip).max() < 1e-12  # between the two barbs
 
 
 @pytest.mark.ledger("FIM08-F2")

@@ -1,6 +1,7 @@
 """Lesson 03: a plane in which a velocity is split and reflected, the jumps of a skate's momentum,
-the errors of Fig. 5 of FIM08 with the point where DLA takes its constraint free to choose, and a
-sleigh that goes back."""
+the errors of Fig. 5 of FIM08 with the point where DLA takes its constraint free to choose, a sleigh
+that goes back and a snakeboard whose velocity leaves D; for geometers the constrained connection
+and the snakeboard of the preprint."""
 
 import numpy as np
 import sympy as sp
@@ -9,6 +10,7 @@ from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
 from ...methods import DLA, Projector, Reference
 from ...run.loop import integrate
+from ...run.trajectory import Trajectory
 from ...view import plot
 from ..colours import BLUE, DARK, GREEN, GREY, ORANGE
 from ..exercises import near, sized, some_of, takes, told
@@ -17,6 +19,7 @@ from ..figures import sleigh_errors as errors
 from ..figures import sleigh_ratios as sleigh_ratios
 from ..kit import RIGHT, ahead, circle, drawn, frame, joined, new_board
 from ..predict import either
+from ..statements import bent_arrows
 
 
 def heavy_particle():
@@ -81,13 +84,15 @@ def jump_panel(steps=(4, 12, 4), turn=(0.2, 1.5, 0.9), T=3.2, length=0.62):
     """FIM08 Fig. 1 computed: the skate and the momenta at its inner nodes."""
     board, ax = new_board((6.8, 4.9))
     frame(ax, "$x$", "$y$", (-1.5, 3.4), (-0.6, 2.8), aspect="equal")
+    board.legend(ncols=3)
 
     def update(steps, turn):
         """A polygon of nodes; at each inner node two arrows, mirror images of each other in the
         dotted direction of the blade.
 
         A skate during t = {T:g}, in the chosen number of steps. Dotted: the direction of the blade
-        at each node.
+        at each node. Dashed, at the first step: what leaves a node is carried to the next (R*), and
+        is reflected there.
         """
         sol, jump = skate_run(steps, turn, T)
         h, at, theta = T / steps, sol.q[1:-1, :2], sol.q[1:-1, 2]
@@ -95,6 +100,17 @@ def jump_panel(steps=(4, 12, 4), turn=(0.2, 1.5, 0.9), T=3.2, length=0.62):
         blades = np.stack([ahead(at, theta, -length), ahead(at, theta, length)], 1)
         board.curve(*sol.q[:, :2].T, color=GREY, marker="o", mfc=DARK, mec=DARK)
         board.curve(*joined(blades).T, color=DARK, linestyle=":", label="along the blade")
+        first, last = sol.q[0, :2], sol.q[-1, :2]
+        tip = first + length * sol.p_minus[0, :2]
+        tips = at[0] + length * arriving[0], at[0] + length * leaving[0]
+        carried, mirrored = (
+            bent_arrows([tip], tips[:1], -0.22),
+            bent_arrows([tips[0]], tips[1:], -0.2),
+        )
+        board.curve(*carried, color=DARK, linestyle="--", label="$R^*$")
+        board.curve(*mirrored, color=DARK, label="$P^*-Q^*$")
+        board.arrow(first, tip, ORANGE, width=1.8)
+        board.arrow(last, last + length * sol.p[-1, :2], BLUE, width=1.8)
         for x, p, p_minus in zip(at, arriving, leaving, strict=True):
             board.arrow(x, x + length * p, BLUE, label="arriving $p^+$", width=1.8)
             board.arrow(x, x + length * p_minus, ORANGE, label="leaving $p^-$", width=1.8)
@@ -140,7 +156,60 @@ def printed(snakeboard):
     return D, normal, sp.diag(sp.Matrix(rows) / (K * c**2 + m * (a**2 + b**2)), 0, 0)
 
 
-def error_panel(c=(0.0, 1.0, 0.5), h=(1.0, 0.5, 0.25), T=60):
+def preprint_snakeboard(snakeboard: System, adapted: bool) -> System:
+    """The snakeboard of FIM08's preprint, whose phi is measured from the x-axis.
+
+    The preprint prints the Lagrangian of the journal for it, although phi has another meaning;
+    ``adapted`` writes the same energy in the new angle, phi - theta in place of phi.
+    """
+    _, _, _, _, r = snakeboard.parameters  # in the order of their names
+    _, _, theta, _, phi = snakeboard.q
+    vx, vy, vtheta, _, vphi = snakeboard.v
+    lever = r * vtheta * sp.cos(theta - phi)
+    front = -vx * sp.sin(phi) + vy * sp.cos(phi) - lever
+    rear = -vx * sp.sin(2 * theta - phi) + vy * sp.cos(2 * theta - phi) + lever
+    L = snakeboard.L.xreplace({phi: phi - theta, vphi: vphi - vtheta}) if adapted else snakeboard.L
+    return snakeboard.remade(L=L, constraints=[front, rear], name="snakeboard, phi from the x-axis")
+
+
+def from_x_axis(q: np.ndarray) -> np.ndarray:
+    """Positions or velocities of the snakeboard with phi measured from the x-axis: theta + phi."""
+    turned = np.array(q, float)
+    turned[..., 4] += turned[..., 2]
+    return turned
+
+
+def connection_acceleration(system: System) -> sp.Matrix:
+    r"""q'' by the constrained connection of FIM08 section 2, as formulas in q and v.
+
+    .. math:: \ddot q = -\Gamma(v, v) - (\nabla_v Q)\,v - P\operatorname{grad}V ,\quad v\in D,
+
+    with the Christoffel symbols Gamma of M, and (nabla_v Q) v = dQ/dt v + Gamma(v, Q v)
+    - Q Gamma(v, v).
+    """
+    S, q, v = system.symbolic, system.q, sp.Matrix(system.v)
+    M, n = sp.Matrix(S.M), range(len(q))
+    A = sp.Matrix(len(S.A), len(q), [e for row in S.A for e in row])
+    inverse = M.inv()
+
+    def Gamma(u, w):
+        """The vector with the entries Gamma^k_ij u^i w^j."""
+        lowered = [
+            sum((M[k, j].diff(q[i]) + M[k, i].diff(q[j]) - M[i, j].diff(q[k])) / 2 * u[i] * w[j]
+                for i in n for j in n)
+            for k in n
+        ]  # fmt: skip
+        return inverse * sp.Matrix(lowered)
+
+    Q = inverse * A.T * (A * inverse * A.T).inv() * A
+    turned = sum((Q.diff(x) * u for x, u in zip(q, v, strict=True)), sp.zeros(len(q)))
+    nabla_Q = turned * v + Gamma(v, Q * v) - Q * Gamma(v, v)
+    V = -system.L.xreplace(dict.fromkeys(system.v, sp.S.Zero))
+    gradient = inverse * sp.Matrix([V.diff(x) for x in q])
+    return -(Gamma(v, v) + nabla_Q + gradient - Q * gradient)
+
+
+def error_panel(c=(0.0, 1.0, 0.5), h=(1.0, 0.5, 0.25), T=120):
     """FIM08 Fig. 5 on a logarithmic scale; DLA takes its constraint at (1-c) q1 + c q2."""
     fine, start = min(h), ([0, 0, 0], PRINTED_START)
     true = integrate(systems.sleigh(), Reference(), *start, h=fine, steps=round(T / fine))
@@ -158,7 +227,8 @@ def error_panel(c=(0.0, 1.0, 0.5), h=(1.0, 0.5, 0.25), T=60):
             error, name = errors(m, q, h), type(m).__name__
             t = true.t[:: round(h / fine)]
             board.run(m, t[2:], error[2:], label=name)  # the first two nodes are exact
-            board.say(f"{name} at t = {T}", f"{error[-1]:.2e}")
+            for end in (60, T):
+                board.say(f"{name} at t = {end}", f"{error[round(end / h)]:.2e}")
 
     return board.panel(update, c=c, h=list(h))
 
@@ -172,6 +242,15 @@ def forward_speed(sol):
     """The speed of a sleigh along its blade, (N+1,); negative when it goes backwards."""
     theta, v = sol.q[:, 2], sol.v_projected
     return v[:, 0] * np.cos(theta) + v[:, 1] * np.sin(theta)
+
+
+def normal_speed(sol: Trajectory) -> np.ndarray:
+    """The size of the normal part Q v of the evolved velocities, measured with M, (N+1,).
+
+    The whole velocity has the size sqrt(2 T) with T the kinetic energy.
+    """
+    normal = np.einsum("kij,kj->ki", sol.system.Q(sol.q), sol.v)
+    return np.sqrt(np.einsum("ki,kij,kj->k", normal, sol.system.M(sol.q), normal))
 
 
 @drawn(5.6, 3.6)
@@ -213,6 +292,16 @@ def growth(left, right, sols):
     right.set(xlabel="time $t$", ylabel="normal part $|Av|$ at the nodes")
 
 
+@drawn(7.2, 3.2)
+def zigzag(ax, sols):
+    """The normal part of the snakeboard's velocity: DLA's stays, the projector method's grows."""
+    for sol in sols:
+        label = plot.label(sol.method)
+        ax.semilogy(sol.t[1:], normal_speed(sol)[1:], label=label, **plot.look(sol.method))
+    ax.set(xlabel="time $t$", ylabel="normal part $|Qv|$ at the nodes")
+    ax.legend(frameon=False)
+
+
 # ---------------------------------------------------------------------------- predictions
 
 
@@ -247,15 +336,18 @@ def prediction_4():
     runs = [integrate(systems.free_particle(), m, **start) for m in (DLA(), Projector())]
     dla, projector = (np.ptp(sol.energy()) for sol in runs)
     truth = either(dla < 1e-12, projector < 1e-12, "both", "DLA", "the projector", "neither")
-    return truth, {"dla": dla, "projector": projector, "held": runs[1].energy()[-1]}
+    ends, held = (sol.energy()[-1] for sol in runs)
+    return truth, {"dla": dla, "projector": projector, "held": held, "ends": ends}
 
 
 def prediction_5():
-    true = integrate(systems.sleigh(), Reference(), [0, 0, 0], PRINTED_START, h=0.5, steps=120).q
+    true = integrate(systems.sleigh(), Reference(), [0, 0, 0], PRINTED_START, h=0.5, steps=240).q
     methods = [*(DLA(constraint_alpha=c) for c in (0.5, 0.45, 0.3)), Projector()]
-    best, worse, third, mirror = (errors(m, true[::2], 1)[-1] for m in methods)
+    runs = [errors(m, true[::2], 1) for m in methods]
+    best, worse, third, mirror = (x[60] for x in runs)
     numbers = {"best": best, "worse": worse, "mirror": mirror, "times": worse / best}
-    halved, less = (errors(m, true, 0.5)[-1] for m in methods[2:])
+    numbers |= {"best_late": runs[0][120], "late": runs[3][120]}
+    halved, less = (errors(m, true, 0.5)[120] for m in methods[2:])
     return worse / best, numbers | {"first": third / halved, "second": mirror / less}
 
 
