@@ -696,7 +696,10 @@ def test_a_group_as_fibre(make):
 @pytest.mark.parametrize("rule", ["cayley", "log"])
 def test_printed_forces_carry_translations(rule, alpha):
     """dl_d/df (df/dr0 - R_f A(r0)) and dl_d/df (df/dr1 + L_f A(r1)), by differences on SO(3)."""
-    red, step = rolling(odd_ball, rule=rule), (np.array([0.5, 0.3]), np.array([0.6, 0.5]), 0.1, alpha)
+    red, step = (
+        rolling(odd_ball, rule=rule),
+        (np.array([0.5, 0.3]), np.array([0.6, 0.5]), 0.1, alpha),
+    )
     minus, plus = printed_group_forces(red, *step)
     close(red.F_minus(*step) - minus, 1e-8)
     close(red.F_plus(*step) - plus, 1e-8)
