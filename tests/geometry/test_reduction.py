@@ -17,6 +17,7 @@ from runs import close, far, power
 from runs import part as integrate
 
 import nhlab as nh
+from nhlab.course.lessons import lesson_07
 
 S = nh.systems
 x, y, z, w, vx, vy, vz, vw = nh.symbols("x y z w vx vy vz vw")
@@ -704,6 +705,48 @@ def test_printed_forces_carry_translations(rule, alpha):
     close(red.F_minus(*step) - minus, 1e-8)
     close(red.F_plus(*step) - plus, 1e-8)
     far(red.F_minus(*step) - printed_group_forces(red, *step, translated=False)[0], 1e-8)
+
+
+@pytest.mark.ledger("CM01-533")
+def test_forces_with_structure_constants():
+    """CM01 5.3.3 on an SO(3) fibre: F- and F+ as printed err by O(h), their sum by O(h^2).
+
+    Both tend to the gyroscopic force with the bracket of the curvature; with the sign that closes
+    the section they do not.
+    """
+    red = nh.Chaplygin(lesson_07.turning_frame(), base="x y")
+    force = partial(lesson_07.structure_force, red)
+
+    def nodes(h):
+        t = 0.3 + h * np.array([[-1], [0], [1]])
+        return np.hstack([np.sin(t) + 0.4, np.cos(2 * t) / 2])
+
+    def gaps(h):
+        """Of F-, of F+ and of their sum at the middle node, each divided by h."""
+        before, node, after = nodes(h)
+        exact = red.F_minus(node, after, h) / h, red.F_plus(before, node, h) / h
+        steps = (node, after), (before, node)
+        printed = [force((a + b) / 2, (b - a) / h, node) / 2 for a, b in steps]
+        minus, plus = (x - y for x, y in zip(exact, printed, strict=True))
+        return [np.abs(gap).max() for gap in (minus, plus, minus + plus)]
+
+    def from_continuous(h, bracket=-1):
+        before, node, after = nodes(h)
+        F = red.F_minus(node, after, h) + red.F_plus(before, node, h)
+        v = np.array([np.cos(0.3), -np.sin(0.6)])
+        return np.abs(F / h - force(node, v, bracket=bracket)).max()
+
+    hs = (0.02, 0.01, 0.005, 0.0025)
+    for which, order in enumerate((1, 1, 2)):
+        assert power(lambda h, k=which: gaps(h)[k], hs) == pytest.approx(order, abs=0.1)
+    assert power(from_continuous, hs) == pytest.approx(2, abs=0.1) and from_continuous(5e-3) < 1e-4
+    assert min(from_continuous(h, bracket=1) for h in (0.1, 0.05, 0.005)) > 0.3  # as printed
+    r, v = nodes(0.1)[1], np.array([0.7, -0.4])
+    close(force(r, v) + red.gyroscopic_force(r, v), 1e-14)
+    # without a bracket the printed forces are exact, for A is linear
+    red, step = reduced("particle"), (r, nodes(0.1)[2])
+    v, middle = (step[1] - step[0]) / 0.1, (step[0] + step[1]) / 2
+    close(red.F_minus(*step, 0.1) - 0.05 * lesson_07.structure_force(red, middle, v, r), 1e-14)
 
 
 @pytest.mark.ledger("DRP-connection", "C03-left")
