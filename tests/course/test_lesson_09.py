@@ -86,3 +86,13 @@ def test_where_the_wheels_of_the_car_allow_a_move_of_the_plane():
     start = [0, 0, 0, 0, 0.2], [1, 0, 0, 0, -np.sin(0.2) / d]
     end = nh.integrate(car, nh.Reference(), *start, h=40, steps=1).q[-1]
     assert lesson.plane_moves(car, start[0]) == 0 and lesson.plane_moves(car, end) == 1
+
+
+def test_nonholonomic_systems_that_do_not_reach_every_place():
+    """The two that the page on notation names: not integrable, and yet a function is constant."""
+    cart, (pair, _) = lesson.cart(), lesson.pair()
+    rows = [*cart.constraints, cart.v[3]]
+    locked = nh.System(cart.q, cart.v, cart.L, rows, parameters=cart.parameters)
+    for system, growth in ((locked, [2, 3]), (pair, [2, 3, 4]), (cart, [3, 4])):
+        assert not system.is_holonomic() and lesson.growth_vector(system) == growth
+    assert (len(locked.q), len(pair.q), len(cart.q)) == (4, 5, 4)
