@@ -507,10 +507,10 @@ class ReducedSymbolic(Symbolic):
 class ReducedLagrangian:
     """The full system's discrete Lagrangian with v_s eliminated, seen from Q/G.
 
-    p_minus = B(r0)^T p_minus_full = -D1Ld* + F_minus and p_plus = B(r1)^T p_plus_full =
-    D2Ld* - F_plus, B = (1, -A): with these momenta the DLA step is CM01 (32), statement 4 of DRP.
-    Each of the two equations also tells the force, given the momentum; forces of the full system
-    are part of it, with the sign of (32), which is not that of (34).
+    p_minus = B(r0)^T p_minus_full and p_plus = B(r1)^T p_plus_full, B = (1, -A), are the momenta of
+    the DLA step.  F_minus and F_plus are built from the printed formula, not as the differences
+    p_minus + D1Ld* and D2Ld* - p_plus, to which they are equal: so CM01 (32), statement 4 of DRP,
+    is an equation that a wrong derivative of Ld* violates.
     """
 
     def __init__(self, reduction, t, q, v, h, alpha, symmetric):
@@ -523,6 +523,7 @@ class ReducedLagrangian:
         r1 = [dummy(f"{x.name}_1") for x in q]
         first = needed(Ld.let, solution)  # the rest may need v_s
         last = [x for x in Ld.let if x not in first]
+        self.let_of_ld = [*first, *last]  # of l_d, in which v_s is a variable
         arrived = zip(r1, s.moved(q, v, h), strict=True)
         self.let = [*first, *zip(v_s, solution, strict=True), *last, *arrived]
         self.q, self.v, self.h, self.v_s = q, v, h, v_s
@@ -532,35 +533,61 @@ class ReducedLagrangian:
         def A(*place):
             return s.connection.xreplace(dict(zip((s.t or t, *s.q), place, strict=True)))
 
-        self.p_minus = bundle.lifted(Ld.p_minus, A(t, *q))
-        self.p_plus = bundle.lifted(Ld.p_plus, A(t + h, *r1))
-        pairs = (Ld.impulse_minus, A(t, *q)), (Ld.impulse_plus, A(t + h, *r1))
+        A_0, A_1 = A(t, *q), A(t + h, *r1)
+        self.p_minus, self.p_plus = bundle.lifted(Ld.p_minus, A_0), bundle.lifted(Ld.p_plus, A_1)
+        pairs = (Ld.impulse_minus, A_0), (Ld.impulse_plus, A_1)
         self.impulse_minus, self.impulse_plus = (
             [*bundle.lifted(x[:-1], at), x[-1]] for x, at in pairs
+        )
+        # A^T dl_d/df at both ends, carried there by f if it lies in a group: the fibre's momenta
+        self.A_minus, self.A_plus = (
+            [dot(at.col(b), [p[j] for j in bundle.v_s]) for b in range(len(q))]
+            for p, at in ((Ld.p_minus, A_0), (Ld.p_plus, A_1))
+        )
+        self.push_minus, self.push_plus = (
+            [x[i] for i in bundle.v_r] for x in (Ld.impulse_minus, Ld.impulse_plus)
         )
 
     @cached_property
     def D1Ld(self):
-        """By r0, where v = (r1 - r0)/h."""
-        slopes = zip(self._slopes(self.q), self.D2Ld, strict=True)
-        return [by_q - by_r1 for by_q, by_r1 in slopes]
+        return self._by_r0_and_r1(self.Ld)[0]
 
     @cached_property
     def D2Ld(self):
-        return [by_v / self.h for by_v in self._slopes(self.v)]
+        return self._by_r0_and_r1(self.Ld)[1]
 
-    def _slopes(self, variables):
-        slopes, let = gradient(self.Ld, variables, self.let)
-        self.let += [pair for pair in let if pair not in self.let]
-        return slopes
+    @cached_property
+    def df(self):
+        """(dl_d/df) df/dr0 and (dl_d/df) df/dr1; f is determined by v_s, so both are by way of
+        v_s."""
+        before, weights = list(self.let), [dummy(f"l_{u.name}") for u in self.v_s]
+        slopes = self._slopes(self.Ld, self.v_s, self.let_of_ld)
+        self.let += zip(weights, slopes, strict=True)
+        return self._by_r0_and_r1(dot(weights, self.v_s), before)  # dl_d/df is held fixed
 
     @cached_property
     def F_minus(self):
-        return [p + d for p, d in zip(self.p_minus, self.D1Ld, strict=True)]
+        """dl_d/df (df/dr0 - A(r0)); forces of the full system come along with the sign of (32)."""
+        parts = zip(self.df[0], self.A_minus, self.push_minus, strict=True)
+        return [df - carried - push for df, carried, push in parts]
 
     @cached_property
     def F_plus(self):
-        return [d - p for p, d in zip(self.p_plus, self.D2Ld, strict=True)]
+        """dl_d/df (df/dr1 + A(r1)), likewise."""
+        parts = zip(self.df[1], self.A_plus, self.push_plus, strict=True)
+        return [df + carried - push for df, carried, push in parts]
+
+    def _by_r0_and_r1(self, e, let=None):
+        """The derivatives of e by r0 and by r1, where v = (r1 - r0)/h."""
+        let = self.let if let is None else let
+        by_r1 = [by_v / self.h for by_v in self._slopes(e, self.v, let)]
+        by_q = self._slopes(e, self.q, let)
+        return [a - b for a, b in zip(by_q, by_r1, strict=True)], by_r1
+
+    def _slopes(self, e, variables, let):
+        slopes, let = gradient(e, variables, let)
+        self.let += [pair for pair in let if pair not in self.let]
+        return slopes
 
 
 def _solve(equations, unknowns):

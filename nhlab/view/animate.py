@@ -59,6 +59,7 @@ def animate(
     overlay=None,
     below=None,
     future=False,
+    names=None,
 ):
     """Play computed motions, with play, pause and a time slider.
 
@@ -69,6 +70,8 @@ def animate(
     below : a reading of nhlab.plot, as "energy", drawn in step; or a pair (label, function of a
         trajectory that gives an array as long as its t)
     future : show the paths beforehand
+    names : what the legend calls the motions, one name for each and, if ``exact`` is given, one
+        more for the ghost; by default the names of their methods
     """
     if not sols:
         raise ValueError("give one or two trajectories to play")
@@ -79,9 +82,11 @@ def animate(
     reading = None if below is None else reading_below(below, sols[0].system)
     picture, axes = _stage(len(groups), size, reading)
     alike, options = _comparable(groups, body), {"ghost": bool(ghost), "future": future}
+    legends = _legends(names, len(sols), len(ghost), overlay)
+    company = [*ghost, *sols]
     scenes = [
-        Scene(picture, pair, group, [*ghost, *sols] if alike else group, body, reading, **options)
-        for pair, group in zip(axes, groups, strict=True)
+        Scene(picture, pair, group, company if alike else group, body, reading, legend, **options)
+        for pair, group, legend in zip(axes, groups, legends, strict=True)
     ]
     ends = float(max(s.t[0] for s in sols)), float(min(s.t[-1] for s in [*sols, *ghost]))
     values = np.concatenate([scene.values() for scene in scenes])
@@ -90,6 +95,19 @@ def animate(
     for scene in scenes:
         scene.frame(around(s.corners for s in (scenes if alike else [scene])), ends, values)
     return _played(picture, scenes, ends, frames, caption)
+
+
+def _legends(names: list[str] | None, count: int, ghosts: int, overlay: bool):
+    """For each scene the names of its motions, the ghost's first, or None for those of the
+    methods."""
+    if names is None:
+        return [None] * (1 if overlay else count)
+    known = isinstance(names, tuple | list) and all(isinstance(name, str) for name in names)
+    if not known or len(names) != count + ghosts:
+        wanted = f"{count + ghosts} names, one for each motion" + " and one for the ghost" * ghosts
+        raise ValueError(f"names = {names!r} must be a list of {wanted}")
+    own, ghost = names[:count], names[count:]
+    return [[*ghost, *group] for group in ([own] if overlay else [[name] for name in own])]
 
 
 def _comparable(groups, given):

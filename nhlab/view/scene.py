@@ -68,17 +68,19 @@ class Actor:
 class Scene:
     """Actors on the same axes, what does not move there, and the axes of their reading below."""
 
-    def __init__(self, picture, axes, sols, company, given, reading, *, ghost, future):
-        """``ghost`` : the first of sols is drawn as one;  ``company`` : all that is played."""
+    def __init__(self, picture, axes, sols, company, given, reading, names=None, *, ghost, future):
+        """``ghost`` : the first of sols is drawn as one;  ``company`` : all that is played;
+        ``names`` : of sols in the legend, by default those of their methods."""
         self.picture, (self.ax, self.lower) = picture, axes
         self.given, self.reading, self.framed = given, reading, False
         self.fixed = self.line(self.ax, color=PALE, linewidth=1)
         pale = {"color": PALE, "linewidth": 1.4, "visible": future}
         self.later = [self.line(ax, **pale) for ax in axes if ax]
         cast, alone = self.bodies(sols, company), len(sols) == 1 + ghost
+        names = names_of(sols, ghost) if names is None else names
         self.actors = [
             Actor(self, *each, ghost and not k, alone and k == ghost)
-            for k, each in enumerate(zip(sols, cast, names_of(sols, ghost), strict=True))
+            for k, each in enumerate(zip(sols, cast, names, strict=True))
         ]
         self.dress()
         self.prepare()

@@ -29,3 +29,33 @@ def test_rk4_leaves_the_group_unless_it_is_repaired():
     plain = np.abs(np.linalg.norm(lesson.plain_rk4(suslov, 0.2, 200), axis=1) - 1)
     repaired = np.linalg.norm(nh.integrate(suslov, nh.RK4(), h=0.2, steps=200).q, axis=1)
     assert 1e-7 < plain.max() < 1e-4 and np.abs(repaired - 1).max() < 1e-15
+
+
+def test_suslovs_body_settles_from_all_directions():
+    ends = lesson.ends_of_suslov()
+    assert len(ends) == 12 and np.ptp(ends, axis=0).max() < 1e-6 and np.linalg.norm(ends[0]) > 0.5
+
+
+@pytest.mark.parametrize("h, of_the_map", [(0.5, 0.49), (1.5, 1.29), (3, 1.97)])
+def test_a_run_of_the_cayley_rule_turns_by_less_than_the_map(h, of_the_map):
+    """The momentum is given, not the velocity of the step: w (1 + h^2 w^2/4) = 1 for a ball."""
+    ball = nh.systems.rigid_body(1, 1, 1, rule="cayley")
+    run = nh.integrate(ball, nh.Variational(), ball.q0, [0, 0, 1], h=h, steps=1)
+    w = run.v_step[0, 2]
+    assert w * (1 + h**2 * w**2 / 4) == pytest.approx(1, rel=1e-12)
+    angle = np.linalg.norm(nh.groups.SO3.log(run.q[1]))
+    assert angle == pytest.approx(2 * np.arctan(h * w / 2), rel=1e-12)
+    assert (
+        2 * np.arctan(h / 2) == pytest.approx(of_the_map, abs=0.005) and angle < of_the_map - 0.02
+    )
+
+
+def test_suslov_has_no_product_of_inertia_in_its_plane():
+    """The lesson's two equations of motion hold because I12 = 0, and it says so."""
+    suslov = nh.systems.suslov()
+    (I1, I12, I13), (_, I2, I23), _ = suslov.M(suslov.q0)
+    v = np.array([0.7, -0.4, 0])
+    m = I13 * v[0] + I23 * v[1]
+    assert I12 == 0
+    rates = [-m * v[1] / I1, m * v[0] / I2, 0]
+    np.testing.assert_allclose(suslov.acceleration(suslov.q0, v), rates, atol=1e-13)

@@ -70,3 +70,29 @@ def test_two_rolling_wheels_know_the_heading():
 )
 def test_the_rolling_wheel_of_exercise_6(answer, said):
     assert said.lower() in str(check("09.6", answer)).lower()
+
+
+def test_where_the_wheels_of_the_car_allow_a_move_of_the_plane():
+    """Only where tan(phi)/l = sin(theta - psi)/d; the trailer that swings in ends there."""
+    car, rng = nh.systems.car_with_trailer(), np.random.default_rng(1)
+    l, d = (next(x for s, x in car.parameters.items() if s.name == name) for name in "ld")
+    for _ in range(20):
+        x, y, theta, phi, psi = q = rng.uniform(-0.5, 0.5, 5)
+        assert lesson.plane_moves(car, q) == 0
+        q[4] = theta - np.arcsin(d * np.tan(phi) / l)
+        assert lesson.plane_moves(car, q) == 1
+        ahead = [np.cos(theta), np.sin(theta), np.tan(phi) / l, 0, np.tan(phi) / l]
+        np.testing.assert_allclose(car.A(q) @ ahead, 0, atol=1e-12)  # one rigid move
+    start = [0, 0, 0, 0, 0.2], [1, 0, 0, 0, -np.sin(0.2) / d]
+    end = nh.integrate(car, nh.Reference(), *start, h=40, steps=1).q[-1]
+    assert lesson.plane_moves(car, start[0]) == 0 and lesson.plane_moves(car, end) == 1
+
+
+def test_nonholonomic_systems_that_do_not_reach_every_place():
+    """The two that the page on notation names: not integrable, and yet a function is constant."""
+    cart, (pair, _) = lesson.cart(), lesson.pair()
+    rows = [*cart.constraints, cart.v[3]]
+    locked = nh.System(cart.q, cart.v, cart.L, rows, parameters=cart.parameters)
+    for system, growth in ((locked, [2, 3]), (pair, [2, 3, 4]), (cart, [3, 4])):
+        assert not system.is_holonomic() and lesson.growth_vector(system) == growth
+    assert (len(locked.q), len(pair.q), len(cart.q)) == (4, 5, 4)

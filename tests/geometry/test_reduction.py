@@ -17,6 +17,7 @@ from runs import close, far, power
 from runs import part as integrate
 
 import nhlab as nh
+from nhlab.course.lessons import lesson_07
 
 S = nh.systems
 x, y, z, w, vx, vy, vz, vw = nh.symbols("x y z w vx vy vz vw")
@@ -645,6 +646,31 @@ def rolling(make, **options):
     return nh.Chaplygin(make(**options), base="x y")
 
 
+def printed_group_forces(red, r0, r1, h, alpha, translated=True, eps=1e-5):
+    """F- and F+ of CM01 5.3.2 from f, l_d and A alone, shape (..., 2) each.
+
+    f is moved along df/dr0 - R_f A(r0), or along df/dr1 + L_f A(r1), and l_d is differentiated by
+    central differences; not ``translated``, A(r0) is wrongly carried by L_f instead of R_f.
+    """
+    full, G, join = red.full, red.bundle.group, red.bundle.join
+    A0, A1 = connection(red, r0), connection(red, r1)
+
+    def l_d(f):
+        q0, q1 = join(r0, np.array(G.identity)), join(r1, f)
+        v = full.velocity_between(q0, q1, h)
+        return h * nh.diagnostics.lagrangian(full, (1 - alpha) * q0 + alpha * q1, v)
+
+    def minus(e):
+        f, xi = red.f(r0 + e, r1, h, alpha), -A0 @ e
+        return l_d(G.multiply(G.exp(xi), f) if translated else G.multiply(f, G.exp(xi)))
+
+    def plus(e):
+        return l_d(G.multiply(red.f(r0, r1 + e, h, alpha), G.exp(A1 @ e)))
+
+    ways = eps * np.eye(2)
+    return [np.stack([(F(e) - F(-e)) / (2 * eps) for e in ways], -1) for F in (minus, plus)]
+
+
 @pytest.mark.ledger("CM01-5.5", "C03-P3")
 @pytest.mark.parametrize("make", [S.rubber_ball, odd_ball])
 def test_a_group_as_fibre(make):
@@ -653,11 +679,14 @@ def test_a_group_as_fibre(make):
         method = nh.RDLA(alpha)
         sol, full = integrate(red, method), integrate(red.full, method.full)
         same(red.reconstruct(sol), full)
-        r, rule = sol.q, (0.1, alpha)
-        left = red.D1Ld(r[1:-1], r[2:], *rule) + red.D2Ld(r[:-2], r[1:-1], *rule)
-        right = red.F_minus(r[1:-1], r[2:], *rule) + red.F_plus(r[:-2], r[1:-1], *rule)
-        close(left - right, 1e-13)
-        far(left, 1e-13)
+        first, second = (sol.q[:-2], sol.q[1:-1]), (sol.q[1:-1], sol.q[2:])
+        rule = (0.1, alpha)
+        D1, D2 = red.D1Ld(*second, *rule), red.D2Ld(*first, *rule)
+        right = printed_group_forces(red, *second, *rule)[0]
+        right += printed_group_forces(red, *first, *rule)[1]
+        close(D1 + D2 - right, 1e-9)
+        far(D1 + D2, 1e-9)
+        far(D1 + 3 * D2 + 7 - right, 1e-9)  # the equation notices a wrong derivative
     sol = integrate(red, nh.Reference(), h=0.5, steps=4)
     close(sol.q - red.project(integrate(red.full, nh.Reference(), h=0.5, steps=4)), 1e-9)
     gyroscopic_part(red)
@@ -668,31 +697,56 @@ def test_a_group_as_fibre(make):
 @pytest.mark.parametrize("rule", ["cayley", "log"])
 def test_printed_forces_carry_translations(rule, alpha):
     """dl_d/df (df/dr0 - R_f A(r0)) and dl_d/df (df/dr1 + L_f A(r1)), by differences on SO(3)."""
-    red, G = rolling(odd_ball, rule=rule), nh.groups.SO3
-    full, h, eps = red.full, 0.1, 1e-5
-    r0, r1 = np.array([0.5, 0.3]), np.array([0.6, 0.5])
+    red, step = (
+        rolling(odd_ball, rule=rule),
+        (np.array([0.5, 0.3]), np.array([0.6, 0.5]), 0.1, alpha),
+    )
+    minus, plus = printed_group_forces(red, *step)
+    close(red.F_minus(*step) - minus, 1e-8)
+    close(red.F_plus(*step) - plus, 1e-8)
+    far(red.F_minus(*step) - printed_group_forces(red, *step, translated=False)[0], 1e-8)
 
-    def l_d(r0, r1, f):
-        q = [np.concatenate([r, g]) for r, g in ((r0, G.identity), (r1, f))]
-        v = full.velocity_between(*q, h)
-        return h * nh.diagnostics.lagrangian(full, (1 - alpha) * q[0] + alpha * q[1], v)
 
-    A0, A1 = connection(red, r0), connection(red, r1)
+@pytest.mark.ledger("CM01-533")
+def test_forces_with_structure_constants():
+    """CM01 5.3.3 on an SO(3) fibre: F- and F+ as printed err by O(h), their sum by O(h^2).
 
-    def force(e, translated):
-        """Both forces in the direction e of r."""
-        left = [(red.f(r0 + s * e, r1, h, alpha), -s * A0 @ e) for s in (eps, -eps)]
-        right = [(red.f(r0, r1 + s * e, h, alpha), s * A1 @ e) for s in (eps, -eps)]
-        for g, xi in left:  # f + df - R_f A
-            yield l_d(r0, r1, G.multiply(G.exp(xi), g) if translated else G.multiply(g, G.exp(xi)))
-        for g, xi in right:  # f + df + L_f A
-            yield l_d(r0, r1, G.multiply(g, G.exp(xi)))
+    Both tend to the gyroscopic force with the bracket of the curvature; with the sign that closes
+    the section they do not.
+    """
+    red = nh.Chaplygin(lesson_07.turning_frame(), base="x y")
+    force = partial(lesson_07.structure_force, red)
 
-    values, wrong = (np.array([list(force(e, x)) for e in np.eye(2)]) for x in (True, False))
-    F_minus, F_plus = red.F_minus(r0, r1, h, alpha), red.F_plus(r0, r1, h, alpha)
-    close(F_minus - (values[:, 0] - values[:, 1]) / (2 * eps), 1e-8)
-    close(F_plus - (values[:, 2] - values[:, 3]) / (2 * eps), 1e-8)
-    far(F_minus - (wrong[:, 0] - wrong[:, 1]) / (2 * eps), 1e-8)
+    def nodes(h):
+        t = 0.3 + h * np.array([[-1], [0], [1]])
+        return np.hstack([np.sin(t) + 0.4, np.cos(2 * t) / 2])
+
+    def gaps(h):
+        """Of F-, of F+ and of their sum at the middle node, each divided by h."""
+        before, node, after = nodes(h)
+        exact = red.F_minus(node, after, h) / h, red.F_plus(before, node, h) / h
+        steps = (node, after), (before, node)
+        printed = [force((a + b) / 2, (b - a) / h, node) / 2 for a, b in steps]
+        minus, plus = (x - y for x, y in zip(exact, printed, strict=True))
+        return [np.abs(gap).max() for gap in (minus, plus, minus + plus)]
+
+    def from_continuous(h, bracket=-1):
+        before, node, after = nodes(h)
+        F = red.F_minus(node, after, h) + red.F_plus(before, node, h)
+        v = np.array([np.cos(0.3), -np.sin(0.6)])
+        return np.abs(F / h - force(node, v, bracket=bracket)).max()
+
+    hs = (0.02, 0.01, 0.005, 0.0025)
+    for which, order in enumerate((1, 1, 2)):
+        assert power(lambda h, k=which: gaps(h)[k], hs) == pytest.approx(order, abs=0.1)
+    assert power(from_continuous, hs) == pytest.approx(2, abs=0.1) and from_continuous(5e-3) < 1e-4
+    assert min(from_continuous(h, bracket=1) for h in (0.1, 0.05, 0.005)) > 0.3  # as printed
+    r, v = nodes(0.1)[1], np.array([0.7, -0.4])
+    close(force(r, v) + red.gyroscopic_force(r, v), 1e-14)
+    # without a bracket the printed forces are exact, for A is linear
+    red, step = reduced("particle"), (r, nodes(0.1)[2])
+    v, middle = (step[1] - step[0]) / 0.1, (step[0] + step[1]) / 2
+    close(red.F_minus(*step, 0.1) - 0.05 * lesson_07.structure_force(red, middle, v, r), 1e-14)
 
 
 @pytest.mark.ledger("DRP-connection", "C03-left")

@@ -249,6 +249,17 @@ def test_a_body_in_space_of_ones_own():
     np.testing.assert_allclose(triangle[:3], (between(sol, 2.0) + 0.2 * np.eye(3)) @ eye.T)
 
 
+def test_names_of_motions_can_be_given():
+    """A reduced run that was put back says DLA of itself; the legend shall say what was done."""
+    one, two = runs("particle", nh.DLA(), nh.RK4())
+    p = nh.animate(one, exact=two, names=["by hand", "as before"])
+    (legend,) = [ax.get_legend() for ax in p.picture.axes if ax.get_legend()]
+    assert [text.get_text() for text in legend.get_texts()] == ["as before", "by hand"]
+    assert "as before and by hand" in p.alt
+    p = nh.animate(one, two, names=["first", "second"], overlay=False)
+    assert [ax.get_title() for ax in p.picture.axes] == ["first", "second"]
+
+
 @pytest.mark.parametrize(
     "given, options, words",
     [
@@ -265,6 +276,8 @@ def test_a_body_in_space_of_ones_own():
         (1, {"frames": 0}, "frames = 0 must be a whole number, at least 1"),
         (1, {"frames": 2.5}, "frames = 2.5 must be a whole number"),
         (1, {"size": 3}, r"size = 3 must be \(width, height\)"),
+        (1, {"names": "RDLA"}, "names = 'RDLA' must be a list of 1 names, one for each motion$"),
+        (1, {"names": ["a"], "exact": True}, "must be a list of 2 names, .* one for the ghost$"),
     ],
 )
 def test_what_cannot_be_played_is_named(given, options, words):

@@ -75,7 +75,8 @@ def invariant_forms(G):
 
 @drawn(9.4, 3.4, columns=2)
 def angles_figure(left, right, miss):
-    """Yaw jumps by pi as pitch turns back; all parts of the quaternion stay smooth."""
+    """Yaw changes by nearly pi in a moment as pitch turns back; all parts of the quaternion stay
+    smooth."""
     t = np.linspace(0, np.pi, 400)
     g = SO3.multiply(SO3.exp([miss, 0, 0]), SO3.exp(t[:, None] * [0, 1, 0]))
     R = SO3.matrix(g)
@@ -452,13 +453,28 @@ def prediction_3():
     return words[tuple(right)], off
 
 
+def ends_of_suslov(count=12, T=80.0):
+    """Body velocities at T of Suslov's body, from velocities in all directions of equal energy;
+    (count, 3)."""
+    suslov = systems.suslov()
+    I1, I2 = np.diag(suslov.M(suslov.q0))[:2]
+    turn = 2 * np.pi * (np.arange(count) + 0.5) / count
+    rho = np.sqrt(2 * suslov.energy(suslov.q0, suslov.v0))
+    starts = rho * np.stack([np.cos(turn) / np.sqrt(I1), np.sin(turn) / np.sqrt(I2), 0 * turn], 1)
+    return np.array(
+        [integrate(suslov, Reference(), suslov.q0, v, h=T, steps=1).v[-1] for v in starts]
+    )
+
+
 def prediction_4():
     sol = integrate(systems.suslov(), Reference(), h=0.1, steps=400)
     late, w, first = spread(sol.v[200:]), sol.v[-1], systems.suslov_omega(sol.system, -30.0)
     truth = "It settles" if late < 0.01 else "It swings"
     truth = "It comes to rest" if np.linalg.norm(w) < 0.1 else truth
-    E = sol.energy()[-1]
-    return truth, {"late": late, "a": w[0], "b": w[1], "c": first[0], "d": first[1], "E": E}
+    ends = ends_of_suslov()
+    same = int((np.abs(ends - w).max(1) < 1e-3).sum())
+    numbers = {"late": late, "a": w[0], "b": w[1], "c": first[0], "d": first[1]}
+    return truth, {**numbers, "E": sol.energy()[-1], "same": same, "tried": len(ends)}
 
 
 def mirror_run(h, steps):

@@ -11,6 +11,7 @@ from ...geometry.diagnostics import action
 from ...geometry.reduction import Chaplygin, Horizontal
 from ...mechanics import catalogue as systems
 from ...mechanics.groups import SO3
+from ...mechanics.groupsystem import GroupSystem
 from ...mechanics.system import System, symbols
 from ...methods import DLA, RDLA, Reference, Variational
 from ...run.loop import integrate
@@ -79,6 +80,33 @@ def relative_board(varying=True):
     q0 = (0, 0, 0.2, 0, 0.3)
     v0 = make().project(q0, (1, 0.1, 0.2, 0.7, 0.05))
     return make(name="relative board", q0=q0, v0=v0)
+
+
+def turning_frame():
+    r"""A point (x, y) that carries a body: the fibre is SO(3), A is linear in r, and the body has
+    three different moments of inertia, so that no term of the forces cancels."""
+    x, y, vx, vy, *w = symbols("x y vx vy w1 w2 w3")
+    L = (vx**2 + vy**2 + w[0] ** 2 + 2 * w[1] ** 2 + 3 * w[2] ** 2) / 2 - x**2 - y**2
+    A = ((1 + y / 2, -x / 3), (x / 2, y - 1), ((x + y) / 3, (1 + x) / 2))
+    rows = [u + a * vx + b * vy for u, (a, b) in zip(w, A, strict=True)]
+    return GroupSystem(SO3, (vx, vy, *w), L, rows, r=(x, y), rule="log", name="turning frame")
+
+
+def structure_force(red, r, v, node=None, bracket=-1):
+    r"""dl/dxi^a (d_c A^a_b - d_b A^a_c) v^c, and plus ``bracket`` times [A v, A_b(node)]; (k,).
+
+    CM01 5.3.3 has this force three times: F- and F+ are its half with r in the middle of a step, v
+    the velocity of the step, and the node r_k at which the force acts; the continuous force that
+    closes the section is all of it at one point, printed with the other sign of the bracket.
+    """
+    k, group = len(red.q), red.bundle.group
+    slopes = [[[e.diff(s) for s in red.q] for e in row] for row in red.connection.tolist()]
+    A, A_node = (red.values(red.connection.tolist(), x) for x in (r, r if node is None else node))
+    dA = red.values(slopes, r)  # a, b, c: the derivative of A^a_b by r^c
+    turn = np.einsum("abc,c->ab", dA - np.swapaxes(dA, 1, 2), v)
+    turn = turn + bracket * np.array([group.bracket(A @ v, A_node[:, b]) for b in range(k)]).T
+    q = red.bundle.join(r, np.array(group.identity))
+    return red.full.momentum(q, red.lift(r, v))[red.bundle.v_s] @ turn
 
 
 def four_statements(red, sol, seed=1):

@@ -265,6 +265,20 @@ def ask(system):
     return true
 
 
+def plane_moves(system: System, q: list[float], headings: tuple[str, ...] = ("theta", "psi")):
+    """How many independent combinations of the plane's two shifts and its turn lie in D at q.
+
+    system : its first two coordinates are x and y
+    headings : names of the angles measured from the x-axis, which a turn of the plane changes
+    """
+    names = [s.name for s in system.q]
+    moves = np.zeros((len(names), 3))
+    moves[0, 0] = moves[1, 1] = 1
+    moves[:2, 2] = -q[1], q[0]
+    moves[[names.index(name) for name in headings], 2] = 1
+    return 3 - int(np.linalg.matrix_rank(system.A(q) @ moves, tol=1e-9))
+
+
 def forward(sol):
     """The speed of (x, y) along the heading."""
     theta = sol.q[:, 2]

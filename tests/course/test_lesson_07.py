@@ -1,0 +1,45 @@
+"""Lesson 07: the reduced equations notice a wrong derivative; what the ball's g and omega are."""
+
+from functools import cached_property
+
+import numpy as np
+import pytest
+
+import nhlab as nh
+from nhlab.course.lessons import lesson_07 as lesson
+from nhlab.geometry.reduction import ReducedLagrangian
+
+METHODS = nh.DLA(), nh.RK4()
+
+
+def robot():
+    return nh.Chaplygin(nh.systems.robot(), fibre="x y")
+
+
+def board():
+    return nh.Horizontal(lesson.relative_board(), "psi")
+
+
+@pytest.mark.parametrize("make", [robot, board])
+def test_a_wrong_derivative_violates_the_fourth_statement(make, monkeypatch):
+    """With 3 D2Ld* + 7 in the place of D2Ld*, already in the expressions, (32) must fail."""
+    path, other = (nh.integrate(make().full, m, h=0.2, steps=30) for m in METHODS)
+    assert max(lesson.four_statements(make(), path)) < 1e-8
+    assert min(lesson.four_statements(make(), other)) > 1e-6
+    right = ReducedLagrangian.D2Ld.func
+    wrong = cached_property(lambda self: [3 * e + 7 for e in right(self)])
+    wrong.__set_name__(ReducedLagrangian, "D2Ld")
+    monkeypatch.setattr(ReducedLagrangian, "D2Ld", wrong)
+    *first, fourth, _ = lesson.four_statements(make(), path)
+    assert max(first) < 1e-8 and fourth > 1
+
+
+def test_the_ball_has_the_inverse_attitude_and_minus_the_velocity_in_space():
+    """The attitude turns by Omega = -omega in space, and the centre moves by Omega x R e3."""
+    G, R = nh.groups.SO3, 1.5
+    sol = nh.integrate(nh.systems.rubber_ball(R=R), nh.DLA(), h=0.1, steps=20)
+    attitude = G.inverse(sol.q[:, 2:])
+    Omega = G.cay_inv(G.multiply(attitude[1:], G.inverse(attitude[:-1]))) / 0.1
+    np.testing.assert_allclose(Omega, -sol.v_step[:, 2:], atol=1e-12)
+    np.testing.assert_allclose(np.cross(Omega, [0, 0, R])[:, :2], sol.v_step[:, :2], atol=1e-12)
+    assert np.abs(Omega).max() > 0.5 and np.abs(Omega[:, 2]).max() < 1e-12
