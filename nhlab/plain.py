@@ -48,6 +48,7 @@ def discretise(L, h, alpha):
 def solve(equations, guess):
     """x with equations(x) = 0.  The residual decides: ``root`` reports failures at 1e-15, too."""
     found = root(equations, guess, tol=1e-13)
+    # where momenta are numbers of about 1: choose the units of mass, length and time so
     if np.abs(found.fun).max() <= 1e-9 * (1 + np.abs(guess).max()):
         return found.x
     raise ArithmeticError(f"the solver stops at a residual of {np.abs(found.fun).max():.1e}")
