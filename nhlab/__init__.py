@@ -42,6 +42,7 @@ _MODULES = {
     "groups": "mechanics.groups",
     "systems": "mechanics.catalogue",
     "methods": "methods",
+    "plain": "plain",
     "diagnostics": "geometry.diagnostics",
     "bodies": "view.bodies",
     "plot": "view.plot",

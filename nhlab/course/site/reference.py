@@ -19,8 +19,9 @@ ROOMS = {  # in the order of the pages, with what a reader looks for there
     "geometry": "Symmetries, reduction, measurements",
     "view": "Pictures and panels",
     "course": "The course",
+    "plain": "All integrators in 250 lines",
 }
-LISTED = ("bodies", "diagnostics", "discrete", "groups", "plot", "systems")  # with all they hold
+LISTED = ("bodies", "diagnostics", "discrete", "groups", "plain", "plot", "systems")  # with members
 
 # Parts of a docstring that are markup already, and stay as they are.
 MARKUP = r"(?ms)(^\.\. math::[^\n]*\n(?:(?:[ \t][^\n]*)?\n)*|``.*?``|:\w+:`.*?`|^\* )"
