@@ -130,7 +130,7 @@ function ask(box) {
     const given = JSON.parse(kind.dataset.form), bold = fold.querySelector("strong");
     const truth = bold.textContent.trim();
     const commit = element("button", {className: "commit", disabled: true}, "Commit");
-    const show = element("button", {}, "Just show me");
+    const show = element("button", {className: "show"}, "Just show me");
     const said = element("p", {className: "judged"}), buttons = element("p", {className: "ask"});
     said.setAttribute("aria-live", "polite");
     const ready = () => { commit.disabled = false; };
