@@ -8,6 +8,7 @@ or the curve's x and y) and the numbers for the text, where ``<name:.2f>`` stand
 
 import base64
 import html
+import json
 import re
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import ipywidgets as w
 import numpy as np
 from IPython.display import Markdown
 
+from ..view.outline import plain
 from ..view.panel import RUN, Panel
 from ..view.picture import Picture
 from .exercises import function, section
@@ -29,6 +31,7 @@ LINES = (
     "flex-direction:row-reverse;justify-content:flex-end;align-items:flex-start}"
     ".nhlab-choices .widget-radio-box input{flex:none}</style>"
 )
+CURVE = "<!-- curve {} -->"
 COLOURS = {True: "#00734A", False: "#B25000", None: "#666666"}
 covered, made = True, {}  # whether answers are hidden, and the predictions of this kernel by name
 watchers = []  # functions called when a prediction was made
@@ -65,6 +68,13 @@ class Form:
         """The truth as the form has it."""
         return truth
 
+    def stated(self, stored: str) -> dict:
+        """Return what a page without Python needs to ask and to judge.
+
+        stored : the Markdown that a notebook has stored of this prediction
+        """
+        return {"kind": type(self).__name__.lower()}
+
 
 class Choice(Form):
     """One of several sentences."""
@@ -100,6 +110,8 @@ class Choice(Form):
 class Number(Form):
     """A number, right within a quarter."""
 
+    NEAR = 0.25  # of the truth
+
     def __init__(self, unit):
         self.unit = unit
 
@@ -108,8 +120,11 @@ class Number(Form):
         box.observe(lambda _: ready(), "value")
         return box, lambda: box.value
 
+    def stated(self, stored: str) -> dict:
+        return {**super().stated(stored), "unit": self.unit, "near": self.NEAR}
+
     def right(self, said, truth):
-        return bool(abs(said - truth) <= 0.25 * abs(truth))
+        return bool(abs(said - truth) <= self.NEAR * abs(truth))
 
     def text(self, value):
         return f"{value:.3g} {self.unit}".strip()
@@ -157,6 +172,21 @@ class Sketch(Form):
             s.observe(moved, "value")
         below = {"justify_content": "space-between", "padding": "0 0 0 20px", **PLATE}
         return w.VBox([image, w.HBox(sliders, layout=below)]), lambda: [s.value for s in sliders]
+
+    def stated(self, stored: str) -> dict:
+        found = re.search(CURVE.format("(.*?)"), stored)
+        if not found:
+            raise ValueError("the measured curve is not stored: run the notebook again")
+        curve = json.loads(found[1])
+        labels, limits = [plain(x) for x in self.labels.values()], [self.xlim, self.ylim]
+        given = {"labels": labels, "limits": limits, "near": self.near, "curve": curve}
+        return super().stated(stored) | given
+
+    def curve(self, truth) -> str:
+        """Return the measured curve as a comment in Markdown, for pages that judge a sketch."""
+        x = np.linspace(*self.xlim, 61)
+        points = [np.round(y, 4).tolist() for y in (x, np.interp(x, *truth))]
+        return CURVE.format(json.dumps(points))
 
     def right(self, said, truth):
         return bool(np.abs(np.interp(self.x, *truth) - said).max() <= self.near)
@@ -214,12 +244,13 @@ class Prediction(w.VBox):
         live = isinstance(self.what, Panel)
         png = self.what.picture.png(small=True) if live else self.what.png
         if isinstance(self.form, Sketch):
-            png = self.form.picture(None, self.truth)
+            png, curve = self.form.picture(None, self.truth), self.form.curve(self.truth)
         png = base64.b64encode(png).decode()
         answer = (
             f"**{self.form.text(self.truth)}**\n\n![{self.what.alt}](data:image/png;base64,{png})"
         )
         answer += f"\n\n*{RUN}*" if live else ""
+        answer += f"\n\n{curve}" if isinstance(self.form, Sketch) else ""
         data["text/plain"] = f"[prediction: {self.question}]"
         data["text/markdown"] = (
             f"**{self.question}**\n{self.form.options()}\n\n<details><summary>What was measured"
@@ -253,6 +284,11 @@ def predict(name, what):
     shown when the reader has answered."""
     measure = function("prediction", name)
     return Prediction(section(PREDICTIONS, name), measure, name, what)
+
+
+def stated_form(name: str, stored: str) -> dict:
+    """Return how prediction "02.1" is answered, for a page without Python: see ``Form.stated``."""
+    return form_of(section(PREDICTIONS, name).split("\n\n", 2)[1]).stated(stored)
 
 
 def either(first, second, *words):

@@ -6,6 +6,7 @@ Needs the packages of the extra ``site``; what is seen in Chromium is skipped wi
 import doctest
 import functools
 import http.server
+import json
 import threading
 import zlib
 from importlib.util import find_spec
@@ -24,9 +25,10 @@ needs_sphinx = pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.j
 
 from shown import SHOWN, compare, settings  # noqa: E402
 
+from nhlab.course import predict  # noqa: E402
 from nhlab.course.exercises import written  # noqa: E402
 from nhlab.course.pages import PAGES  # noqa: E402
-from nhlab.course.site import build, lesson, links, lite, plug, reference, texts  # noqa: E402
+from nhlab.course.site import build, lesson, links, lite, plug, reference, start, texts  # noqa: E402
 from nhlab.view.outline import plain  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -136,15 +138,33 @@ def test_teachers_see_what_a_lesson_says_of_itself():
 
 
 def test_a_page_to_read_promises_what_it_has(tmp_path):
-    """The note speaks of what moves, of what stands still, of answers; or there is none."""
+    """The line at the top speaks of figures that move only where there are some."""
     put = functools.partial(lesson.page, pictures=lesson.Pictures(tmp_path, "p"), run="../run.md")
-    said = {x: put(notebook(x)).cells[0].source for x in ("02_dla", "notation")}
-    assert ":::{note}" not in said["notation"]
-    assert lesson.FOLDED in said["02_dla"] and lesson.MOVING not in said["02_dla"]
+    said = {x: put(notebook(x)).cells[0].source for x in ("00_start_here", "02_dla", "notation")}
+    assert "(../run.md)" not in said["notation"]
+    assert "(../run.md)" in said["02_dla"] and lesson.MOVING not in said["02_dla"]
+    assert "Run All Cells" not in said["00_start_here"]  # nothing runs here
     live = {f'nh.paper_figure("{x}")': "<b>moves</b>" for x in PAGES if "fig" in x}
     text = put(notebook("paper_figures"), live=live).cells[0].source
     assert lesson.MOVING in text and "(../run.md)" in text
-    assert "last run" not in text and lesson.FOLDED not in text
+
+
+@pytest.mark.parametrize(
+    "code, folded",
+    [
+        ("import nhlab as nh", True),
+        ('nh.predict("02.2", panel)', True),
+        ('nh.check("02.1", None)', True),
+        ('import nhlab as nh\n\nnh.predictions("02")', True),
+        ("sol = nh.integrate(particle, nh.DLA())", False),
+        ("nh.plot.energy(sol)", False),
+        ("import numpy as np\n\nh = 0.1", False),
+    ],
+)
+def test_only_code_that_computes_or_draws_is_shown_at_once(code, folded, tmp_path):
+    cell = nbformat.v4.new_code_cell(code)
+    lesson.read(cell, lesson.Pictures(tmp_path, "p"), "../run.md", {})
+    assert ("hide-input" in cell.metadata.get("tags", [])) is folded
 
 
 def test_the_address_is_said_in_one_place(monkeypatch):
@@ -226,7 +246,10 @@ MUTE = """() => (window.nhlab_pages ?? []).flatMap(page => [
     ...page.figures.map(x => [Bokeh.index.find_one(x).shadow_el.host, 12]),
     ...page.controls.map(x => [Bokeh.index.find_one(x).shadow_el.querySelector('.noUi-handle'), 1]),
 ].filter(([x, least]) => x && (x.getAttribute('aria-label') ?? '').length < least))"""
-OPEN = "document.querySelectorAll('details').forEach(x => { x.open = true; })"
+OPEN = """() => {
+    for (const x of document.querySelectorAll('.predict .show')) x.click();
+    for (const x of document.querySelectorAll('details')) x.open = true;
+}"""
 # A figure is made when it comes near.
 MADE = """async () => {
     for (const [k, x] of document.querySelectorAll('.live').entries()) {
@@ -240,7 +263,7 @@ MADE = """async () => {
 @needs_sphinx
 def test_every_page_is_looked_at(site):
     assert {p.relative_to(site).as_posix() for p in site.rglob("*.html")} == set(SEEN)
-    again = sum(map(len, plug.AGAIN.values())) + 1  # in lessons, and on the first page
+    again = sum(map(len, plug.AGAIN.values()))  # in lessons
     assert sum(map(len, FIGURES.values())) == len(PAGES) + again
 
 
@@ -283,7 +306,7 @@ def move(page, panel, name):
 ACTIVE = """() => {
     let x = document.activeElement;
     while (x.shadowRoot?.activeElement) x = x.shadowRoot.activeElement;
-    return x.matches('summary') && x.parentElement.querySelector('.live') ? 'fold' : x.className;
+    return x.className;
 }"""
 
 
@@ -297,18 +320,20 @@ def tab_to(page, what):
 
 
 @needs_sphinx
-@pytest.mark.parametrize("name, folded", [("index", False), ("notebooks/02_dla", True)])
+@pytest.mark.parametrize("name, folded", [("paper_figures", False), ("02_dla", True)])
 def test_a_figure_is_reached_and_moved_by_keys_alone(page, address, name, folded):
-    page.goto(f"{address}{name}.html")
+    page.goto(f"{address}notebooks/{name}.html")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # skip to the main content
     live = page.locator(".live").first
     assert live.is_visible() is not folded
     if folded:
-        tab_to(page, "fold")
         assert not page.evaluate("'nhlab_pages' in window")
-        page.keyboard.press("Enter")
-        assert live.is_visible()
+        for _ in range(20):  # predictions, until one has a live figure
+            tab_to(page, "show")
+            page.keyboard.press("Enter")
+            if live.is_visible():
+                break
     page.wait_for_function("window.nhlab_pages?.[0].runs")
     before = page.evaluate("nhlab_pages[0].runs.dla.rows.length")
     tab_to(page, "noUi-handle")
@@ -320,7 +345,7 @@ def test_a_figure_is_reached_and_moved_by_keys_alone(page, address, name, folded
 
 @needs_sphinx
 def test_a_figure_follows_the_theme_that_a_reader_chooses(page, address):
-    page.goto(f"{address}index.html")
+    page.goto(f"{address}own.html")
     page.wait_for_function("window.nhlab_pages?.[0].dark")  # as the reader's system is
     page.evaluate("document.querySelector('.theme-change-button[data-mode=light]').click()")
     page.wait_for_function("nhlab_pages[0].dark === false")
@@ -330,7 +355,8 @@ def test_a_figure_follows_the_theme_that_a_reader_chooses(page, address):
 
 @needs_sphinx
 def test_little_is_loaded_before_a_slider_can_be_moved(page, address, site):
-    """3.1 s at 1.6 Mbit/s, if the server compresses; the theme's icons come after it."""
+    """3.8 s at 1.6 Mbit/s, if the server compresses, for the page with the most systems; the
+    theme's icons come after it."""
     asked, early, library = [], [], {f"_static/bokeh/{name}" for name in plug.SCRIPTS}
 
     def name(request):
@@ -342,12 +368,196 @@ def test_little_is_loaded_before_a_slider_can_be_moved(page, address, site):
 
     page.on("request", lambda request: asked.append(name(request)))
     page.on("requestfinished", finished)
-    page.goto(f"{address}index.html")
+    page.goto(f"{address}own.html")
     page.wait_for_function("window.nhlab_pages?.[0].runs")
     assert len(early) > 10
-    assert sum(len(zlib.compress((site / x).read_bytes())) for x in early) < 620e3
+    assert sum(len(zlib.compress((site / x).read_bytes())) for x in early) < 760e3
     page.wait_for_function("[...document.fonts].some(x => x.status === 'loaded')")
     assert page.faults == []
+
+
+# ---------------------------------------------------------------------------- predictions
+
+
+def asked(page, name, kind):
+    """The first prediction of a kind on a lesson's page, and its data."""
+    found = page.locator(f".predict:has([data-form*='\"{kind}\"'])").first
+    assert found.locator(".measured").count() == 0 and not found.locator("details").is_visible()
+    return found, json.loads(found.locator("[data-form]").get_attribute("data-form"))
+
+
+@needs_sphinx
+@pytest.mark.parametrize("right", [True, False])
+def test_a_choice_is_asked_and_judged_on_the_page(page, address, right):
+    page.goto(f"{address}notebooks/02_dla.html")
+    box, _ = asked(page, "02_dla", "choice")
+    truth = box.locator("details strong").first.text_content()
+    commit = box.locator("button", has_text="Commit")
+    assert commit.is_disabled()
+    labels = box.locator("label").all()
+    chosen = next(x for x in labels if (x.inner_text().strip() == truth) is right)
+    words = chosen.inner_text().strip()
+    chosen.click()
+    commit.click()
+    said = box.locator(".judged").inner_text()
+    assert said == ("As you predicted:" if right else f"You predicted: {words}. Measured:")
+    assert truth in box.locator(".measured").inner_text() and page.faults == []
+
+
+@needs_sphinx
+def test_a_number_is_asked_and_judged_on_the_page(page, address):
+    name = next(x for x in LESSONS if any(map(_asks_number, notebook(x).cells)))
+    page.goto(f"{address}notebooks/{name}.html")
+    box, form = asked(page, name, "number")
+    truth = float(box.locator("details strong").first.text_content().split()[0])
+    field, commit = box.locator("input"), box.locator("button", has_text="Commit")
+    field.fill("about two")
+    commit.click()
+    assert "no number" in box.locator(".judged").inner_text()
+    field.fill(str(truth * (1 + 1.01 * form["near"])))  # just too far
+    commit.click()
+    assert box.locator(".judged").inner_text().startswith("You predicted: ")
+    page.reload()
+    box, _ = asked(page, name, "number")
+    box.locator("input").fill(str(truth * (1 + 0.99 * form["near"])))
+    box.locator("button", has_text="Commit").click()
+    assert box.locator(".judged").inner_text() == "As you predicted:" and page.faults == []
+
+
+def _asks_number(cell):
+    found = lesson.PREDICTION.search(cell.source) if cell.cell_type == "code" else None
+    return found and isinstance(form(found[1]), predict.Number)
+
+
+def form(name):
+    return predict.form_of(predict.section(predict.PREDICTIONS, name).split("\n\n", 2)[1])
+
+
+@needs_sphinx
+@pytest.mark.parametrize("right", [True, False])
+def test_a_sketch_is_drawn_by_keys_and_judged_on_the_page(page, address, right):
+    page.goto(f"{address}notebooks/01_variational_integrators.html")
+    box, form = asked(page, "01_variational_integrators", "sketch")
+    low, high = form["limits"][1]
+    knobs = box.locator(".knob").all()
+    heights = np.interp(np.linspace(*form["limits"][0], len(knobs)), *form["curve"])
+    for knob, y in zip(knobs, heights, strict=True):
+        steps = round((y - (low + high) / 2) / ((high - low) / 40)) if right else 20
+        knob.focus()
+        for _ in range(abs(steps)):
+            page.keyboard.press("ArrowUp" if steps > 0 else "ArrowDown")
+    box.locator("button", has_text="Commit").click()
+    judged = box.locator(".judged").inner_text()
+    assert judged == f"Your sketch {'follows' if right else 'leaves'} the measured curve."
+    assert box.locator("polyline.measured").count() == 1 and page.faults == []
+
+
+@needs_sphinx
+def test_every_prediction_can_be_uncovered_without_an_answer(page, address):
+    page.goto(f"{address}notebooks/02_dla.html")
+    count = page.locator(".predict").count()
+    assert count == sum(len(lesson.PREDICTION.findall(c.source)) for c in notebook("02_dla").cells)
+    for box in page.locator(".predict").all():
+        box.locator(".show").click()
+    assert page.locator(".predict .measured").count() == count and page.faults == []
+
+
+# ---------------------------------------------------------------------------- the first page
+
+
+def moved_to(page, h):
+    """Put the slider of the first page to a step, and return both runs."""
+    page.evaluate("h => { $('h').value = h; $('h').oninput(); }", h)
+    return page.evaluate("runs")
+
+
+@needs_sphinx
+@pytest.mark.parametrize("h", [0.05, 0.31, 0.6])
+def test_the_first_page_computes_the_runs_of_the_library(page, address, h):
+    page.goto(f"{address}index.html")
+    found = moved_to(page, h)
+    for name, method in (("dla", nh.DLA()), ("rk4", nh.RK4())):
+        run = nh.integrate(nh.systems.robot(), method, v0=start.V0, h=h, steps=round(84 / h))
+        assert np.allclose(found[name]["x"], run.q[:, 0], rtol=0, atol=1e-9)
+        assert np.allclose(found[name]["y"], run.q[:, 1], rtol=0, atol=1e-9)
+        assert np.allclose(found[name]["E"], run.energy(), rtol=0, atol=1e-9)
+        assert np.allclose(found[name]["vx"], run.v_projected[:, 0], rtol=0, atol=1e-9)
+    assert page.faults == []
+
+
+@needs_sphinx
+def test_the_first_page_says_which_method_is_nearer(page, address):
+    """At a small step RK4, at a large one DLA; the numbers beside the stars are the runs'."""
+    page.goto(f"{address}index.html")
+    for h, words in ((0.1, "RK4 is the better one"), (0.5, "RK4 has lost 42 % of its energy")):
+        found = moved_to(page, h)
+        off = {k: np.max(np.abs(np.subtract(x["E"], x["E"][0]))) for k, x in found.items()}
+        assert (off["rk4"] < off["dla"]) == (h == 0.1)
+        assert words in page.locator("#verdict").inner_text()
+        for name, x in off.items():
+            shown = float(page.locator(f"#off_{name}").inner_text())
+            assert shown == pytest.approx(x, rel=0.06)
+
+
+@needs_sphinx
+@pytest.mark.parametrize("size", [(1366, 768), (390, 844)])
+def test_the_first_screen_has_picture_slider_sentence_and_doors(page, address, size):
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.goto(f"{address}index.html")
+    for what in ("h1", "#star_dla", "#star_rk4", "#h", "#energy", "#verdict", ".acts"):
+        box = page.locator(what).bounding_box()
+        assert box["y"] >= 0 and box["y"] + box["height"] <= size[1], what
+    painted = page.evaluate("""() => [...document.querySelectorAll('canvas')].map(x =>
+        x.getContext('2d').getImageData(0, 0, x.width, x.height).data.some(y => y))""")
+    assert painted == [True] * 3
+
+
+@needs_sphinx
+def test_the_first_page_moves_by_itself_unless_asked_not_to(browser, address):
+    for asked, moves in (("no-preference", True), ("reduce", False)):
+        with browser.new_context(reduced_motion=asked) as context:
+            page = context.new_page()
+            page.goto(f"{address}index.html")
+            page.wait_for_function(f"shown {'<' if moves else '==='} 1")
+            page.locator("#h").press("ArrowRight")  # a reader's move ends the film
+            assert page.evaluate("shown") == 1 and page.evaluate("runs.dla.h") == 0.51
+
+
+@needs_sphinx
+def test_the_theme_chosen_on_the_first_page_holds_on_the_others(browser, address):
+    with browser.new_context(color_scheme="dark") as context:
+        page = context.new_page()
+        page.goto(f"{address}index.html")
+        page.locator("#theme").click()
+        for name in ("run.html", "index.html"):
+            page.goto(address + name)
+            assert page.evaluate("document.documentElement.dataset.theme") == "light"
+
+
+@needs_sphinx
+def test_the_first_page_is_light(page, address, site):
+    """It asks for 0.2 s of a line of 1.6 Mbit/s before it moves, if the server compresses."""
+    asked = []
+    page.on("request", lambda request: asked.append(request.url.removeprefix(address)))
+    page.goto(f"{address}index.html")
+    page.wait_for_load_state("networkidle")
+    files = [x for x in asked if not x.endswith((".png", ".gif"))]
+    assert sum(len(zlib.compress((site / x).read_bytes())) for x in files) < 45e3
+    assert {x.split(".")[-1] for x in files} == {"html", "woff", "svg"}
+
+
+def test_links_to_the_first_page_show_a_picture_where_its_address_is_known():
+    known = start.preview("https://github.com/someone/nhlab")
+    assert 'content="https://someone.github.io/nhlab/_static/preview.png"' in known
+    assert (ROOT / "figures/preview.png").exists()
+    assert "image" not in start.preview("") and "og:title" in start.preview("")
+
+
+def test_every_lesson_is_on_the_first_page():
+    lessons = {x: notebook(x) for x in LESSONS if x[:2].isdigit()}
+    items = "".join(start.lesson_items(ROOT, lessons))
+    assert all(f'href="notebooks/{name}.html"' in items for name in lessons)
+    assert "<small>25 min</small>" in items and "<b>Start here</b>" in items
 
 
 def test_live_figures_have_their_places():
@@ -355,7 +565,6 @@ def test_live_figures_have_their_places():
     pages, code = ("paper_figures", "03_projector_method"), 'paper_figure("fim08_fig5")'
     assert plug.places("fim08_fig5", LESSONS) == [(page, code) for page in pages]
     assert plug.places("own", LESSONS) == [("own", "")]
-    assert ("index", "") in plug.places(plug.FIRST, LESSONS)
 
 
 def test_without_figures_that_move_no_library_comes_along():

@@ -17,7 +17,7 @@ from pathlib import Path
 import nbformat
 import numpy as np
 
-from . import links, lite, plug, reference, texts
+from . import links, lite, plug, reference, start, texts
 from .lesson import Pictures, page
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -41,7 +41,7 @@ def write(path, text):
 
 
 def gather(source, live, lite=False):
-    """Put the sources of all pages where Sphinx will read them."""
+    """Put the sources of all pages where Sphinx will read them; return the notebooks by name."""
     static = source / "_static"
     pictures = Pictures(static / "pictures", "../_static/pictures")
     notebooks = {}
@@ -60,11 +60,14 @@ def gather(source, live, lite=False):
     shutil.copytree(ROOT / "figures", source / "figures")
     gallery = source / "figures/README.md"
     gallery.write_text(texts.linked(gallery.read_text(encoding="utf-8"), "../"), encoding="utf-8")
-    for name in ("site.css", "icon.svg"):
+    for name in ("site.css", "lesson.js", "icon.svg"):
         shutil.copy(HERE / name, static)
     copy_mathjax(static / "mathjax")
+    start.write_fonts(static)
+    start.copy_pictures(ROOT, static)
     if live:
         plug.copy_bokeh(static / "bokeh")
+    return notebooks
 
 
 def copy_mathjax(folder):
@@ -144,6 +147,7 @@ def settings(static):
         "html_context": {"default_mode": "auto"},  # light or dark as the reader's system is
         "html_static_path": [str(static)],
         "html_css_files": ["site.css"],
+        "html_js_files": [("lesson.js", {"defer": "defer"})],
         "html_copy_source": False,
         "html_domain_indices": False,  # of modules; that of names is enough
         "html_show_sphinx": False,
@@ -176,7 +180,8 @@ def build(out=OUT, live=None, lite=False):
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder)
         names = sorted(p.stem for p in NOTEBOOKS.glob("*.ipynb"))
-        gather(source, plug.course(names) if live is None else live, lite)
+        live = plug.course(names) if live is None else live
+        notebooks = gather(source, live, lite)
         app = Sphinx(
             source, None, out, source / ".doctrees", "html", settings(source / "_static"),
             status=None, warningiserror=True,
@@ -186,6 +191,7 @@ def build(out=OUT, live=None, lite=False):
         app.build()
     prune(out)
     lighten(out)
+    write(out / "index.html", start.page(ROOT, notebooks, address(), "own" in live))
     return app.statuscode
 
 

@@ -1,28 +1,30 @@
-"""A notebook as a page to read: its stored outputs, with predictions and solutions folded.
+"""A notebook as a page to read: its stored outputs, predictions as forms, solutions folded.
 
-Nothing is run.  What only a running notebook can do is not shown as if it worked: a note says how
+Nothing is run.  What only a running notebook can do is not shown as if it worked: a line says how
 to run the lesson, and exercises have their hints and solution folded in place of the buttons.
 """
 
+import ast
 import base64
 import hashlib
 import html
+import json
 import re
 import struct
 
 import nbformat
 
 from ...view.panel import RUN
+from .. import predict
 from ..exercises import why, written
 
-MOVING = "Figures with sliders move on this page: your browser computes their runs anew."
-STILL = "The {}pictures are those of the last run."
-RUNS = """Where the text says *run*, *drag*, *press* or *Copy as code* and there is nothing of the
-kind here, it speaks of [the lesson that runs]({}), on your computer or in the cloud: there all
-sliders and play buttons work, and your answers are checked."""
-FOLDED = "What was measured after each prediction, hints and solutions are folded: decide first."
+MOVING = "Figures with sliders are computed in your browser."
+RUNS = "[Run this lesson]({}) to change its code and have your exercises checked."
+RUN_ALL = re.compile(r"Choose \*Run ▸ Run All Cells\*.*?(?:\n\n|\Z)", re.DOTALL)  # not here
 DATA = r"data:image/png;base64,([\w+/=]+)"
 EXERCISE = re.compile(r'nh\.check\("(\d\d\.\d+)"')
+PREDICTION = re.compile(r'nh\.predict\("(\d\d\.\d+)"')
+PLUMBING = {"predict", "predictions", "check", "covers"}  # calls that only a running lesson needs
 # Sphinx puts displays with line breaks into an environment without tags, unless they have one.
 TAGGED = re.compile(r"\$\$((?:(?!\$\$).)*?\\\\(?:(?!\$\$).)*?\\tag(?:(?!\$\$).)*?)\$\$", re.DOTALL)
 FOLD = "<details><summary>{}</summary>\n\n{}\n\n</details>"
@@ -57,19 +59,29 @@ def page(notebook, pictures, run, live=None):
         raise ValueError(f"no cell has the code {left[0]!r} of a live figure")
     first = found[0]
     head, _, rest = first.source.partition("\n\n")
-    first.source = f"{head}\n\n{note(found, run, live)}\n\n{rest}"
+    first.source = f"{head}\n\n{note(found, run, live)}\n\n{RUN_ALL.sub('', rest)}"
     return nbformat.v4.new_notebook(cells=found, metadata=notebook.metadata)
 
 
 def note(cells, run, live):
-    """What can be done on this page, and where the rest; nothing where there is nothing to do."""
+    """Say in a line what can be done here and what elsewhere; nothing where there is nothing."""
     text = "\n".join(c.source + str(c.get("outputs", "")) for c in cells)
-    asks, still = "<details>" in text, f">{RUN}</a>" in text
-    if not (live or asks or still):
+    if not (live or "<details>" in text or f">{RUN}</a>" in text):
         return ""
-    said = [MOVING if live else "", STILL.format("other " if live else "") if still else ""]
-    said += [RUNS.format(run), FOLDED if asks else ""]
-    return ":::{note}\n" + "\n".join(filter(None, said)) + "\n:::"
+    return "*" + " ".join(filter(None, [MOVING if live else "", RUNS.format(run)])) + "*"
+
+
+def only_plumbs(code):
+    """Tell whether a cell only imports, asks or checks: then its code is folded."""
+
+    def plumbs(statement):
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+            return True
+        call = getattr(statement, "value", None)
+        name = getattr(getattr(call, "func", None), "attr", None)
+        return isinstance(statement, ast.Expr) and name in PLUMBING
+
+    return all(map(plumbs, ast.parse(code).body))
 
 
 def read(cell, pictures, run, live):
@@ -82,7 +94,8 @@ def read(cell, pictures, run, live):
     for output in cell.outputs:
         data = output.get("data", {})
         if "text/markdown" in data:  # a prediction; its picture gives the answer away
-            text.append(prediction(data["text/markdown"], pictures, run, moving))
+            name = PREDICTION.search(cell.source)[1]
+            text.append(prediction(name, data["text/markdown"], pictures, run, moving))
         elif data.get("text/plain", "").startswith("Not answered yet"):
             text += [solution(name) for name in EXERCISE.findall(cell.source)]
         else:
@@ -91,6 +104,8 @@ def read(cell, pictures, run, live):
                 data["text/html"] = shown(data["text/html"], pictures, run, moving)
             outputs.append(output)
     cell.outputs = outputs
+    if only_plumbs(cell.source):
+        cell.metadata["tags"] = [*cell.metadata.get("tags", []), "hide-input"]
     return [cell, *(nbformat.v4.new_markdown_cell(x) for x in text)]
 
 
@@ -111,8 +126,11 @@ def shown(text, pictures, run, moving):
     return text.replace(RUN, invitation(run))
 
 
-def prediction(text, pictures, run, moving):
-    """The question and the choices, framed; below them what was measured, folded."""
+def prediction(name, text, pictures, run, moving):
+    """The question and the choices, framed; below them what was measured, folded.
+
+    ``lesson.js`` makes a form of it, by what the data of its last line say.
+    """
 
     def picture(found):
         alt = found[1].removesuffix(RUN).strip()
@@ -120,7 +138,9 @@ def prediction(text, pictures, run, moving):
 
     text = re.sub(rf"!\[([^\]]*)\]\({DATA}\)", picture, text)
     text = text.replace(f"*{RUN}*", "" if moving else f"*{invitation(run)}*")
-    return f"::::{{admonition}} Predict\n:class: predict\n\n{text}\n::::"
+    form = html.escape(json.dumps(predict.stated_form(name, text)))
+    asked = RAW.format(f'<div class="form" data-form="{form}"></div>')
+    return f"::::{{admonition}} Predict\n:class: predict\n\n{text}{asked}\n::::"
 
 
 def solution(name):

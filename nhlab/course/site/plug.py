@@ -8,7 +8,6 @@ from ...view.page import components
 from ..pages import PAGES
 
 SCRIPTS = ["bokeh.min.js", "bokeh-widgets.min.js"]
-FIRST = "02.2"  # the one on the first page
 AGAIN = {"02": ["cm01_fig3", "cm01_fig4"], "03": ["fim08_fig3", "fim08_fig4", "fim08_fig5"]}
 # A figure is made when it comes near, or its fold is opened: until then its script is only text.
 NEAR = """<script>
@@ -37,8 +36,7 @@ def places(name, notebooks):
     if name == "own":
         return [("own", "")]
     if re.fullmatch(r"\d\d\.\d+", name):
-        found = [(lesson(name[:2]), f'nh.predict("{name}"')]
-        return [*found, ("index", "")] if name == FIRST else found
+        return [(lesson(name[:2]), f'nh.predict("{name}"')]
     pages = ["paper_figures", *(lesson(x) for x, names in AGAIN.items() if name in names)]
     return [(page, f'paper_figure("{name}")') for page in pages]
 

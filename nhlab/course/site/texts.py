@@ -8,8 +8,6 @@ from . import plug
 
 BINDER = "https://mybinder.org/v2/gh/{}/HEAD?urlpath=lab/tree/notebooks/00_start_here.ipynb"
 LAUNCH = "https://mybinder.org"
-NOWHERE = f"""Give the address of the repository to [Binder]({LAUNCH}), and open there
-`notebooks/00_start_here.ipynb`. (This copy of the project does not say where it is published.)"""
 DOORS = """- **Read it:** [the site](https://{}.github.io/{}/), whose figures move.
 - **Run it in the cloud:** [lesson 00 on Binder]({}).
 """
@@ -23,15 +21,8 @@ LITE = """## In the browser, an experiment
 nothing is installed on your computer and no server runs it. It fetches some 50 MB, is slow, has not
 been tried with every browser, and may fail; then take one of the other ways.
 """
-MOVE = "Move a slider: your browser computes the motion anew, by both methods."
-CHOICE = "- **You want to play:** [choose a system](own.md), methods and what to look at."
-ALT = (
-    "The energy of a particle whose constraint ties its height to its path, computed with step 0.2 "
-    "up to time 250. DLA stays in a band, the classical Runge-Kutta method falls."
-)
 MARK = r"<!-- (\w+)((?: \w+)*) -->"
 NEEDS = re.compile(r"(?:Before|You need)(?:(?!\. |\.\n| · |;|After).)*", re.DOTALL)
-PLATE = f"```{{image}} figures/cm01_fig1.png\n:alt: {ALT}\n:class: plate\n```"
 MOVED = {  # links between files of the project, and the pages that take their place
     "../README.md#citing": "cite.md",
     "../README.md": "index.md",
@@ -61,8 +52,6 @@ def filled(path, root, notebooks, address, live, lite=False):
         "live": lambda: opening(live.get(path.stem, {})),
         "lite": lambda: LITE if lite else "",
         "own": lambda: "own" if "own" in live else "",
-        "choice": lambda: CHOICE if "own" in live else "",
-        "move": lambda: MOVE if path.stem in live else "",
         "hours": lambda *numbers: hours(notebooks, numbers),
     }
     text = path.read_text(encoding="utf-8")
@@ -70,9 +59,9 @@ def filled(path, root, notebooks, address, live, lite=False):
 
 
 def opening(figures):
-    """The live figures of a written page, or the picture of the first page."""
+    """The live figures of a written page."""
     made = "".join(plug.html(figures, "_static").values())
-    return f"``````{{raw}} html\n{made}\n``````" if figures else PLATE
+    return f"``````{{raw}} html\n{made}\n``````"
 
 
 def section(text, title):
@@ -143,12 +132,13 @@ def doors(address):
 
 
 def binder(address):
-    """The way into the cloud."""
+    """The way into the cloud, if the project is published where it can be started from."""
     if not address:
-        return NOWHERE
+        return ""
     url = BINDER.format(address.removeprefix("https://github.com/"))
     lost = "What you change there is lost when you close it: download the notebook before."
-    return f"[Start lesson 00 on Binder]({url}); the first start takes some minutes. {lost}"
+    start = f"[Start lesson 00 on Binder]({url}); the first start takes some minutes."
+    return f"## In the cloud\n\n{start} {lost}"
 
 
 def clone(address):

@@ -1,0 +1,155 @@
+"""The first page of the site: one robot by two methods, moving, and the ways into the workbook.
+
+It is written beside the pages that Sphinx makes, without the theme's scripts and side bars, so that
+it is there and moves within two seconds on a slow phone.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+import shutil
+from pathlib import Path
+
+import sympy as sp
+
+from ...mechanics import catalogue
+from ...mechanics.system import System
+from ...methods import DLA, RK4
+from ...run import script
+from . import texts
+
+HERE = Path(__file__).resolve().parent
+V0 = [2.0, 0.0, 0.15, 2.0]  # as in the README's film: the path of this start is a star
+DESCRIPTION = (
+    "Eleven interactive lessons and a Python library on how to compute the motion of wheels, "
+    "skates and snakeboards so that constraints, momenta and energies behave."
+)
+LEDE = (
+    "Wheels and skates may not slip sideways, and ordinary integrators slowly lose the energy of "
+    "such motions. Eleven lessons build the integrators made for them, from one principle to a "
+    "program of your own, and show where each of them fails."
+)
+PROGRAM = """robot = nh.systems.robot()
+run = nh.integrate(
+    robot, nh.DLA(), v0=[2, 0, 0.15, 2],
+    h=0.5, steps=168)
+nh.plot.energy(run)
+nh.animate(run)"""
+CHOOSE = '<a href="own.html">Systems</a>'
+PICTURES = ["opening.gif", "preview.png", "cm01_fig1.png"]  # of figures/
+FONTS = {"serif": "STIXGeneral.ttf", "serif-italic": "STIXGeneralItalic.ttf"}
+LETTERS = "".join(map(chr, range(0x20, 0x7F))) + "’‘“”–−·×λαψθ…"
+
+
+def page(root: Path, notebooks: dict, address: str, has_choice: bool) -> str:
+    """Return the text of the first page.
+
+    root : the folder of the project, whose README says what each lesson is about
+    notebooks : the lessons by name, which say how long they take
+    address : where the project is published, or "" while it is not
+    has_choice : True if the site has the page on which one chooses a system
+    """
+    lessons = {k: x for k, x in notebooks.items() if re.match(r"\d\d_", k)}
+    first = next(iter(lessons.values()))
+    filled = {
+        "description": DESCRIPTION,
+        "lede": LEDE,
+        "preview": preview(address),
+        "style": (HERE / "start.css").read_text(encoding="utf-8"),
+        "icon": (HERE / "icon.svg").read_text(encoding="utf-8").strip(),
+        "choose": CHOOSE if has_choice else "",
+        "first_minutes": str(sum(texts.minutes(first.cells[0].source))),
+        "program": html.escape(PROGRAM),
+        "bodies": "",
+        "lessons": "\n".join(lesson_items(root, lessons)),
+        "script": f"const robot = {script.literal(robot())};\n"
+        + (HERE / "start.js").read_text(encoding="utf-8"),
+    }
+    text = (HERE / "start.html").read_text(encoding="utf-8")
+    return re.sub(texts.MARK, lambda mark: filled[mark[1]], text)
+
+
+def robot() -> dict:
+    """Return what the page needs to compute runs of the robot: numbers and JavaScript."""
+    system = catalogue.robot()
+    made = script.of_system(system, free=(2, 3))
+    x, y = project_velocity(system)[:2]
+    given = (*system.q, *system.v, *system.parameters)
+    return {
+        "q0": [0.0] * len(system.q),
+        "v0": V0,
+        "names": [name for name, _ in made["parameters"]],
+        "parameters": [value for _, value in made["parameters"]],
+        "of_p": made["of_p"],
+        "of_v": made["of_v"],
+        "velocity": script.drawing(given, (x, y)),
+        "dla": script.of_method(system, DLA()),
+        "rk4": script.of_method(system, RK4()),
+    }
+
+
+def project_velocity(system: System) -> sp.Matrix:
+    """Return P(q) v: the part of a velocity that the constraints allow, as expressions."""
+    M, A, v = (sp.Matrix(x) for x in (system.symbolic.M, system.symbolic.A, system.v))
+    W = M.inv() * A.T
+    return (v - W * (A * W).inv() * A * v).applyfunc(sp.simplify)
+
+
+def lesson_items(root: Path, lessons: dict) -> list[str]:
+    """Return an item of the list for each lesson: its number, title, subject and minutes."""
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    subjects = dict(re.findall(r"^\| \[`(\d\d_\w+)`\]\([^)]*\) \| ([^|]*?) \|", readme, re.M))
+    items = []
+    for name, notebook in lessons.items():
+        said = notebook.cells[0].source
+        number, title = re.search(r"# (\d\d) · (.*)", said).groups()
+        minutes = " + ".join(map(str, texts.minutes(said)))
+        subject = html.escape(re.sub(r"[`*$]", "", subjects[name]))
+        subject = subject[0].upper() + subject[1:]
+        items.append(
+            f'    <li><a href="notebooks/{name}.html"><i>{number}</i><b>{html.escape(title)}</b>'
+            f"<small>{subject}</small><small>{minutes} min</small></a></li>"
+        )
+    return items
+
+
+def preview(address: str) -> str:
+    """Return what other sites show of a link to this page: title, description and picture.
+
+    The picture needs the full address of the site, so there is none while it is not known.
+    """
+    tags = {"title": "nhlab: one robot, two integrators. One of them runs down."}
+    tags |= {"description": DESCRIPTION, "type": "website"}
+    card = "summary"
+    if address:
+        owner, name = address.removeprefix("https://github.com/").split("/")
+        site = f"https://{owner}.github.io/{name}/"
+        tags |= {"url": site, "image": f"{site}_static/preview.png"}
+        card = "summary_large_image"
+    lines = [f'<meta property="og:{k}" content="{html.escape(x)}">' for k, x in tags.items()]
+    return "\n".join([*lines, f'<meta name="twitter:card" content="{card}">'])
+
+
+def copy_pictures(root: Path, folder: Path) -> None:
+    """Copy the pictures that the page shows, which Sphinx would not find in it."""
+    for name in PICTURES:
+        shutil.copy(root / "figures" / name, folder)
+
+
+def write_fonts(folder: Path) -> None:
+    """Write the letters of headings and symbols: those of our figures, which matplotlib has."""
+    import matplotlib
+    from fontTools import subset
+
+    options = subset.Options(flavor="woff", layout_features=["kern", "liga"])
+    options.drop_tables += ["FFTM"]  # when the font was made, which nobody needs
+    for name, file in FONTS.items():
+        font = subset.load_font(Path(matplotlib.get_data_path(), "fonts/ttf", file), options)
+        subsetter = subset.Subsetter(options)
+        subsetter.populate(text=LETTERS)
+        subsetter.subset(font)
+        written = io.BytesIO()
+        subset.save_font(font, written, options)
+        (folder / f"{name}.woff").write_bytes(written.getvalue())
