@@ -22,7 +22,7 @@ from ..view import plot
 FOLDER = Path(__file__).resolve().parents[2] / "figures"
 V0, H, STEPS = (2.0, 0.0, 0.15, 2.0), 0.5, 168  # the path of this start is a star
 SUBSTEPS = 50  # of the true motion, in a step of the two methods
-FRAMES, COLOURS = 50, 24
+FRAMES, COLOURS = 40, 16
 PAPER, DISC, TRUE, INK = "#FBFAF8", "#F0EEE8", "#7C818A", "#1B1F26"
 LETTERS = {"font.family": "STIXGeneral", "mathtext.fontset": "stix", "font.size": 13}
 
@@ -60,7 +60,6 @@ class Film:
         ax.set(aspect="equal", facecolor=PAPER)
         ax.set_axis_off()
         ax.set_title(name, color=colour, fontsize=20, loc="left")
-        ax.set_title("grey: the true path", color=TRUE, fontsize=12, loc="right")
         for k, edges in enumerate((ax.set_xlim, ax.set_ylim)):
             edges(middle[k] - 1.12 * self.radius, middle[k] + 1.12 * self.radius)
         (true,) = ax.plot([], [], color=TRUE, lw=0.9)
@@ -73,7 +72,8 @@ class Film:
         ax, energies = self.energy, [run.energy() for run in self.runs]
         ax.axhline(energies[0][0], color=TRUE, lw=1.2)
         ax.set(ylim=(np.min(energies) - 0.3, np.max(energies) + 0.3), facecolor=PAPER)
-        ax.set(xlim=(0, 1.06 * self.true.t[-1]), xlabel="time", ylabel="energy")
+        ax.set(xlim=(0, 1.06 * self.true.t[-1]), xlabel="time (grey: the true path and energy)")
+        ax.set_ylabel("energy")
         ax.grid(False)
         for parts, run, E in zip(self.moving, self.runs, energies, strict=True):
             colour = plot.look(run.method)["color"]
@@ -125,7 +125,7 @@ def write_film(file: Path) -> None:
     images = [x.quantize(palette=palette, dither=Image.Dither.NONE) for x in images]
     images[0].save(
         file, save_all=True, append_images=images[1:], loop=0,
-        duration=[1500, *[120] * (FRAMES - 2), 2500],
+        duration=[1500, *[150] * (FRAMES - 2), 2500],
     )  # fmt: skip
 
 

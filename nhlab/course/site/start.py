@@ -6,7 +6,9 @@ it is there and moves within two seconds on a slow phone.
 
 from __future__ import annotations
 
+import ast
 import html
+import inspect
 import io
 import re
 import shutil
@@ -14,6 +16,7 @@ from pathlib import Path
 
 import sympy as sp
 
+from ... import plain
 from ...mechanics import catalogue
 from ...mechanics.system import System
 from ...methods import DLA, RK4
@@ -31,12 +34,6 @@ LEDE = (
     "such motions. Eleven lessons build the integrators made for them, from one principle to a "
     "program of your own, and show where each of them fails."
 )
-PROGRAM = """robot = nh.systems.robot()
-run = nh.integrate(
-    robot, nh.DLA(), v0=[2, 0, 0.15, 2],
-    h=0.5, steps=168)
-nh.plot.energy(run)
-nh.animate(run)"""
 CHOOSE = '<a href="own.html">Systems</a>'
 PICTURES = ["opening.gif", "preview.png", "cm01_fig1.png"]  # of figures/
 FONTS = {"serif": "STIXGeneral.ttf", "serif-italic": "STIXGeneralItalic.ttf"}
@@ -61,7 +58,7 @@ def page(root: Path, notebooks: dict, address: str, has_choice: bool) -> str:
         "icon": (HERE / "icon.svg").read_text(encoding="utf-8").strip(),
         "choose": CHOOSE if has_choice else "",
         "first_minutes": str(sum(texts.minutes(first.cells[0].source))),
-        "program": html.escape(PROGRAM),
+        "program": html.escape(heart_of_dla()),
         "bodies": "",
         "lessons": "\n".join(lesson_items(root, lessons)),
         "script": f"const robot = {script.literal(robot())};\n"
@@ -88,6 +85,13 @@ def robot() -> dict:
         "dla": script.of_method(system, DLA()),
         "rk4": script.of_method(system, RK4()),
     }
+
+
+def heart_of_dla() -> str:
+    """Return the equations of DLA as ``nhlab/plain.py`` has them."""
+    tree = ast.parse(inspect.getsource(plain.dla))
+    (equations,) = (x for x in ast.walk(tree) if getattr(x, "name", "") == "equations")
+    return ast.unparse(equations)
 
 
 def project_velocity(system: System) -> sp.Matrix:

@@ -7,13 +7,11 @@ import yaml
 from . import plug
 
 BINDER = "https://mybinder.org/v2/gh/{}/HEAD?urlpath=lab/tree/notebooks/00_start_here.ipynb"
-LAUNCH = "https://mybinder.org"
 DOORS = """- **Read it:** [the site](https://{}.github.io/{}/), whose figures move.
 - **Run it in the cloud:** [lesson 00 on Binder]({}).
 """
-DOORS_HERE = f"""- **Read it:** [lesson 00](notebooks/00_start_here.ipynb) and what follows;
+DOORS_HERE = """- **Read it:** [lesson 00](notebooks/00_start_here.ipynb) and what follows;
   `python3 -m nhlab site` builds the site, whose figures move.
-- **Run it in the cloud:** give the address of this repository to [Binder]({LAUNCH}).
 """
 LITE = """## In the browser, an experiment
 
