@@ -5,9 +5,10 @@ from functools import partial
 
 import numpy as np
 
-from ..view.explore import until
+from ..view.explore import hold
+from ..view.outline import plain
 from ..view.panel import Panel, choice
-from ..view.picture import Picture, to_scale
+from ..view.picture import Picture
 from .outlines import outline
 
 # A figure that stands still; the data map column names to equally long arrays.
@@ -97,14 +98,17 @@ class Sheet:
 
     def _fit(self, shapes, end, frames):
         for k, (ax, frame) in enumerate(zip(self.picture.axes, frames, strict=True)):
-            own = [shape for shape in shapes if shape.row == k]
-            x, y = (np.concatenate([getattr(shape, side) for shape in own]) for side in "xy")
-            if frame.get("yscale") == "log":  # errors begin at zero: the view says where it ends
-                y = np.maximum(y, frame["ylim"][0])
-            if self.statement.equal:
-                points = np.array([x, y])
-                x, y = to_scale(ax, np.nanmin(points, 1), np.nanmax(points, 1), 1.0).T
-            until(self.picture, ax, x, y, end)
+            floor = frame["ylim"][0] if frame.get("yscale") == "log" else None  # errors begin at 0
+            curves = [
+                (
+                    plain(x.look.get("label", x.name)),
+                    x.x,
+                    x.y if floor is None else np.maximum(x.y, floor),
+                )
+                for x in shapes
+                if x.row == k
+            ]
+            hold(self.picture, ax, curves, end)
 
 
 def shown(line):

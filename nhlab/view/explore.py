@@ -11,7 +11,8 @@ from ..mechanics.system import System
 from ..methods.method import Method
 from ..run.errors import IntegrationError
 from . import plot
-from .outline import Axes, Curve, Outline, View, reading_of
+from .limits import calm_points, who_leaves
+from .outline import Axes, Curve, Outline, View, plain, reading_of
 from .panel import Panel, choice
 from .picture import Picture
 from .recall import again, call_from_outside
@@ -162,7 +163,7 @@ class Explorer:
         r = plot.reading(view, call.system)
         for artist in (*self.lines, *self.stops):
             artist.set_data([], [])
-        text, curves = {}, [([], [])]
+        text, curves = {}, []
         for k, name in self._picked(values).items():
             try:
                 sol, stopped = call.run(name, 400 if quick else None), False
@@ -177,12 +178,11 @@ class Explorer:
             self.lines[k].set_data(x, y)
             if stopped:
                 self.stops[k].set_data(x[-1:], y[-1:])
-            curves.append((x, y))
+            curves.append((title, x, y))
             text |= self._numbers(title, view, r, x, y)
             for label, f in self.extra.items():
                 text[f"{title}: {label}"] = f"{_number(label, f(sol)):.4g}"
-        x, y = np.hstack(curves)
-        until(picture, picture.ax, x, y, call.T if r.xlabel == plot.TIME else None)
+        hold(picture, picture.ax, curves, call.T if r.xlabel == plot.TIME else None)
         return text
 
     def _numbers(self, title, view, r, x, y):
@@ -220,12 +220,17 @@ class Explorer:
         return call.code(own, f'ax = nh.plot.draw([{", ".join(call.methods)}], "{view}")')
 
 
-def until(picture, ax, x, y, end):
-    """Fit the axes to the data; if ``end`` is given, the horizontal one is [0, end]."""
-    picture.fit(ax, x if end is None else [], y)
-    if end is not None and ax.get_xlim() != (0, end):
-        ax.set_xlim(0, end)
-        picture.rescaled()
+def hold(picture: Picture, ax, curves: list, end: float | None = None):
+    """Fit the axes to curves (name, x, y), each as far as a picture can show it; of what leaves it
+    a sentence is said.  If ``end`` is given, the horizontal axis is [0, end]."""
+    shown = [(x, y) if end is None else (x[x <= end], y[x <= end]) for _, x, y in curves]
+    parts = [(x[:k], y[:k]) for x, y in shown for k in [calm_points(y)]]
+    x, y = np.hstack([([], []), *parts])
+    picture.fit(ax, x, y, end)
+    for (name, *_), (whole, values), (_, held) in zip(curves, shown, parts, strict=True):
+        if len(held) < len(values) and not ax.get_ylim()[0] <= values[-1] <= ax.get_ylim()[1]:
+            axis, most = plain(ax.get_xlabel()).split(" ")[-1], values[np.abs(values).argmax()]
+            picture.leaving.append(who_leaves(name, axis, whole[len(held)], most))
 
 
 def _number(label, x):

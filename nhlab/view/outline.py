@@ -26,7 +26,16 @@ from ..run.script import (
     with_blank,
 )
 from . import plot
-from .picture import round_limits
+from .limits import (
+    DRAGGED,
+    FILLED,
+    ROOM,
+    calm_points,
+    filled_share,
+    limits_ahead,
+    round_limits,
+    who_leaves,
+)
 from .setting import Call, Setting
 
 # Colours that are hard to see on black, and what takes their place there.
@@ -220,7 +229,9 @@ def _translated(function):
 def runtime():
     """What all figures share: ``page.js``, and what it needs of this room's Python."""
     numbers = {name: _translated(f) for name, f in plot.NUMBERS.items()}
-    shared = {"round_limits": _translated(round_limits), "NUMBERS": numbers}
+    rule = (round_limits, filled_share, limits_ahead, calm_points, who_leaves)
+    shared = {f.__name__: _translated(f) for f in rule} | {"NUMBERS": numbers}
+    shared |= {"FILLED": FILLED, "DRAGGED": DRAGGED, "ROOM": ROOM}
     shared["beyond"] = _translated(beyond)
     text = Path(__file__).with_name("page.js").read_text(encoding="utf-8")
     return "\n".join([text, *(f"const {name} = {literal(x)};" for name, x in shared.items())])

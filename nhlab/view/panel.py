@@ -29,7 +29,6 @@ PAUSE = 0.25  # seconds without a change after which the full picture is drawn
 # A picture becomes this much smaller before the controls move from beside to above it: as wide as
 # SHRINK says, and a tall one no higher than fits with its numbers into a small screen.
 SHRINK, HEIGHT = 0.85, 470
-OUTSIDE = "Part of a curve lies outside: Fit axes."
 RUN = "Run the notebook to move the sliders."
 CONTROL = {
     "style": {"description_width": "80px"},
@@ -92,8 +91,8 @@ class Panel(w.VBox):
     ``update(picture, values, quick)`` moves the artists of ``picture`` and returns the read-out,
     a dict of label -> text.  ``quick`` is True while a slider moves and the last full drawing was
     slow.  ``code(values)`` gives the call that reproduces what is shown; without it the panel is
-    made once more.  Errors become a sentence in the panel.  The axes stand still, and the curves
-    of the first drawing stay as pale ghosts.  Saved notebooks keep the last picture.
+    made once more.  Errors become a sentence in the panel.  The curves of the first drawing stay as
+    pale ghosts.  Saved notebooks keep the last picture.
 
     ``image``, ``readout`` and ``message`` hold what is shown, each in its ``value``.
     """
@@ -135,10 +134,8 @@ class Panel(w.VBox):
     def _buttons(self):
         reset = w.Button(description="Reset", tooltip="back to the initial values", **BUTTON)
         reset.on_click(lambda _: self.reset())
-        fit = w.Button(description="Fit axes", tooltip="limits that hold the curves", **BUTTON)
-        fit.on_click(lambda _: self.fit_axes())
         copy = w.HTML(COPY, layout={"margin": "2px"})
-        made = [reset] + [fit] * self.picture.fits + [copy] * (self._code is not None)
+        made = [reset] + [copy] * (self._code is not None)
         return w.HBox(made, layout={"flex_flow": "row wrap", "overflow": "visible"})
 
     # ---- values
@@ -167,29 +164,36 @@ class Panel(w.VBox):
         self.picture.refit()
         self.set(**self._defaults)
 
-    @alone
-    def fit_axes(self):
-        """Choose limits that hold what is shown now."""
-        self.picture.refit()
-        self.draw()
-
     # ---- drawing
 
     @alone
-    def _on_change(self, _):
+    def _on_change(self, change):
         # The front end holds back further changes until this one is answered, so drawing here
         # and now drops outdated positions of the slider instead of queueing them.
         if self._silent:
             return
-        slow = self._slow
-        self._show(quick=slow)
+        try:
+            loop, dragged = asyncio.get_running_loop(), self._timer is not None
+        except RuntimeError:  # a script or a test: a hand that never rests
+            loop, dragged = None, True
+        slow, resting = self._slow, not (dragged and hasattr(change["owner"], "max"))
+        self._show(slow, resting)
         if self._timer is not None:
             self._timer.cancel()
-        settle = self.draw if slow else self._list
-        try:
-            self._timer = asyncio.get_running_loop().call_later(PAUSE, settle)
-        except RuntimeError:  # no event loop: a script or a test
-            settle()
+        if loop:
+            self._timer = loop.call_later(PAUSE, self._rest, slow)
+            return
+        if slow:
+            self._show(False, resting)
+        self._list()
+
+    @alone
+    def _rest(self, slow):
+        """What follows when no slider has moved for a while."""
+        self._timer = None
+        if slow or self.picture.loose:
+            self._show()
+        self._list()
 
     @alone
     def draw(self):
@@ -197,8 +201,9 @@ class Panel(w.VBox):
         self._show()
         self._list()
 
-    def _show(self, quick=False):
+    def _show(self, quick=False, resting=True):
         begun = time.perf_counter()
+        self.picture.quick, self.picture.resting = quick, resting
         text, said = self._compute(self.values, quick)
         computed = time.perf_counter() - begun
         if not quick and not said and not self.picture.remembers:
@@ -212,7 +217,7 @@ class Panel(w.VBox):
 
     def _compute(self, values, quick=False):
         """The read-out, and what is to be said."""
-        self.picture.outside, self.trace.value = False, ""
+        self.picture.leaving, self.picture.loose, self.trace.value = [], False, ""
         try:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
@@ -246,8 +251,8 @@ class Panel(w.VBox):
         said = self.message.value
         if self.trace.value:
             said = TRACE.format(said, escape(self.trace.value))
-        elif not said and self.picture.outside:
-            said = OUTSIDE
+        elif not said:
+            said = escape(" ".join(self.picture.leaving))
         return self._picture(self.image.value) + LINES.format(self.readout.value, said)
 
     def _picture(self, png):
