@@ -98,13 +98,11 @@ class Sheet:
 
     def _fit(self, shapes, end, frames):
         for k, (ax, frame) in enumerate(zip(self.picture.axes, frames, strict=True)):
-            floor = frame["ylim"][0] if frame.get("yscale") == "log" else None  # errors begin at 0
+            floor = (
+                frame["ylim"][0] if frame.get("yscale") == "log" else -np.inf
+            )  # errors begin at 0
             curves = [
-                (
-                    plain(x.look.get("label", x.name)),
-                    x.x,
-                    x.y if floor is None else np.maximum(x.y, floor),
-                )
+                (plain(x.look.get("label", x.name)), x.x, np.maximum(x.y, floor))
                 for x in shapes
                 if x.row == k
             ]

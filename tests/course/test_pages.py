@@ -151,8 +151,10 @@ def test_limits_of_a_page_are_those_of_the_panel_while_a_slider_is_dragged(site,
     values = [*np.linspace(c.min, c.max, 15).tolist()]
     panel.reset()
     for x in values:
-        panel._slow = False  # so that nothing is cut short
+        panel._silent = True
         c.value = x
+        panel._silent = False
+        panel._show(quick=False, resting=False)
         seen.append([[*ax.get_xlim(), *ax.get_ylim()] for ax in panel.picture.axes])
     got = watched.page.evaluate(DRAGGED, [at[name], key, values])
     assert np.array(got) == pytest.approx(np.array(seen), rel=1e-6, abs=1e-9), key
