@@ -38,9 +38,9 @@ from .limits import (
 )
 from .setting import Call, Setting
 
-# Colours that are hard to see on black, and what takes their place there.
-BRIGHT = {"#000000": "#FFFFFF", "#332288": "#A79BF0", "#882255": "#E07BA8", "#7A5C00": "#D0AA30",
-          "#0072B2": "#4AA8E8", "#333333": "#DDDDDD", "#555555": "#BBBBBB"}  # fmt: skip
+# What takes the place of a colour where the page is dark.
+BRIGHT = {light: dark for light, dark, _ in plot.LOOKS.values()}
+BRIGHT |= {"#0072B2": "#4AA8E8", "#333333": "#DDDDDD", "#555555": "#BBBBBB"}
 
 
 class Curve(NamedTuple):

@@ -1,7 +1,7 @@
 """Figures: each function takes a trajectory (or several) and an ``ax`` and returns the ``ax``.
 
-Methods keep one colour everywhere (Okabe and Ito's palette, safe for colour-blind readers) and
-one line style, so that a figure still reads in grey.
+Methods keep one colour everywhere, in plots, pages and bodies, and one line style, so that a figure
+still reads in grey.
 """
 
 import base64
@@ -21,16 +21,23 @@ from ..mechanics.checks import need, one_of, sequence
 from ..mechanics.system import System
 from ..run.trajectory import Trajectory
 
+# On white, on black, and the line.  The classical method is warm, the true motion thin and grey.
 LOOKS = {
-    "DLA":         ("#0072B2", "-"),           "Projector":        ("#D55E00", "--"),
-    "EDLA":        ("#009E73", "-."),          "RK4":              ("#CC79A7", ":"),
-    "Variational": ("#56B4E9", "-"),           "Reference":        ("#000000", (0, (1, 1))),
-    "RDLA":        ("#E69F00", "--"),          "REDLA":            ("#7A5C00", "-."),
-    "Reversible":  ("#332288", (0, (6, 1))),   "DiscreteGradient": ("#882255", (0, (3, 1, 1, 1))),
-    "Composition": ("#999933", (0, (6, 1, 1, 1))),
+    "DLA":              ("#0B6BA8", "#5BB5EE", "-"),
+    "Projector":        ("#A6478F", "#E29AD0", "--"),
+    "EDLA":             ("#007A5A", "#45C99B", "-."),
+    "RK4":              ("#C43E0A", "#FF8F63", ":"),
+    "Reference":        ("#7C818A", "#8F98A6", "-"),
+    "Variational":      ("#56B4E9", "#56B4E9", "-"),
+    "RDLA":             ("#E69F00", "#E69F00", "--"),
+    "REDLA":            ("#7A5C00", "#D0AA30", "-."),
+    "Reversible":       ("#332288", "#A79BF0", (0, (6, 1))),
+    "DiscreteGradient": ("#882255", "#E07BA8", (0, (3, 1, 1, 1))),
+    "Composition":      ("#999933", "#999933", (0, (6, 1, 1, 1))),
 }  # fmt: skip
-COLOURS = {name: colour for name, (colour, _) in LOOKS.items()}
-LINES = {name: line for name, (_, line) in LOOKS.items()}
+COLOURS = {name: colour for name, (colour, *_) in LOOKS.items()}
+LINES = {name: line for name, (*_, line) in LOOKS.items()}
+WIDTHS = {"RK4": 2.4, "Reference": 1.1}  # dots need more than lines, what is true needs less
 STYLE = {
     "figure.dpi": 100,            "figure.constrained_layout.use": True,
     "font.size": 12,              "axes.titlesize": 12,
@@ -44,8 +51,8 @@ STYLE = {
 def look(method):
     """Colour and line style of a method, as keywords for ``ax.plot``."""
     name = type(method).__name__
-    colour, line = LOOKS.get(name, ("#777777", "-"))
-    return {"color": colour, "linestyle": line} | ({"linewidth": 2.4} if name == "RK4" else {})
+    look = {"color": COLOURS.get(name, "#777777"), "linestyle": LINES.get(name, "-")}
+    return look | ({"linewidth": WIDTHS[name]} if name in WIDTHS else {})
 
 
 def label(method):

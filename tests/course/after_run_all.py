@@ -1,8 +1,8 @@
 """Run in the kernel of a lesson after its last cell: what is wrong with its panels.
 
-Later cells have changed none, their code alone gives what they show, limits hold the curves wherever
-a slider goes, labels at ticks stand apart, every slider does something, and at the corners of the
-ranges there are pictures and no errors.
+Later cells have changed none, their code alone gives what they show, limits hold the curves
+wherever a slider goes, labels at ticks stand apart, every slider does something, and at the corners
+of the ranges there are pictures and no errors.
 """
 
 import builtins

@@ -19,7 +19,8 @@ CALM = {"T": 60.0}  # long runs take long
 
 def live_curves(panel):
     """(axes, x, y) of what is drawn, as far as it is meant to be seen: a picture with a time axis
-    ends at T, which EDLA's own steps may pass, and of a curve that explodes it has the calm part."""
+    ends at T, which EDLA's own steps may pass, and of a curve that explodes it has the calm part.
+    """
     T = panel.values.get("T", panel.outline().setting.T) or np.inf
     for line in panel.picture.moving:
         if not hasattr(line, "get_xdata") or not line.get_visible() or not len(line.get_xdata()):

@@ -591,6 +591,26 @@ def test_a_play_button_moves_a_slider_and_follows_it(ends, frames, ticks):
     assert p.play.value == round((value - low) / (high - low) * ticks)
 
 
+def contrast(a, b):
+    """Of two colours, as the guidelines for accessible pages define it."""
+
+    def light(colour):
+        parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+        parts = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+        return np.dot(parts, [0.2126, 0.7152, 0.0722]) + 0.05
+
+    high, low = sorted([light(a), light(b)], reverse=True)
+    return high / low
+
+
+def test_colours_of_methods_can_be_read_as_text_on_white_and_on_black():
+    for name in ("DLA", "Projector", "EDLA", "RK4"):
+        light, dark, _ = plot.LOOKS[name]
+        assert contrast(light, "#FFFFFF") > 4.5 and contrast(dark, "#111111") > 4.5
+    light, dark, _ = plot.LOOKS["Reference"]
+    assert contrast(light, "#FFFFFF") > 3 and contrast(dark, "#111111") > 3
+
+
 def test_colours_are_distinct_and_fixed():
     assert len(set(plot.COLOURS.values())) == len(plot.COLOURS)
     assert plot.look(nh.DLA())["color"] == plot.look(nh.DLA(alpha=0.1))["color"]
