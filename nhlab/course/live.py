@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from ..view.explore import hold
+from ..view.explore import hold, offer_of_change
 from ..view.outline import plain
 from ..view.panel import Panel, choice
 from ..view.picture import Picture
@@ -126,8 +126,11 @@ def plate(statement):
     return Plate(statement.title, sheet.picture.figure, data, statement.caption, verdict)
 
 
-def panel(statement):
-    """The figure with sliders; the claim is judged anew for each setting."""
+def panel(statement, first=None, tries=()):
+    """The figure with sliders; the claim is judged anew for each setting.
+
+    first, tries : the controls that are seen at once, and settings to try (``course.tries``)
+    """
     sheet = Sheet(statement)
     controls = statement.setting.controls()
     if len(statement.views) > 1:
@@ -143,9 +146,14 @@ def panel(statement):
     def code(values):
         return statement.code(statement.setting.call(values), sheet.view(values))
 
+    def offer(values):
+        defaults, view = statement.setting.defaults, sheet.view(values)
+        return offer_of_change(values, defaults, view, statement.changes, statement.views)
+
     claim = f" Claim: {statement.claim}" if statement.judge else ""
     caption = f"{statement.title}. {statement.caption}{claim}"
     options = {"caption": caption, "code": code, "alt": f"{statement.title}. {statement.claim}"}
+    options |= {"first": first, "tries": tries, "offer": offer}
     made = Panel(sheet.picture, update, controls, **options)
     made.outline = partial(outline, statement, controls, caption)
     return made

@@ -32,6 +32,7 @@ def explore(system, methods, view="energy", **options):
     start : names of coordinates and velocities that get sliders, each "x" or ("x", low, high)
     parameters : likewise for parameters of the system
     extra : labels -> functions of a trajectory, added to the read-out of each method
+    tries : short questions -> values of controls, each a button
 
     The keys of ``panel.controls`` are h, alpha, rule, T, q0.x, v0.vx, par.a.
     """
@@ -41,7 +42,8 @@ def explore(system, methods, view="energy", **options):
     e = Explorer(system, methods, view, **options)
     own = not all(map(of_catalogue, e.systems))  # then the panel is made once more, if it can be
     code = (again(call_from_outside()) if own else None) or e.code
-    panel = Panel(e.picture, e.update, e.controls, caption=e.caption, code=code)
+    about = {"caption": e.caption, "code": code, "tries": e.tries, "offer": e.offer}
+    panel = Panel(e.picture, e.update, e.controls, **about)
     panel.outline = e.outline
     return panel
 
@@ -66,6 +68,7 @@ class Explorer:
     caption: str = ""
     size: tuple = (6.4, 4.2)
     extra: dict | tuple = ()
+    tries: dict | tuple = ()
 
     def __post_init__(self):
         given = (self.system, self.methods, self.view)
@@ -190,6 +193,10 @@ class Explorer:
         what = "ends at" if r.number == "end" else f"{view} {r.number}"
         return {f"{title}: {what}": plot.NUMBERS[r.number](x, y) if len(y) else "-"}
 
+    def offer(self, values):
+        """Another view of energies whose level has moved with the start."""
+        return offer_of_change(values, self._defaults, self._view(values), CHANGES, self.views)
+
     def outline(self):
         """The same for a page without Python, which says that what ``extra`` reads is left out."""
         views = {view: self._outlined(view) for view in self.views}
@@ -231,6 +238,18 @@ def hold(picture: Picture, ax, curves: list, end: float | None = None):
         if len(held) < len(values) and not ax.get_ylim()[0] <= values[-1] <= ax.get_ylim()[1]:
             axis, most = plain(ax.get_xlabel()).split(" ")[-1], values[np.abs(values).argmax()]
             picture.leaving.append(who_leaves(name, axis, whole[len(held)], most))
+
+
+# Views of energies, and those that stay comparable when the start moves.
+CHANGES = {"energy": "energy error", "midpoint energy": "midpoint energy error"}
+
+
+def offer_of_change(values: dict, first: dict, view: str, changes: dict, views) -> tuple | None:
+    """If the start was moved in a view of energies: words, and values that show their change."""
+    moved = any(x != values[k] for k, x in first.items() if k.startswith(("q0.", "v0.")))
+    if not moved or changes.get(view) not in [*views]:
+        return None
+    return "The start moves E: show E - E(0)", values | {"view": changes[view]}
 
 
 def _number(label, x):

@@ -266,6 +266,13 @@ def reading_of(name, system):
 READINGS = {
     "energy": {"what": "energy", "at": "nodes"},
     "energy error": {"what": "energy", "at": "nodes", "from_start": True},
+    "relative energy error": {
+        "what": "energy",
+        "at": "nodes",
+        "from_start": True,
+        "relative": True,
+    },
+    "midpoint energy error": {"what": "energy", "at": "midpoints", "from_start": True},
     "projected energy": {"what": "energy", "at": "projected"},
     "midpoint energy": {"what": "energy", "at": "midpoints"},
     "step": {"what": "step"},

@@ -274,7 +274,7 @@ function read(run, reading, runs) {
     return run.once(JSON.stringify(reading), () => newly_read(run, reading, runs));
 }
 
-function newly_read(run, {what, at, part, from_start, x, y}, runs) {
+function newly_read(run, {what, at, part, from_start, relative, x, y}, runs) {
     if (what === "columns") {
         const column = k => k === null ? run.t : run.column("q", k);
         return [column(x), column(y)];
@@ -287,7 +287,8 @@ function newly_read(run, {what, at, part, from_start, x, y}, runs) {
         return [t, array(found.length, k => part === null ? worst(found[k]) : found[k][part])];
     }
     const E = run.energy(at);
-    return [t, from_start ? E.map(x => x - E[0]) : E];
+    const scale = relative ? Math.abs(E[0]) || NaN : 1;
+    return [t, from_start ? E.map(x => (x - E[0]) / scale) : E];
 }
 
 // Of each place that a drawing has, the values that it is made of.

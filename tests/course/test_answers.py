@@ -13,8 +13,9 @@ from nhlab.view.limits import FILLED, calm_points
 
 # Each once: some of the lessons' panels are figures of the papers.
 NAMES = [x for x in PAGES if x in STATEMENTS or ("." in x and not isinstance(PAGES[x], partial))]
-MOST = 50  # steps from end to end, as a hand makes them
-CALM = {"T": 60.0}  # long runs take long
+NAMES = [x for x in NAMES if not (x in STATEMENTS and STATEMENTS[x].fixed)]  # two are drawings
+MOST = 40  # steps from end to end, as a hand makes them
+CALM = {"T": 30.0}  # long runs take long
 
 
 def live_curves(panel):
@@ -98,7 +99,6 @@ def made():
 @pytest.mark.parametrize("name", NAMES)
 def test_live_curves_are_in_the_picture_at_every_setting(made, name):
     panel, rng = made(name), np.random.default_rng([*name.encode()])
-    drawing = STATEMENTS[name].fixed if name in STATEMENTS else None
     ends = [{key: x} for key, c in sliders(panel).items() for x in (c.min, c.max)]
     for values in [*ends, *(somewhere(panel, rng) for _ in range(6))]:
         panel.reset()
@@ -106,7 +106,7 @@ def test_live_curves_are_in_the_picture_at_every_setting(made, name):
         if panel.trace.value:  # there is no such motion, which is said
             continue
         assert is_seen(panel), (values, shares(panel))
-        assert drawing or is_filled(panel), (values, shares(panel))
+        assert is_filled(panel), (values, shares(panel))
 
 
 def drag(panel, key):
@@ -122,16 +122,14 @@ def drag(panel, key):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_limits_change_at_less_than_one_in_eight_steps_of_a_drag(made):
-    rng, found = np.random.default_rng(8), {}
-    for name in NAMES:
-        panel = made(name)
-        for key in rng.permutation([*sliders(panel)])[:2]:
-            panel.reset()
-            panel.set(**somewhere(panel, rng, but=(key,)))
-            panel.set(**{key: panel.controls[key].min})
-            found[name, key] = drag(panel, key)
+@pytest.mark.parametrize("name", NAMES)
+def test_limits_change_at_less_than_one_in_eight_steps_of_a_drag(made, name):
+    panel, rng = made(name), np.random.default_rng([*name.encode()])
+    found = {}
+    for key in rng.permutation([*sliders(panel)])[:3]:
+        panel.reset()
+        panel.set(**somewhere(panel, rng, but=(key,)))
+        panel.set(**{key: panel.controls[key].min})
+        found[key] = drag(panel, key)
     changes, steps = np.sum([*found.values()], 0)
     assert changes < steps / 8, found
-    assert all(k <= max(steps / 5, 4) for k, steps in found.values()), found
-    print(f"{changes} changes in {steps} steps of {len(found)} drags", found)
