@@ -13,7 +13,7 @@ from ..run.errors import IntegrationError
 from . import plot
 from .limits import calm_points, who_leaves
 from .outline import Axes, Curve, Outline, View, plain, reading_of
-from .panel import Panel, choice
+from .panel import Panel, are_same, choice
 from .picture import Picture
 from .recall import again, call_from_outside
 from .setting import Setting, named, of_catalogue
@@ -235,7 +235,8 @@ def hold(picture: Picture, ax, curves: list, end: float | None = None):
     x, y = np.hstack([([], []), *parts])
     picture.fit(ax, x, y, end)
     for (name, *_), (whole, values), (_, held) in zip(curves, shown, parts, strict=True):
-        if len(held) < len(values) and not ax.get_ylim()[0] <= values[-1] <= ax.get_ylim()[1]:
+        low, high = ax.get_ylim()
+        if len(held) < len(values) and not (low <= values.min() and values.max() <= high):
             axis, most = plain(ax.get_xlabel()).split(" ")[-1], values[np.abs(values).argmax()]
             picture.leaving.append(who_leaves(name, axis, whole[len(held)], most))
 
@@ -246,8 +247,8 @@ CHANGES = {"energy": "energy error", "midpoint energy": "midpoint energy error"}
 
 def offer_of_change(values: dict, first: dict, view: str, changes: dict, views) -> tuple | None:
     """If the start was moved in a view of energies: words, and values that show their change."""
-    moved = any(x != values[k] for k, x in first.items() if k.startswith(("q0.", "v0.")))
-    if not moved or changes.get(view) not in [*views]:
+    start = {k: x for k, x in first.items() if k.startswith(("q0.", "v0."))}
+    if are_same(start, values) or changes.get(view) not in [*views]:
         return None
     return "The start moves E: show E - E(0)", values | {"view": changes[view]}
 

@@ -508,8 +508,7 @@ class Page {
         return {curve, whole, at: x[count], x: x.slice(0, count), y};
     }
     say_who_leaves({curve, whole, at, y}, axes, [low, high]) {
-        const last = whole.at(-1);
-        if (y.length === whole.length || (low <= last && last <= high)) return;
+        if (y.length === whole.length || (low <= py.min(whole) && py.max(whole) <= high)) return;
         const name = curve.title || curve.label || this.book.runs[curve.run].label;
         this.leaving.push(who_leaves(name, axes.xlabel.split(" ").at(-1), at, worst([...whole])));
     }

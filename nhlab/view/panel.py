@@ -45,7 +45,8 @@ LOOK = """<style>
     line-height: 22px; text-align: left; margin: 0}
 .nhlab-panel .widget-hslider > .widget-readout {order: 2; flex: 0 0 auto; text-align: right;
     font-weight: 600; margin: 0; height: 22px; line-height: 22px; border: 0; overflow: visible}
-.nhlab-panel .widget-hslider > .slider-container {order: 3; flex: 1 1 100%; height: 28px; margin: 0}
+.nhlab-panel .widget-hslider > .slider-container {order: 3; flex: 1 1 100%; height: 34px;
+    margin: 0; padding: 10px 12px 0; box-sizing: border-box}
 .nhlab-panel .widget-hslider.nhlab-main > .widget-label {font-weight: 600}
 .nhlab-panel .nhlab-try button, .nhlab-panel button.nhlab-try {border-radius: 14px; height: 28px;
     line-height: 26px; padding: 0 12px; background: transparent; overflow: visible;
@@ -164,6 +165,7 @@ class Panel(w.VBox):
         width, height = self.size
         least = min(SHRINK, HEIGHT / height) * width
         bar = w.Box(layout={"flex": f"1 1 {ASIDE}px", "flex_flow": "row wrap"})
+        bar.layout.grid_gap = "2px 20px"
         bar.layout.max_width = "760px"
         shown = w.HTML(layout={"flex": f"1000 1 {least:.0f}px", "margin": "0"})
         shown.layout.max_width = f"{width}px"
@@ -180,11 +182,12 @@ class Panel(w.VBox):
         if front and hasattr(front[0], "max"):
             front[0].add_class("nhlab-main")
         copy = [w.HTML(COPY, layout={"margin": "2px"})] if self._code is not None else []
-        under = self._more([*rest, *copy]) if rest else []
+        under = self._more([*rest, *copy]) if rest else ()
         reset = w.Button(description="Reset", tooltip="back to the initial values", **BUTTON)
         reset.on_click(lambda _: self.reset())
-        buttons = _row([*self._try_buttons(), reset, *([] if rest else copy)])
-        self.bar.children = (*front, *under, buttons)
+        buttons = _row([*self._try_buttons(), reset, *(under[:1] if rest else copy)])
+        buttons.layout.flex = "1 1 100%"
+        self.bar.children = (*front, buttons, *under[1:])
 
     def _try_buttons(self):
         """A button for each setting to try, and one for what the present setting calls for."""
@@ -204,7 +207,7 @@ class Panel(w.VBox):
     def _mark_tries(self):
         """Show which of the settings is the present one, and what is offered."""
         for words, button in getattr(self, "_trying", {}).items():
-            style = "info" if self._tries[words] == self.values else ""
+            style = "info" if are_same(self._tries[words], self.values) else ""
             if button.button_style != style:
                 button.button_style = style
         if hasattr(self, "offer"):
@@ -228,7 +231,7 @@ class Panel(w.VBox):
             self.more.icon = "minus" if change["new"] else "plus"
 
         self.more.observe(turned, "value")
-        return [box, self.more]
+        return self.more, box
 
     # ---- values
 
@@ -276,7 +279,7 @@ class Panel(w.VBox):
             self._timer = loop.call_later(PAUSE, self._rest, slow)
             return
         if slow:
-            self._show(False, resting)
+            self._show(False, resting, widens=True)  # the same move once more
         self._list()
 
     @alone
@@ -293,9 +296,9 @@ class Panel(w.VBox):
         self._show()
         self._list()
 
-    def _show(self, quick=False, resting=True):
+    def _show(self, quick=False, resting=True, widens=False):
         begun = time.perf_counter()
-        self.picture.quick, self.picture.resting = quick, resting
+        self.picture.widens, self.picture.resting = quick or widens, resting
         text, said = self._compute(self.values, quick)
         computed = time.perf_counter() - begun
         if not quick and not said and not self.picture.remembers:
@@ -393,8 +396,16 @@ def _first(controls):
     return front + more[: STARTS + 2 - len(front)]
 
 
+def are_same(values: dict, others: dict) -> bool:
+    """Do controls stand alike?  A browser may send 2e-17 for 0."""
+    pairs = [(x, others[k]) for k, x in values.items()]
+    return all(math.isclose(x, y, abs_tol=1e-9) if isinstance(x, float) else x == y
+               for x, y in pairs)  # fmt: skip
+
+
 def _row(widgets):
-    return w.Box(widgets, layout={"flex_flow": "row wrap", "overflow": "visible"})
+    layout = {"flex_flow": "row wrap", "overflow": "visible", "grid_gap": "2px 4px"}
+    return w.Box(widgets, layout=layout)
 
 
 def _check_value(name, control, x):

@@ -22,7 +22,7 @@ class Picture:
     """An Agg figure; only the artists in ``moving`` are drawn anew on the stored background.
 
     resting : is no slider being dragged?  Then limits are close to the curves.
-    quick : are the curves cut short?  Then limits only widen.
+    widens : do limits only widen, as for curves that are cut short?
     loose : are limits wider than they would be if the hand rested?
     leaving : sentences about curves of which only the beginning is in the picture
     """
@@ -35,7 +35,7 @@ class Picture:
             self.axes = self.figure.subplots(rows, columns, squeeze=False, **subplots).ravel()
         self.ax, self.canvas = self.axes[0], FigureCanvasAgg(self.figure)
         self.moving, self.leaving = [], []
-        self.resting, self.quick, self.loose = True, False, False
+        self.resting, self.widens, self.loose = True, False, False
         self._background, self._written, self._beside = None, None, None
         self._reached, self._ghosts = {}, None
 
@@ -165,10 +165,9 @@ class Picture:
         self.loose |= max(shares) < FILLED
 
     def _share(self, limits, known, ends):
-        """How much of the limits is filled, 0 if something is outside; of a picture that is cut
-        short nobody knows more than that."""
+        """How much of the limits is filled, 0 if something is outside."""
         share = filled_share(limits, known, *ends, self.resting)
-        return 1.0 if self.quick and share else share
+        return 1.0 if self.widens and share else share
 
     def _is_filled(self, share):
         return share >= (FILLED if self.resting else DRAGGED)
