@@ -1,4 +1,6 @@
-"""The colours of the lessons: four greys, and three that methods have in ``plot.COLOURS`` too."""
+"""The colours of the lessons: four greys, two that methods have too, and one that none has."""
+
+from ..view.plot import COLOURS
 
 DARK, MIDDLE, SLATE, GREY = "#333333", "#777777", "#999999", "#BBBBBB"
-BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
+BLUE, GREEN, ORANGE = COLOURS["DLA"], COLOURS["EDLA"], "#DD7A00"

@@ -19,6 +19,7 @@ from ..view.setting import Setting
 from . import live
 from .kit import ahead
 from .statements import Curves, Errors, Momenta, Portrait, Row
+from .tries import of_figure
 
 FOLDER = Path(__file__).resolve().parents[2] / "figures"
 
@@ -132,6 +133,13 @@ ENERGIES = {
     NODES: [Row("energy $E$", "energy", "energy")],
     STEPS: [Row("energy $E_d$ or $E$", "midpoint energy", "energy")],
 }
+CHANGE, BY_STEPS, RELATIVE = "E - E(0) at the nodes", "E - E(0) by steps", "(E - E(0))/E(0)"
+CHANGES = {NODES: CHANGE, STEPS: BY_STEPS}
+FROM_START = {
+    CHANGE: [Row("$E - E(0)$", "energy error", "energy error")],
+    BY_STEPS: [Row("$E_d$ or $E$, less the first", "midpoint energy error", "energy error")],
+    RELATIVE: [Row("$(E - E(0))/|E(0)|$", *["relative energy error"] * 2)],
+}
 
 
 def constraints(*rows):
@@ -162,7 +170,12 @@ def free_particle(title, text, q0, v0, h, T):
             "energy at the nodes": [Row("energy $E$", "energy", "energy")],
             "projected energy": [Row("energy of $P v$", "projected energy", "projected energy")],
             "energy of each step": [Row("energy $E_d$ or $E$", "midpoint energy", "energy")],
+            CHANGE: [Row("$E - E(0)$", "energy error", "energy error")],
+            RELATIVE: [
+                Row("$(E - E(0))/|E(0)|$", "relative energy error", "relative energy error")
+            ],
         },
+        changes={"energy at the nodes": CHANGE},
         columns={"projector": ("Projector", "Projector")}
         | {k: COLUMNS[k] for k in ("dla", "reference")},
     )
@@ -272,7 +285,8 @@ STATEMENTS = {
         PARTICLE,
         band_and_fall,
         small_steps,
-        views=ENERGIES,
+        views=ENERGIES | FROM_START,
+        changes=CHANGES,
         columns=COLUMNS,
     ),
     "cm01_fig2": Curves(
@@ -295,7 +309,8 @@ STATEMENTS = {
         'DLA\'s energy behaves well ("very satisfactory").',
         robot(**{"par.I": (0.5, 2)}),
         in_a_band,
-        views=dict(reversed(ENERGIES.items())),
+        views=dict(reversed(ENERGIES.items())) | FROM_START,
+        changes=CHANGES,
         columns=COLUMNS,
     ),
     "cm01_fig4": Curves(
@@ -434,7 +449,7 @@ def paper_figure(name):
 
     The keys of ``panel.controls`` are h, alpha, rule, T, q0.<name>, v0.<name>, par.<name>.
     """
-    return live.panel(STATEMENTS[one_of(name, STATEMENTS, "name")])
+    return live.panel(STATEMENTS[one_of(name, STATEMENTS, "name")], **of_figure(name))
 
 
 def main():

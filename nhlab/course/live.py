@@ -5,9 +5,10 @@ from functools import partial
 
 import numpy as np
 
-from ..view.explore import until
+from ..view.explore import hold, offer_of_change
+from ..view.outline import plain
 from ..view.panel import Panel, choice
-from ..view.picture import Picture, to_scale
+from ..view.picture import Picture
 from .outlines import outline
 
 # A figure that stands still; the data map column names to equally long arrays.
@@ -97,14 +98,15 @@ class Sheet:
 
     def _fit(self, shapes, end, frames):
         for k, (ax, frame) in enumerate(zip(self.picture.axes, frames, strict=True)):
-            own = [shape for shape in shapes if shape.row == k]
-            x, y = (np.concatenate([getattr(shape, side) for shape in own]) for side in "xy")
-            if frame.get("yscale") == "log":  # errors begin at zero: the view says where it ends
-                y = np.maximum(y, frame["ylim"][0])
-            if self.statement.equal:
-                points = np.array([x, y])
-                x, y = to_scale(ax, np.nanmin(points, 1), np.nanmax(points, 1), 1.0).T
-            until(self.picture, ax, x, y, end)
+            floor = (
+                frame["ylim"][0] if frame.get("yscale") == "log" else -np.inf
+            )  # errors begin at 0
+            curves = [
+                (plain(x.look.get("label", x.name)), x.x, np.maximum(x.y, floor))
+                for x in shapes
+                if x.row == k
+            ]
+            hold(self.picture, ax, curves, end)
 
 
 def shown(line):
@@ -124,8 +126,11 @@ def plate(statement):
     return Plate(statement.title, sheet.picture.figure, data, statement.caption, verdict)
 
 
-def panel(statement):
-    """The figure with sliders; the claim is judged anew for each setting."""
+def panel(statement, first=None, tries=()):
+    """The figure with sliders; the claim is judged anew for each setting.
+
+    first, tries : the controls that are seen at once, and settings to try (``course.tries``)
+    """
     sheet = Sheet(statement)
     controls = statement.setting.controls()
     if len(statement.views) > 1:
@@ -141,9 +146,14 @@ def panel(statement):
     def code(values):
         return statement.code(statement.setting.call(values), sheet.view(values))
 
+    def offer(values):
+        defaults, view = statement.setting.defaults, sheet.view(values)
+        return offer_of_change(values, defaults, view, statement.changes, statement.views)
+
     claim = f" Claim: {statement.claim}" if statement.judge else ""
     caption = f"{statement.title}. {statement.caption}{claim}"
     options = {"caption": caption, "code": code, "alt": f"{statement.title}. {statement.claim}"}
+    options |= {"first": first, "tries": tries, "offer": offer}
     made = Panel(sheet.picture, update, controls, **options)
     made.outline = partial(outline, statement, controls, caption)
     return made

@@ -75,7 +75,7 @@ def areas(ax, steps=8, h=1.0):
     """A disk of starts of the pendulum, and where two methods carry it: one keeps its area."""
     system, disk = systems.pendulum(), 0.45 * circle(241) + [1.2, 0]
     ax.fill(*disk.T, color=MIDDLE, alpha=0.35, label="start")
-    for m, colour in ((Variational(), BLUE), (RK4(), ORANGE)):
+    for m, colour in ((Variational(), BLUE), (RK4(), plot.COLOURS["RK4"])):
         run = ensemble(system, m, disk[:, :1], disk[:, 1:], h=h, steps=steps)
         q, p = (x[:, -1, 0] for x in (run.q, run.p))
         area = abs(np.sum(q * np.roll(p, -1) - p * np.roll(q, -1))) / 2 / (np.pi * 0.45**2)

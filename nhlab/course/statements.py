@@ -72,6 +72,7 @@ class Statement:
     note: Callable = lambda found: ""  # what the gallery adds
     size: tuple = (7.2, 3.8)
     views: dict = field(default_factory=lambda: {"": ()})
+    changes: dict = field(default_factory=dict)  # views of energies -> of what they change by
     end = staticmethod(lambda call: None)  # where the horizontal axis ends, if it begins at 0
     equal = False  # is the picture to scale?
     fixed = None  # limits that do not follow the curves

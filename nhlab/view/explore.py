@@ -11,8 +11,9 @@ from ..mechanics.system import System
 from ..methods.method import Method
 from ..run.errors import IntegrationError
 from . import plot
-from .outline import Axes, Curve, Outline, View, reading_of
-from .panel import Panel, choice
+from .limits import calm_points, who_leaves
+from .outline import Axes, Curve, Outline, View, plain, reading_of
+from .panel import Panel, are_same, choice
 from .picture import Picture
 from .recall import again, call_from_outside
 from .setting import Setting, named, of_catalogue
@@ -31,6 +32,7 @@ def explore(system, methods, view="energy", **options):
     start : names of coordinates and velocities that get sliders, each "x" or ("x", low, high)
     parameters : likewise for parameters of the system
     extra : labels -> functions of a trajectory, added to the read-out of each method
+    tries : short questions -> values of controls, each a button
 
     The keys of ``panel.controls`` are h, alpha, rule, T, q0.x, v0.vx, par.a.
     """
@@ -40,7 +42,8 @@ def explore(system, methods, view="energy", **options):
     e = Explorer(system, methods, view, **options)
     own = not all(map(of_catalogue, e.systems))  # then the panel is made once more, if it can be
     code = (again(call_from_outside()) if own else None) or e.code
-    panel = Panel(e.picture, e.update, e.controls, caption=e.caption, code=code)
+    about = {"caption": e.caption, "code": code, "tries": e.tries, "offer": e.offer}
+    panel = Panel(e.picture, e.update, e.controls, **about)
     panel.outline = e.outline
     return panel
 
@@ -65,6 +68,7 @@ class Explorer:
     caption: str = ""
     size: tuple = (6.4, 4.2)
     extra: dict | tuple = ()
+    tries: dict | tuple = ()
 
     def __post_init__(self):
         given = (self.system, self.methods, self.view)
@@ -162,7 +166,7 @@ class Explorer:
         r = plot.reading(view, call.system)
         for artist in (*self.lines, *self.stops):
             artist.set_data([], [])
-        text, curves = {}, [([], [])]
+        text, curves = {}, []
         for k, name in self._picked(values).items():
             try:
                 sol, stopped = call.run(name, 400 if quick else None), False
@@ -177,18 +181,21 @@ class Explorer:
             self.lines[k].set_data(x, y)
             if stopped:
                 self.stops[k].set_data(x[-1:], y[-1:])
-            curves.append((x, y))
+            curves.append((title, x, y))
             text |= self._numbers(title, view, r, x, y)
             for label, f in self.extra.items():
                 text[f"{title}: {label}"] = f"{_number(label, f(sol)):.4g}"
-        x, y = np.hstack(curves)
-        until(picture, picture.ax, x, y, call.T if r.xlabel == plot.TIME else None)
+        hold(picture, picture.ax, curves, call.T if r.xlabel == plot.TIME else None)
         return text
 
     def _numbers(self, title, view, r, x, y):
         """The number of the curve that is drawn."""
         what = "ends at" if r.number == "end" else f"{view} {r.number}"
         return {f"{title}: {what}": plot.NUMBERS[r.number](x, y) if len(y) else "-"}
+
+    def offer(self, values):
+        """Another view of energies whose level has moved with the start."""
+        return offer_of_change(values, self._defaults, self._view(values), CHANGES, self.views)
 
     def outline(self):
         """The same for a page without Python, which says that what ``extra`` reads is left out."""
@@ -220,12 +227,30 @@ class Explorer:
         return call.code(own, f'ax = nh.plot.draw([{", ".join(call.methods)}], "{view}")')
 
 
-def until(picture, ax, x, y, end):
-    """Fit the axes to the data; if ``end`` is given, the horizontal one is [0, end]."""
-    picture.fit(ax, x if end is None else [], y)
-    if end is not None and ax.get_xlim() != (0, end):
-        ax.set_xlim(0, end)
-        picture.rescaled()
+def hold(picture: Picture, ax, curves: list, end: float | None = None):
+    """Fit the axes to curves (name, x, y), each as far as a picture can show it; of what leaves it
+    a sentence is said.  If ``end`` is given, the horizontal axis is [0, end]."""
+    shown = [(x, y) if end is None else (x[x <= end], y[x <= end]) for _, x, y in curves]
+    parts = [(x[:k], y[:k]) for x, y in shown for k in [calm_points(y)]]
+    x, y = np.hstack([([], []), *parts])
+    picture.fit(ax, x, y, end)
+    for (name, *_), (whole, values), (_, held) in zip(curves, shown, parts, strict=True):
+        low, high = ax.get_ylim()
+        if len(held) < len(values) and not (low <= values.min() and values.max() <= high):
+            axis, most = plain(ax.get_xlabel()).split(" ")[-1], values[np.abs(values).argmax()]
+            picture.leaving.append(who_leaves(name, axis, whole[len(held)], most))
+
+
+# Views of energies, and those that stay comparable when the start moves.
+CHANGES = {"energy": "energy error", "midpoint energy": "midpoint energy error"}
+
+
+def offer_of_change(values: dict, first: dict, view: str, changes: dict, views) -> tuple | None:
+    """If the start was moved in a view of energies: words, and values that show their change."""
+    start = {k: x for k, x in first.items() if k.startswith(("q0.", "v0."))}
+    if are_same(start, values) or changes.get(view) not in [*views]:
+        return None
+    return "The start moves E: show E - E(0)", values | {"view": changes[view]}
 
 
 def _number(label, x):

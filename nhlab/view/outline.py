@@ -26,12 +26,21 @@ from ..run.script import (
     with_blank,
 )
 from . import plot
-from .picture import round_limits
+from .limits import (
+    DRAGGED,
+    FILLED,
+    ROOM,
+    calm_points,
+    filled_share,
+    limits_ahead,
+    round_limits,
+    who_leaves,
+)
 from .setting import Call, Setting
 
-# Colours that are hard to see on black, and what takes their place there.
-BRIGHT = {"#000000": "#FFFFFF", "#332288": "#A79BF0", "#882255": "#E07BA8", "#7A5C00": "#D0AA30",
-          "#0072B2": "#4AA8E8", "#333333": "#DDDDDD", "#555555": "#BBBBBB"}  # fmt: skip
+# What takes the place of a colour where the page is dark.
+BRIGHT = {light: dark for light, dark, _ in plot.LOOKS.values()}
+BRIGHT |= {"#0072B2": "#4AA8E8", "#333333": "#DDDDDD", "#555555": "#BBBBBB"}
 
 
 class Curve(NamedTuple):
@@ -220,7 +229,9 @@ def _translated(function):
 def runtime():
     """What all figures share: ``page.js``, and what it needs of this room's Python."""
     numbers = {name: _translated(f) for name, f in plot.NUMBERS.items()}
-    shared = {"round_limits": _translated(round_limits), "NUMBERS": numbers}
+    rule = (round_limits, filled_share, limits_ahead, calm_points, who_leaves)
+    shared = {f.__name__: _translated(f) for f in rule} | {"NUMBERS": numbers}
+    shared |= {"FILLED": FILLED, "DRAGGED": DRAGGED, "ROOM": ROOM}
     shared["beyond"] = _translated(beyond)
     text = Path(__file__).with_name("page.js").read_text(encoding="utf-8")
     return "\n".join([text, *(f"const {name} = {literal(x)};" for name, x in shared.items())])
@@ -255,6 +266,13 @@ def reading_of(name, system):
 READINGS = {
     "energy": {"what": "energy", "at": "nodes"},
     "energy error": {"what": "energy", "at": "nodes", "from_start": True},
+    "relative energy error": {
+        "what": "energy",
+        "at": "nodes",
+        "from_start": True,
+        "relative": True,
+    },
+    "midpoint energy error": {"what": "energy", "at": "midpoints", "from_start": True},
     "projected energy": {"what": "energy", "at": "projected"},
     "midpoint energy": {"what": "energy", "at": "midpoints"},
     "step": {"what": "step"},

@@ -178,7 +178,7 @@ class Call {  // what the controls ask for
         this.v0 = this.completed(s.v.map((name, k) => own("v0", name, s.v0[k])));
         this.h = values.h ?? 1;
         this.T = values.T ?? book.T;
-        this.steps = book.steps ?? Math.max(1, py.round(this.T / this.h));
+        this.steps = book.steps ?? Math.max(1, Math.floor(this.T / this.h + 1e-6));
         this.rule = Number(values.rule === "symmetric rule");
         this.second = null;
     }
@@ -274,7 +274,7 @@ function read(run, reading, runs) {
     return run.once(JSON.stringify(reading), () => newly_read(run, reading, runs));
 }
 
-function newly_read(run, {what, at, part, from_start, x, y}, runs) {
+function newly_read(run, {what, at, part, from_start, relative, x, y}, runs) {
     if (what === "columns") {
         const column = k => k === null ? run.t : run.column("q", k);
         return [column(x), column(y)];
@@ -287,7 +287,8 @@ function newly_read(run, {what, at, part, from_start, x, y}, runs) {
         return [t, array(found.length, k => part === null ? worst(found[k]) : found[k][part])];
     }
     const E = run.energy(at);
-    return [t, from_start ? E.map(x => x - E[0]) : E];
+    const scale = relative ? Math.abs(E[0]) || NaN : 1;
+    return [t, from_start ? E.map(x => (x - E[0]) / scale) : E];
 }
 
 // Of each place that a drawing has, the values that it is made of.
@@ -313,12 +314,14 @@ function error(run, other) {  // the distance of two runs, node by node
 // ---- the page
 
 const UNSOLVED = "Newton's method found no ";
-const DENSE = 600, OUTSIDE = "Part of a curve lies outside: Fit axes.";
+const DENSE = 600, PAUSE = 250;  // milliseconds after which a hand rests
 const escaped = x => String(x).replace(/[&<>]/g, c => ({"&": "&amp;", "<": "&lt;", ">": "&gt;"})[c]);
 
 class Page {
     constructor(books, models) {
-        Object.assign(this, {...models, books, fitted: new Set(), widgets: models.controls});
+        Object.assign(this, {...models, books, reached: {}, widgets: models.controls});
+        Object.assign(this, {resting: true, loose: false, pause: null, setting: false});
+        this.watch_zoom();
         (window.nhlab_pages ??= []).push(this);
         this.open(0);
         this.follow_colours();
@@ -365,9 +368,39 @@ class Page {
         this.redraw();
     }
     reset() { this.fit_axes(this.defaults); }
-    fit_axes(values = {}) { this.fitted.clear(); this.last = null; this.set(values); }
+    fit_axes(values = {}) { this.forget(); this.last = null; this.set(values); }
+    forget() {  // the limits, also those that a reader has chosen
+        this.reached = {};
+        this.zoomed = new Set();
+        this.fit.visible = false;
+    }
+    watch_zoom() {  // whoever zooms keeps those limits until "Fit axes"
+        this.zoomed = new Set();
+        for (const figure of this.figures) {
+            const note = () => {
+                if (this.setting) return;
+                this.zoomed.add(figure.id);
+                this.fit.visible = true;
+            };
+            for (const range of [figure.x_range, figure.y_range]) {
+                for (const end of ["start", "end"]) range.properties[end].change.connect(note);
+            }
+        }
+    }
+    follow() {  // a slider: while it is dragged, limits keep ahead of it
+        const resting = this.pause === null;
+        clearTimeout(this.pause);
+        this.redraw(resting);
+        this.pause = setTimeout(() => {
+            this.pause = null;
+            if (!this.loose) return;
+            this.last = null;
+            this.redraw();
+        }, PAUSE);
+    }
 
-    redraw() {
+    redraw(resting = true) {
+        this.resting = resting;
         const values = this.values, views = this.book.views, now = JSON.stringify(values);
         if (this.last === now) return;  // several controls that moved at once call several times
         this.last = now;
@@ -383,7 +416,7 @@ class Page {
             this.figures[diagram].below[0].axis_label = xlabel;
             this.figures[diagram].left[0].axis_label = ylabel;
         }
-        this.fitted.clear();
+        this.forget();
         this.name_curves(view);
         const kept = ["system", "method", "view"].filter(k => k in values).map(k => [k, values[k]]);
         const untouched = {...this.defaults, ...Object.fromEntries(kept)};
@@ -402,7 +435,8 @@ class Page {
     move(values, view) {  // the curves, without painting them; what is to be said
         const {book} = this;
         let said = [], stop = "";
-        this.outside = false;
+        this.loose = false;
+        this.leaving = [];
         try {
             const call = new Call(book, values);
             const names = view.runs.filter((_, k) => [undefined, -1, k].includes(values.method));
@@ -415,7 +449,7 @@ class Page {
         } catch (error) {
             stop = error.message;
         }
-        stop ||= this.outside ? OUTSIDE : "";
+        stop ||= this.leaving.join(" ");
         const cells = said.map(([a, b]) => `<span>${escaped(a)} <b>${escaped(b)}</b></span> `);
         this.words = `<div>${cells.join("")}</div><div class="stop">${escaped(stop)}</div>`;
         return this.words;
@@ -440,35 +474,76 @@ class Page {
             const text = axes.labels.words.slice(0, x.length);
             this.texts[axes.diagram].data_source.data = {x, y, text};
         }
-        this.fit(this.figures[axes.diagram], axes, curves, call[axes.end] ?? null);
+        this.hold(this.figures[axes.diagram], axes, curves, call[axes.end] ?? null);
         return curves;
     }
     thin([[line], , width], dense) {  // a hairline is drawn twice as fast, and clearer where dense
         const value = dense ? 1 : width;
         if (line.line_width.value !== value && !("marker" in line)) line.line_width = {value};
     }
-    fit(figure, axes, curves, end) {
-        const ends = {};
-        for (const side of ["x", "y"]) {
-            if (axes[side]) ends[side] = axes[side];  // limits that are given
-            else if (side === "x" && end !== null) ends[side] = [0, end];
-            else ends[side] = this.limits(figure, side, ...extremes(curves.map(x => x[side])));
+    hold(figure, axes, curves, end) {  // limits for the curves, as far as they can be shown
+        const parts = curves.map(curve => this.shown_part(curve, axes, end));
+        const ends = axes.equal && !axes.x ? this.to_scale(figure, parts) : {};
+        for (const side of axes.equal && !axes.x ? [] : ["x", "y"]) {
+            const given = axes[side] && !axes.logarithmic;
+            ends[side] = given ? axes[side] : this.limits(figure, side, parts, side === "x" ? end : null);
         }
-        if (axes.equal) to_scale(figure, ends);
+        if (axes.equal && axes.x) to_scale(figure, ends);
+        if (axes.logarithmic) ends.y = ends.y.map(x => Math.pow(10, x));
+        parts.forEach(part => this.say_who_leaves(part, axes, ends.y));
+        if (this.zoomed.has(figure.id)) return;
+        this.setting = true;
         for (const [side, [start, end]] of Object.entries(ends)) {
             const range = figure[`${side}_range`];
             if (range.start !== start || range.end !== end) range.setv({start, end});
         }
+        this.setting = false;
     }
-    limits(figure, side, low, high) {
-        const key = figure.id + side;
-        if (!this.fitted.has(key) && low <= high) {
-            this.fitted.add(key);
-            figure[`nhlab_${side}`] = round_limits(low, high, side === "y" ? 0.02 : 0);
+    shown_part(curve, axes, end) {
+        const k = end === null ? -1 : curve.x.findIndex(x => x > end);
+        const [x, whole] = [curve.x, curve.y].map(u => k < 0 ? u : u.slice(0, k));
+        const log = axes.logarithmic, floor = log ? axes.y[0] : -Infinity;
+        const count = calm_points(log ? whole.map(u => Math.max(u, floor)) : whole);
+        const y = Array.from(whole.slice(0, count), u => log ? Math.log10(Math.max(u, floor)) : u);
+        return {curve, whole, at: x[count], x: x.slice(0, count), y};
+    }
+    say_who_leaves({curve, whole, at, y}, axes, [low, high]) {
+        if (y.length === whole.length || (low <= py.min(whole) && py.max(whole) <= high)) return;
+        const name = curve.title || curve.label || this.book.runs[curve.run].label;
+        this.leaving.push(who_leaves(name, axes.xlabel.split(" ").at(-1), at, worst([...whole])));
+    }
+    limits(figure, side, parts, end) {
+        const key = figure.id + side, ends = end === null ? extremes(parts.map(x => x[side])) : [0, end];
+        const old = this.reached[key];
+        if (!(ends[0] <= ends[1])) return old?.limits ?? [0, 1];
+        let limits = old?.limits;
+        if (!old || (end !== null && this.resting)) {
+            limits = end !== null ? ends : round_limits(...ends, ROOM[side]);
+        } else if (filled_share(limits, old.known, ...ends, this.resting) < this.least) {
+            limits = limits_ahead(old.known, ...ends, ROOM[side], this.resting);
         }
-        const [left, right] = figure[`nhlab_${side}`] ?? [0, 1], slack = 1e-3 * (right - left);
-        this.outside ||= low < left - slack || high > right + slack;
-        return [left, right];
+        this.reached[key] = {limits, known: ends};
+        this.loose ||= end !== null ? limits[1] !== end
+            : filled_share(limits, ends, ...ends, true) < FILLED;
+        return limits;
+    }
+    get least() { return this.resting ? FILLED : DRAGGED; }
+    to_scale(figure, parts) {  // both directions at once
+        const sides = ["x", "y"], old = this.reached[figure.id];
+        const reach = Object.fromEntries(sides.map(k => [k, extremes(parts.map(x => x[k]))]));
+        let ends = old && {...old.ends};
+        if (ends) to_scale(figure, ends);
+        const share = (known, resting) => sides.map(k => filled_share(ends[k], known[k], ...reach[k], resting));
+        const shares = old ? share(old.known, this.resting) : [0, 0];
+        if (Math.min(...shares) === 0 || Math.max(...shares) < this.least) {
+            ends = Object.fromEntries(sides.map(k => [k, round_limits(...old
+                ? limits_ahead(old.known[k], ...reach[k], 0, this.resting) : reach[k], ROOM[k])]));
+            this.reached[figure.id] = {ends: {...ends}};
+            to_scale(figure, ends);
+        }
+        this.reached[figure.id].known = reach;
+        this.loose ||= Math.max(...share(reach, true)) < FILLED;
+        return ends;
     }
 
     // ---- what is said

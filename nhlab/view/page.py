@@ -26,9 +26,9 @@ CODE = """const page = said.nhlab ?? (said.nhlab = (() => {
 const {Page, np, py} = window.nhlab_runtime ??= new Function(runtime.code)();
 const books = [%s];
 return new Page(books, {controls, figures, sources, glyphs, texts, legend, said, caption,
-    listing});
+    listing, fit});
 })());
-page.redraw();"""
+page.follow();"""
 # Widgets in the colours of the system, which are dark where the page is.
 WIDGET = """:host {font-size: 14px}
 .bk-input, .bk-btn.bk-btn-default {color: FieldText; background-color: Field}
@@ -154,10 +154,13 @@ class Figure:
         self.sources, self.glyphs, self.texts, self.figures = [], [], [], []
         for diagram in diagrams:
             self._add(diagram)
-        names = "controls figures sources glyphs texts legend said caption listing".split()
+        names = "controls figures sources glyphs texts legend said caption listing fit".split()
         self.legend, self.said, self.caption, self.listing = map(
             self._text, (SAID, SAID, TEXT, TEXT)
         )
+        self.buttons = [self._button(*x) for x in BUTTONS]
+        self.fit = self.buttons[1]
+        self.fit.visible = False  # until a reader zooms
         args = {name: getattr(self, name) for name in names}
         args["runtime"] = self.models.CustomJS(code=runtime() + "\nreturn {Page, np, py};")
         code = CODE % ", ".join(f"() => ({book})" for book in books)
@@ -173,9 +176,10 @@ class Figure:
     def _lay_out(self, choice):
         Column, Row = self.models.Column, self.models.Row
         wrap = self.models.InlineStyleSheet(css=":host {flex-wrap: wrap; column-gap: 20px}")
-        buttons = [self._button(*x) for x in BUTTONS]
         wide = {"sizing_mode": "stretch_width"}
-        bar = Row(*choice, *self.controls, Row(*buttons, align="end"), stylesheets=[wrap], **wide)
+        bar = Row(
+            *choice, *self.controls, Row(*self.buttons, align="end"), stylesheets=[wrap], **wide
+        )
         texts = (self.said, self.caption, self.listing)
         return Column(bar, self.legend, *self.figures, *texts, **wide)
 

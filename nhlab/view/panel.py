@@ -29,13 +29,33 @@ PAUSE = 0.25  # seconds without a change after which the full picture is drawn
 # A picture becomes this much smaller before the controls move from beside to above it: as wide as
 # SHRINK says, and a tall one no higher than fits with its numbers into a small screen.
 SHRINK, HEIGHT = 0.85, 470
-OUTSIDE = "Part of a curve lies outside: Fit axes."
 RUN = "Run the notebook to move the sliders."
 CONTROL = {
     "style": {"description_width": "80px"},
-    "layout": {"flex": "1 1 280px", "width": "auto", "max_width": "360px", "min_width": "0"},
+    "layout": {"flex": "1 1 220px", "width": "auto", "max_width": "360px", "min_width": "0"},
 }
 BUTTON = {"layout": {"width": "auto"}}
+ASIDE = 240  # pixels for the controls beside a picture
+STARTS = 2  # so many sliders for the start are seen at once
+# A slider has its name and its value above it; what is touched is at least 24 pixels high.
+LOOK = """<style>
+.nhlab-panel {--jp-widgets-slider-handle-size: 24px; --jp-widgets-slider-border-width: 2px}
+.nhlab-panel .widget-hslider {flex-wrap: wrap; height: auto; align-items: center}
+.nhlab-panel .widget-hslider > .widget-label {order: 1; flex: 1 1 40%; width: auto; height: 22px;
+    line-height: 22px; text-align: left; margin: 0}
+.nhlab-panel .widget-hslider > .widget-readout {order: 2; flex: 0 0 auto; text-align: right;
+    font-weight: 600; margin: 0; height: 22px; line-height: 22px; border: 0; overflow: visible}
+.nhlab-panel .widget-hslider > .slider-container {order: 3; flex: 1 1 100%; height: 34px;
+    margin: 0; padding: 10px 12px 0; box-sizing: border-box}
+.nhlab-panel .widget-hslider.nhlab-main > .widget-label {font-weight: 600}
+.nhlab-panel .nhlab-try button, .nhlab-panel button.nhlab-try {border-radius: 14px; height: 28px;
+    line-height: 26px; padding: 0 12px; background: transparent; overflow: visible;
+    border: 1px solid var(--jp-border-color1, #999); color: var(--jp-ui-font-color1, #111)}
+.nhlab-panel button.nhlab-try.mod-info {background: var(--jp-ui-font-color1, #111);
+    color: var(--jp-layout-color0, #fff)}
+.nhlab-panel button.nhlab-offer {height: auto; min-height: 28px; white-space: normal;
+    line-height: 1.3; padding: 4px 12px; text-align: left}
+</style>"""
 # One piece of HTML, since each widget that changes costs a message: picture, numbers, messages.
 PICTURE = (
     '<img alt="{alt}" src="data:image/png;base64,{data}" width="{width}" height="{height}"'
@@ -44,8 +64,9 @@ PICTURE = (
 )
 LINES = (
     '<div style="min-height:3em;margin-top:4px;line-height:1.5;overflow-wrap:anywhere">'
-    "<div>{}</div><div>{}</div></div>"
+    '<div style="opacity:{}">{}</div><div>{}</div></div>'
 )
+GREY = 0.45  # the opacity of what was said of the last picture while the next is computed
 CELL = (
     '<span style="display:inline-block;margin-right:1.6em">{} '
     '<b style="font-variant-numeric:tabular-nums">{}</b></span> '
@@ -89,21 +110,32 @@ def alone(method):
 class Panel(w.VBox):
     """Controls, a picture and a read-out that follow each other.
 
+    Of the controls some are seen at once and the others under "More": ``first`` names those, else
+    they are h, alpha and two of the start if there are such, or all.  ``tries`` maps questions to
+    settings, which buttons set.  ``offer(values)`` may give one more, (words, values), for the
+    present setting.
+
     ``update(picture, values, quick)`` moves the artists of ``picture`` and returns the read-out,
     a dict of label -> text.  ``quick`` is True while a slider moves and the last full drawing was
     slow.  ``code(values)`` gives the call that reproduces what is shown; without it the panel is
-    made once more.  Errors become a sentence in the panel.  The axes stand still, and the curves
-    of the first drawing stay as pale ghosts.  Saved notebooks keep the last picture.
+    made once more.  Errors become a sentence in the panel.  The curves of the first drawing stay as
+    pale ghosts.  Saved notebooks keep the last picture.
 
     ``image``, ``readout`` and ``message`` hold what is shown, each in its ``value``.
     """
 
-    def __init__(self, picture, update, controls, *, caption="", code=None, alt=""):
+    def __init__(
+        self, picture, update, controls, *,
+        caption="", code=None, alt="", first=None, tries=(), offer=None,
+    ):  # fmt: skip
         self.picture, self._update, caption = picture, update, caption or ""
         self._code = code or again(call_from_outside())
         self.controls, self.alt = controls, alt or caption
         self._defaults = self.values
-        self._slow, self._timer, self._silent = False, None, False
+        self._slow, self._timer, self._silent, self._grey = False, None, False, False
+        self._offer = offer or (lambda values: None)
+        self._tries = {words: self._defaults | x for words, x in dict(tries).items()}
+        self._check_tries(dict(tries))
         self.image, self.readout, self.message, self.trace = (
             SimpleNamespace(value=x) for x in (b"", "", "", "")
         )
@@ -111,35 +143,95 @@ class Panel(w.VBox):
         self.bar, self.shown, beside = self._lay_out()
         self.listing = w.HTML(layout={"display": "none"})
         self.listing.add_class("nhlab-listing")
-        super().__init__([beside, self.listing, w.HTML(NOTE.format(escape(caption)))])
+        note = w.HTML(LOOK + NOTE.format(escape(caption)))
+        super().__init__([beside, self.listing, note])
         self.layout.overflow = "visible"
         self.add_class("nhlab-panel")
         for c in controls.values():
             c.observe(self._on_change, "value")
         self.draw()
-        self.bar.children = (*controls.values(), self._buttons())
+        self._fill_bar(_first(controls) if first is None else first)
+
+    def _check_tries(self, tries):
+        for words, values in tries.items():
+            for name, x in values.items():
+                if name not in self.controls:
+                    known = [*self.controls]
+                    raise ValueError(f"tries: {words!r} sets {name!r}; choose from {known}")
+                _check_value(name, self.controls[name], x)
 
     def _lay_out(self):
-        """Controls and picture, beside each other where there is room, else one above the other."""
+        """Picture and controls, beside each other where there is room, else one below the other."""
         width, height = self.size
         least = min(SHRINK, HEIGHT / height) * width
-        bar = w.Box(layout={"flex": "1 1 300px", "flex_flow": "row wrap"})
+        bar = w.Box(layout={"flex": f"1 1 {ASIDE}px", "flex_flow": "row wrap"})
+        bar.layout.grid_gap = "2px 20px"
+        bar.layout.max_width = "760px"
         shown = w.HTML(layout={"flex": f"1000 1 {least:.0f}px", "margin": "0"})
         shown.layout.max_width = f"{width}px"
-        beside = w.Box([bar, shown], layout={"flex_flow": "row wrap", "grid_gap": "4px 16px"})
+        beside = w.Box([shown, bar], layout={"flex_flow": "row wrap", "grid_gap": "4px 20px"})
         for box in (bar, shown, beside):
             box.layout.overflow, box.layout.min_width = "visible", "0"
         bar.layout.align_content = "flex-start"
         return bar, shown, beside
 
-    def _buttons(self):
+    def _fill_bar(self, first):
+        """What is seen at once, what may be tried, and the rest under More."""
+        front = [self.controls[k] for k in first]
+        rest = [c for k, c in self.controls.items() if k not in first]
+        if front and hasattr(front[0], "max"):
+            front[0].add_class("nhlab-main")
+        copy = [w.HTML(COPY, layout={"margin": "2px"})] if self._code is not None else []
+        under = self._more([*rest, *copy]) if rest else ()
         reset = w.Button(description="Reset", tooltip="back to the initial values", **BUTTON)
         reset.on_click(lambda _: self.reset())
-        fit = w.Button(description="Fit axes", tooltip="limits that hold the curves", **BUTTON)
-        fit.on_click(lambda _: self.fit_axes())
-        copy = w.HTML(COPY, layout={"margin": "2px"})
-        made = [reset] + [fit] * self.picture.fits + [copy] * (self._code is not None)
-        return w.HBox(made, layout={"flex_flow": "row wrap", "overflow": "visible"})
+        buttons = _row([*self._try_buttons(), reset, *(under[:1] if rest else copy)])
+        buttons.layout.flex = "1 1 100%"
+        self.bar.children = (*front, buttons, *under[1:])
+
+    def _try_buttons(self):
+        """A button for each setting to try, and one for what the present setting calls for."""
+        self._trying = {}
+        for words, values in self._tries.items():
+            button = w.Button(description=words, tooltip="set the sliders so", **BUTTON)
+            button.on_click(lambda _, values=values: self.set(**values))
+            button.add_class("nhlab-try")
+            self._trying[words] = button
+        self.offer = w.Button(layout={"width": "auto", "display": "none", "max_width": "100%"})
+        self.offer.add_class("nhlab-try")
+        self.offer.add_class("nhlab-offer")
+        self.offer.on_click(lambda _: self.set(**self._offer(self.values)[1]))
+        self._mark_tries()
+        return [*self._trying.values(), self.offer]
+
+    def _mark_tries(self):
+        """Show which of the settings is the present one, and what is offered."""
+        for words, button in getattr(self, "_trying", {}).items():
+            style = "info" if are_same(self._tries[words], self.values) else ""
+            if button.button_style != style:
+                button.button_style = style
+        if hasattr(self, "offer"):
+            words, _ = self._offer(self.values) or ("", None)
+            display = "" if words else "none"
+            if words and self.offer.description != words:
+                self.offer.description = words
+            if (self.offer.layout.display or "") != display:
+                self.offer.layout.display = display
+
+    def _more(self, rest):
+        """A button that opens the rest in place; the next panel opens as this one was left."""
+        box = _row(rest)
+        box.layout.flex, box.layout.display = "1 1 100%", "flex" if OPENED["more"] else "none"
+        self.more = w.ToggleButton(OPENED["more"], description="More", icon="plus", **BUTTON)
+        self.more.add_class("nhlab-more")
+
+        def turned(change):
+            OPENED["more"] = change["new"]
+            box.layout.display = "flex" if change["new"] else "none"
+            self.more.icon = "minus" if change["new"] else "plus"
+
+        self.more.observe(turned, "value")
+        return self.more, box
 
     # ---- values
 
@@ -167,29 +259,36 @@ class Panel(w.VBox):
         self.picture.refit()
         self.set(**self._defaults)
 
-    @alone
-    def fit_axes(self):
-        """Choose limits that hold what is shown now."""
-        self.picture.refit()
-        self.draw()
-
     # ---- drawing
 
     @alone
-    def _on_change(self, _):
+    def _on_change(self, change):
         # The front end holds back further changes until this one is answered, so drawing here
         # and now drops outdated positions of the slider instead of queueing them.
         if self._silent:
             return
-        slow = self._slow
-        self._show(quick=slow)
+        try:
+            loop, dragged = asyncio.get_running_loop(), self._timer is not None
+        except RuntimeError:  # a script or a test: a hand that never rests
+            loop, dragged = None, True
+        slow, resting = self._slow, not (dragged and hasattr(change["owner"], "max"))
+        self._show(slow, resting)
         if self._timer is not None:
             self._timer.cancel()
-        settle = self.draw if slow else self._list
-        try:
-            self._timer = asyncio.get_running_loop().call_later(PAUSE, settle)
-        except RuntimeError:  # no event loop: a script or a test
-            settle()
+        if loop:
+            self._timer = loop.call_later(PAUSE, self._rest, slow)
+            return
+        if slow:
+            self._show(False, resting, widens=True)  # the same move once more
+        self._list()
+
+    @alone
+    def _rest(self, slow):
+        """What follows when no slider has moved for a while."""
+        self._timer = None
+        if slow or self.picture.loose:
+            self._show()
+        self._list()
 
     @alone
     def draw(self):
@@ -197,22 +296,26 @@ class Panel(w.VBox):
         self._show()
         self._list()
 
-    def _show(self, quick=False):
+    def _show(self, quick=False, resting=True, widens=False):
         begun = time.perf_counter()
+        self.picture.widens, self.picture.resting = quick or widens, resting
         text, said = self._compute(self.values, quick)
         computed = time.perf_counter() - begun
         if not quick and not said and not self.picture.remembers:
             self._remember()
+        self._grey = quick and not said
         self.image.value = self.picture.png()
         if not quick:
             self._slow = computed > max(0.05, time.perf_counter() - begun - computed)
-        self.readout.value = "".join(CELL.format(*map(_text, pair)) for pair in text.items())
+        if not self._grey:  # of a run that is cut short nothing is said
+            self.readout.value = "".join(CELL.format(*map(_text, pair)) for pair in text.items())
         self.message.value = MESSAGE.format(escape(said)) if said else ""
         self.shown.value = self._page()
+        self._mark_tries()
 
     def _compute(self, values, quick=False):
         """The read-out, and what is to be said."""
-        self.picture.outside, self.trace.value = False, ""
+        self.picture.leaving, self.picture.loose, self.trace.value = [], False, ""
         try:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
@@ -246,9 +349,11 @@ class Panel(w.VBox):
         said = self.message.value
         if self.trace.value:
             said = TRACE.format(said, escape(self.trace.value))
-        elif not said and self.picture.outside:
-            said = OUTSIDE
-        return self._picture(self.image.value) + LINES.format(self.readout.value, said)
+        elif not said:
+            said = escape(" ".join(self.picture.leaving))
+        return self._picture(self.image.value) + LINES.format(
+            GREY if self._grey else 1, self.readout.value, said
+        )
 
     def _picture(self, png):
         data = base64.b64encode(png).decode()
@@ -275,6 +380,32 @@ class Panel(w.VBox):
         data["text/html"] = f"{self._picture(png)}<p><i>{RUN}</i></p>"
         data["text/plain"] = f"[panel: {self.alt} {RUN}]"
         return bundle
+
+
+OPENED = {"more": False}  # as the reader left it
+
+
+def _first(controls):
+    """The controls that are seen at once: of a run h, alpha and two that say how it begins, or as
+    many more as there is no h and alpha; else all."""
+    more = [k for k in controls if k.startswith(("q0.", "v0."))]
+    more += [k for k in controls if k.startswith("par.")]
+    if not more or len(controls) <= STARTS + 1:
+        return [*controls]
+    front = [k for k in ("h", "alpha") if k in controls]
+    return front + more[: STARTS + 2 - len(front)]
+
+
+def are_same(values: dict, others: dict) -> bool:
+    """Do controls stand alike?  A browser may send 2e-17 for 0."""
+    pairs = [(x, others[k]) for k, x in values.items()]
+    return all(math.isclose(x, y, abs_tol=1e-9) if isinstance(x, float) else x == y
+               for x, y in pairs)  # fmt: skip
+
+
+def _row(widgets):
+    layout = {"flex_flow": "row wrap", "overflow": "visible", "grid_gap": "2px 4px"}
+    return w.Box(widgets, layout=layout)
 
 
 def _check_value(name, control, x):

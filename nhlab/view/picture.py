@@ -5,6 +5,7 @@ import re
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -12,6 +13,7 @@ from matplotlib.transforms import Bbox
 from PIL import Image
 
 from . import plot
+from .limits import DRAGGED, FILLED, ROOM, filled_share, limits_ahead, round_limits
 
 PALE = 0.3  # the opacity of a ghost
 
@@ -19,7 +21,10 @@ PALE = 0.3  # the opacity of a ghost
 class Picture:
     """An Agg figure; only the artists in ``moving`` are drawn anew on the stored background.
 
-    ``outside`` is True if data given to ``fit`` have left the limits it chose before.
+    resting : is no slider being dragged?  Then limits are close to the curves.
+    widens : do limits only widen, as for curves that are cut short?
+    loose : are limits wider than they would be if the hand rested?
+    leaving : sentences about curves of which only the beginning is in the picture
     """
 
     def __init__(self, size=(6.4, 4.2), rows=1, columns=1, **subplots):
@@ -29,9 +34,10 @@ class Picture:
             self.figure = Figure(figsize=size)
             self.axes = self.figure.subplots(rows, columns, squeeze=False, **subplots).ravel()
         self.ax, self.canvas = self.axes[0], FigureCanvasAgg(self.figure)
-        self.moving, self.outside = [], False
+        self.moving, self.leaving = [], []
+        self.resting, self.widens, self.loose = True, False, False
         self._background, self._written, self._beside = None, None, None
-        self._fitted, self._ghosts = set(), None
+        self._reached, self._ghosts = {}, None
 
     def line(self, *args, ax=None, ghost=True, **options):
         """A curve without points yet, to be moved by ``set_data``."""
@@ -111,41 +117,84 @@ class Picture:
             if artist.get_visible() and not any(box.overlaps(other) for other in taken):
                 yield artist, self.canvas.copy_from_bbox(box)
 
-    # ---- still axes
+    # ---- limits
 
-    def fit(self, ax, x, y):
-        """Round limits that hold the data, chosen once: the axes stand still afterwards, so that
-        a change of the curve is seen as one, until ``refit`` or ``forget``."""
-        for side, values, room in (("xlim", x, 0.0), ("ylim", y, 0.02)):
-            scale = getattr(ax, f"{side[0]}axis").get_transform()
-            values = scale.transform(np.asarray(values, float))
-            values = values[np.isfinite(values)]
-            if not len(values):
-                continue
-            low, high = values.min(), values.max()
-            if (ax, side) not in self._fitted:
-                self._fitted.add((ax, side))
-                limits = scale.inverted().transform(round_limits(low, high, room))
-                before = getattr(ax, f"get_{side}")()
-                ax.set(**{side: limits})
-                if before != tuple(limits):
-                    self.rescaled()
-            left, right = scale.transform(getattr(ax, f"get_{side}")())
-            slack = 1e-3 * (right - left)
-            self.outside |= bool(low < left - slack or high > right + slack)
+    def fit(self, ax: Axes, x, y, end: float | None = None):
+        """Round limits that hold the data and stay while these are inside and fill a third.
 
-    @property
-    def fits(self):
-        """Were limits chosen by ``fit``?"""
-        return bool(self._fitted)
+        With ``end`` the horizontal axis is [0, end] whenever the hand rests.  ``refit`` and
+        ``forget`` let the next limits be chosen as for the first time.
+        """
+        given = {"x": x if end is None else (0.0, end), "y": y}
+        reach = {side: _reach(ax, side, values) for side, values in given.items()}
+        reach = {side: ends for side, ends in reach.items() if ends}
+        if ax.get_aspect() == 1 and len(reach) == 2:
+            self._fit_to_scale(ax, reach)
+            return
+        for side, ends in reach.items():
+            exact = side == "x" and end is not None
+            limits, known = _limits(ax, side), self._reached.get((ax, side))
+            if known is None or (exact and self.resting):
+                limits = ends if exact else round_limits(*ends, ROOM[side])
+            elif not self._is_filled(self._share(limits, known, ends)):
+                limits = limits_ahead(known, *ends, ROOM[side], self.resting)
+            self._take(ax, side, limits, ends)
+            self.loose |= limits[1] != ends[1] if exact else self._is_loose(limits, ends)
+
+    def _fit_to_scale(self, ax, reach):
+        """Likewise for both directions at once, which keep equal scales."""
+        known = {side: self._reached.get((ax, side)) for side in reach}
+        if None in known.values():
+            chosen = {side: reach[side] for side in reach}
+        else:
+            shares = [self._share(_limits(ax, k), known[k], reach[k]) for k in reach]
+            if min(shares) > 0 and self._is_filled(max(shares)):
+                chosen = None
+            else:
+                chosen = {
+                    side: limits_ahead(known[side], *ends, 0.0, self.resting)
+                    for side, ends in reach.items()
+                }
+        if chosen:
+            low, high = np.transpose([chosen["x"], chosen["y"]])
+            sides = to_scale(ax, low, high, 1.0).T
+            chosen = {k: round_limits(*ends, ROOM[k]) for k, ends in zip("xy", sides, strict=True)}
+        for side, ends in reach.items():
+            self._take(ax, side, chosen[side] if chosen else _limits(ax, side), ends)
+        shares = [filled_share(_limits(ax, k), reach[k], *reach[k], True) for k in reach]
+        self.loose |= max(shares) < FILLED
+
+    def _share(self, limits, known, ends):
+        """How much of the limits is filled, 0 if something is outside."""
+        share = filled_share(limits, known, *ends, self.resting)
+        return 1.0 if self.widens and share else share
+
+    def _is_filled(self, share):
+        return share >= (FILLED if self.resting else DRAGGED)
+
+    def _is_loose(self, limits, ends):
+        return filled_share(limits, ends, *ends, True) < FILLED
+
+    def _take(self, ax, side, limits, ends):
+        """Set limits, and remember how far the curves reached."""
+        self._reached[ax, side] = ends
+        if tuple(limits) != _limits(ax, side):
+            scale = getattr(ax, f"{side}axis").get_transform()
+            ax.set(**{f"{side}lim": scale.inverted().transform(np.array(limits))})
+            self.rescaled()
+
+    def follows(self, ax: Axes) -> bool:
+        """Do the limits of ``ax`` follow what is given to ``fit``?"""
+        return (ax, "y") in self._reached
 
     def refit(self):
         """Let the next ``fit`` choose limits as for the first time."""
-        self._fitted.clear()
+        self._reached.clear()
 
     def forget(self, ax=None):
         """Drop limits (of one ``ax``, or all) and ghosts: something else is to be shown."""
-        self._fitted = {(a, side) for a, side in self._fitted if ax not in (None, a)}
+        kept = self._reached.items()
+        self._reached = {(a, side): x for (a, side), x in kept if ax not in (None, a)}
         for ghost in self._ghosts or ():
             ghost.remove()
         self._ghosts = None
@@ -228,13 +277,14 @@ def _written(ax):
     return [*words, ax.get_title(), ax.get_position().bounds]
 
 
-def round_limits(low, high, room):
-    """Multiples of a round unit that leave ``room`` around [low, high], and not much more."""
-    width = high - low
-    if width <= 1e-13 * max(abs(low), abs(high)):
-        width = max(abs(high) * 0.1, 1e-12)
-        low, high = low - width, high + width
-    unit = 10.0 ** np.floor(np.log10(width / 20))
-    unit *= next(x for x in (1, 2, 5, 10) if x * unit >= width / 50)
-    low, high = low - room * width, high + room * width
-    return unit * np.floor(low / unit + 1e-6), unit * np.ceil(high / unit - 1e-6)
+def _limits(ax, side):
+    """The limits of one side, as its scale has them."""
+    scale = getattr(ax, f"{side}axis").get_transform()
+    return tuple(scale.transform(np.array(getattr(ax, f"get_{side}lim")())).tolist())
+
+
+def _reach(ax, side, values):
+    """The least and the largest finite value, as the scale of a side has them; () without any."""
+    values = getattr(ax, f"{side}axis").get_transform().transform(np.asarray(values, float))
+    values = values[np.isfinite(values)]
+    return (float(values.min()), float(values.max())) if len(values) else ()

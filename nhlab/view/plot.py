@@ -1,7 +1,7 @@
 """Figures: each function takes a trajectory (or several) and an ``ax`` and returns the ``ax``.
 
-Methods keep one colour everywhere (Okabe and Ito's palette, safe for colour-blind readers) and
-one line style, so that a figure still reads in grey.
+Methods keep one colour everywhere, in plots, pages and bodies, and one line style, so that a figure
+still reads in grey.
 """
 
 import base64
@@ -21,16 +21,23 @@ from ..mechanics.checks import need, one_of, sequence
 from ..mechanics.system import System
 from ..run.trajectory import Trajectory
 
+# On white, on black, and the line.  The classical method is warm, the true motion thin and grey.
 LOOKS = {
-    "DLA":         ("#0072B2", "-"),           "Projector":        ("#D55E00", "--"),
-    "EDLA":        ("#009E73", "-."),          "RK4":              ("#CC79A7", ":"),
-    "Variational": ("#56B4E9", "-"),           "Reference":        ("#000000", (0, (1, 1))),
-    "RDLA":        ("#E69F00", "--"),          "REDLA":            ("#7A5C00", "-."),
-    "Reversible":  ("#332288", (0, (6, 1))),   "DiscreteGradient": ("#882255", (0, (3, 1, 1, 1))),
-    "Composition": ("#999933", (0, (6, 1, 1, 1))),
+    "DLA":              ("#0B6BA8", "#5BB5EE", "-"),
+    "Projector":        ("#A6478F", "#E29AD0", "--"),
+    "EDLA":             ("#007A5A", "#45C99B", "-."),
+    "RK4":              ("#C43E0A", "#FF8F63", ":"),
+    "Reference":        ("#7C818A", "#8F98A6", "-"),
+    "Variational":      ("#56B4E9", "#56B4E9", "-"),
+    "RDLA":             ("#E69F00", "#E69F00", "--"),
+    "REDLA":            ("#7A5C00", "#D0AA30", "-."),
+    "Reversible":       ("#332288", "#A79BF0", (0, (6, 1))),
+    "DiscreteGradient": ("#882255", "#E07BA8", (0, (3, 1, 1, 1))),
+    "Composition":      ("#999933", "#999933", (0, (6, 1, 1, 1))),
 }  # fmt: skip
-COLOURS = {name: colour for name, (colour, _) in LOOKS.items()}
-LINES = {name: line for name, (_, line) in LOOKS.items()}
+COLOURS = {name: colour for name, (colour, *_) in LOOKS.items()}
+LINES = {name: line for name, (*_, line) in LOOKS.items()}
+WIDTHS = {"RK4": 2.4, "Reference": 1.1}  # dots need more than lines, what is true needs less
 STYLE = {
     "figure.dpi": 100,            "figure.constrained_layout.use": True,
     "font.size": 12,              "axes.titlesize": 12,
@@ -44,8 +51,8 @@ STYLE = {
 def look(method):
     """Colour and line style of a method, as keywords for ``ax.plot``."""
     name = type(method).__name__
-    colour, line = LOOKS.get(name, ("#777777", "-"))
-    return {"color": colour, "linestyle": line} | ({"linewidth": 2.4} if name == "RK4" else {})
+    look = {"color": COLOURS.get(name, "#777777"), "linestyle": LINES.get(name, "-")}
+    return look | ({"linewidth": WIDTHS[name]} if name in WIDTHS else {})
 
 
 def label(method):
@@ -91,6 +98,11 @@ class Reading(NamedTuple):
     name: str = ""  # of what is drawn below a motion
 
 
+def from_start(E, relative=False):
+    """Energies less the first of them, perhaps as parts of it: comparable when the start moves."""
+    return (E - E[0]) / ((abs(E[0]) or np.nan) if relative else 1.0) if len(E) else E
+
+
 TIME = "time $t$"
 NUMBERS = {
     "spread": lambda x, y: f"{np.ptp(y):.2e}",
@@ -102,12 +114,24 @@ READINGS = {
     name: Reading(TIME, *parts)
     for name, *parts in [
         ("energy", "energy $E$ at the nodes", lambda s: (s.t, s.energy())),
-        ("energy error", "energy error $E - E_0$", lambda s: (s.t, s.energy() - s.energy()[0])),
+        ("energy error", "energy error $E - E_0$", lambda s: (s.t, from_start(s.energy()))),
+        (
+            "relative energy error",
+            "relative energy error $(E - E_0)/|E_0|$",
+            lambda s: (s.t, from_start(s.energy(), True)),
+        ),
         ("projected energy", "projected energy, of $P v$", lambda s: (s.t, s.energy("projected"))),
         (
             "midpoint energy",
             "midpoint energy $E_d$ of a step",
             lambda s: (s.t[1:], s.energy("midpoints")),
+            "spread",
+            True,
+        ),
+        (
+            "midpoint energy error",
+            "midpoint energy error $E_d - E_{d,0}$",
+            lambda s: (s.t[1:], from_start(s.energy("midpoints"))),
             "spread",
             True,
         ),

@@ -223,7 +223,7 @@ class Setting:
         same = np.isclose(v0, given, rtol=1e-11, atol=1e-11)  # keep the digits that were given
         v0 = [x if kept else clean(y) for x, y, kept in zip(given, v0, same, strict=True)]
         h, T = values.get("h", 1.0), values.get("T", self.T)
-        steps = self.steps or max(1, round(T / h))
+        steps = self.steps or max(1, int(T / h + 1e-6))  # none leads beyond T
         T = None if self.steps else T
         return Call(s, self._methods(values), tuple(q0), tuple(v0), h, steps, T)
 

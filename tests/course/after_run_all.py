@@ -1,8 +1,8 @@
 """Run in the kernel of a lesson after its last cell: what is wrong with its panels.
 
-Later cells have changed none, their code alone gives what they show, axes stand still, labels at
-ticks stand apart, every slider does something, and at the corners of the ranges there are pictures
-and no errors.
+Later cells have changed none, their code alone gives what they show, limits hold the curves
+wherever a slider goes, labels at ticks stand apart, every slider does something, and at the corners
+of the ranges there are pictures and no errors.
 """
 
 import builtins
@@ -10,9 +10,11 @@ import itertools
 import symtable
 
 import matplotlib.pyplot as plt
+import numpy as np
 from ipywidgets.widgets import widget
 
 from nhlab.course.figures import STATEMENTS
+from nhlab.view.limits import calm_points
 from nhlab.view.widgets import Panel
 
 # Where EDLA has no step (05), and with alpha = 1 in FIM08 Figure 5: these panels may say so.
@@ -99,24 +101,33 @@ def unrounded(panel):
     return [x for x in long if repr(x) in panel._code(panel.values)]
 
 
-def limits(panel, name):
-    """Of all axes, which stand still; only where the runs end, axes may end elsewhere.  Those of
-    motions follow them."""
-    axes = () if hasattr(panel, "play") else panel.picture.axes
-    ends = [() if name == "T" or "step" in ax.get_xlabel() else ax.get_xlim() for ax in axes]
-    return ends, [ax.get_ylim() for ax in axes]
+def unseen(panel):
+    """Curves that are not in the picture, on axes whose limits follow them: less than 97 % of their
+    points, of those that explode of the calm ones, and of those that go on beyond the end of a time
+    axis of those before it."""
+    for line in panel.picture.moving:
+        ax = line.axes
+        if not (hasattr(line, "get_data") and line.get_visible() and panel.picture.follows(ax)):
+            continue
+        x, y = (np.asarray(u, float) for u in line.get_data())
+        x, y = (x[: calm_points(y)], y[: calm_points(y)])
+        (left, right), (low, high) = np.sort([ax.get_xlim(), ax.get_ylim()])
+        known = np.isfinite(x + y) & ((x <= right) | ("$t$" not in ax.get_xlabel()))
+        dx, dy = 2e-3 * (right - left), 2e-3 * (high - low)
+        inside = (x >= left - dx) & (x <= right + dx) & (y >= low - dy) & (y <= high + dy)
+        if known.any() and inside[known].mean() < 0.97:
+            yield f"{line.get_label()} is not in the picture of {ax.get_ylabel()}"
 
 
 def moved(panel):
     """Each slider alone, to its ends and its middle."""
     start = panel.values
     for name, ends in sliders(panel).items():
-        seen, first = [], limits(panel, name)
+        seen = []
         for value in ends:
             panel.set(**{name: value})
             seen.append(shown(panel))
-            if limits(panel, name) != first:
-                yield f"axes move with {name}: {limits(panel, name)}"
+            yield from (f"at {name} = {value}: {x}" for x in unseen(panel))
             yield from (f"unrounded in its code: {x!r}" for x in unrounded(panel))
             yield from (f"overprinted at {name} = {value}: {x}" for x in overprinted(panel))
         if seen[0] == seen[1] or seen[1] == seen[2]:
@@ -147,6 +158,7 @@ def at_corners(panel, may_stop):
         said = panel.message.value
         if "Traceback" in said or (said and not (may_stop and "stopped after" in said)):
             yield f"said at {point}: {said}"
+        yield from (f"at {point}: {x}" for x in unseen(panel))
         if len(panel.image.value) < 1000:
             yield f"no picture at {point}"
 

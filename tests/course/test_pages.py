@@ -124,6 +124,60 @@ def test_every_control_moves_the_page_at_once(site, panels, name):
     assert all(changed for _, _, changed in found), found
 
 
+# A slider dragged from end to end: the limits of the diagrams after each step.
+DRAGGED = """([k, key, values]) => {
+    const page = nhlab_pages[k], at = page.book.controls.findIndex(x => x.key === key);
+    page.reset();
+    const views = page.book.views, view = views.find(x => x.name === page.values.view) ?? views[0];
+    return values.map(x => {
+        page.controls[at].value = x;
+        page.redraw(false);
+        return view.axes.map(({diagram}) => {
+            const {x_range, y_range} = page.figures[diagram];
+            return [x_range.start, x_range.end, y_range.start, y_range.end];
+        });
+    });
+}"""
+PLANE = [x for x, s in STATEMENTS.items() if not s.equal]  # a page has another shape than a picture
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", [*PLANE, *LESSONS])
+def test_limits_of_a_page_are_those_of_the_panel_while_a_slider_is_dragged(site, panels, name):
+    (watched, at), panel = site, panels[name]
+    rng, seen = np.random.default_rng([*name.encode()]), []
+    key = rng.choice([k for k, c in panel.controls.items() if hasattr(c, "max") and k != "T"])
+    c = panel.controls[key]
+    values = [*np.linspace(c.min, c.max, 15).tolist()]
+    panel.reset()
+    for x in values:
+        panel._silent = True
+        c.value = x
+        panel._silent = False
+        panel._show(quick=False, resting=False)
+        seen.append([[*ax.get_xlim(), *ax.get_ylim()] for ax in panel.picture.axes])
+    got = watched.page.evaluate(DRAGGED, [at[name], key, values])
+    assert np.array(got) == pytest.approx(np.array(seen), rel=1e-6, abs=1e-9), key
+    assert len({str(x) for x in got}) > 1
+
+
+def test_whoever_zooms_keeps_the_limits_until_the_axes_are_fitted(browser, tmp_path):
+    panel = nh.explore(nh.systems.particle(), [nh.DLA()], h=(0.02, 0.4, 0.2), steps=200)
+    page = Watched(browser, nh.live(panel, tmp_path / "own.html"), 1).page
+    button, first = page.get_by_text("Fit axes"), panel.picture.ax.get_ylim()
+    ends = "(({start, end}) => [start, end])(nhlab_pages[0].figures[0].y_range)"
+    assert not button.is_visible() and page.evaluate(ends) == pytest.approx(first)
+    page.evaluate("nhlab_pages[0].figures[0].y_range.setv({start: 1, end: 7})")
+    button.wait_for()
+    page.evaluate("nhlab_pages[0].set({h: 0.4})")
+    assert page.evaluate(ends) == [1, 7]
+    button.click()
+    page.wait_for_function("nhlab_pages[0].figures[0].y_range.end < 6")
+    panel.set(h=0.4)
+    assert page.evaluate(ends) == pytest.approx(panel.picture.ax.get_ylim())
+    assert not button.is_visible()
+
+
 def test_nothing_went_wrong_nor_out_of_the_machine(site):
     watched, _ = site
     assert not watched.wrong

@@ -1,5 +1,6 @@
 """Panels driven from Python: every corner of their ranges, errors as sentences, honest code."""
 
+import asyncio
 import contextlib
 import io
 import itertools
@@ -13,7 +14,10 @@ import pytest
 from PIL import Image
 
 import nhlab as nh
+from nhlab.view import panel as panel_module
 from nhlab.view import plot
+from nhlab.view.explore import hold
+from nhlab.view.limits import calm_points
 
 PARTICLE = nh.systems.particle()
 
@@ -92,24 +96,97 @@ def ghosts(panel):
     return [x for ax in panel.picture.axes for x in ax.lines if x.get_label() == "_ghost"]
 
 
-def test_the_axes_stand_still_and_the_panel_says_what_lies_outside():
+def ends(panel):
+    return panel.picture.ax.get_xlim(), panel.picture.ax.get_ylim()
+
+
+def test_limits_stay_while_the_curve_fills_a_third_and_follow_it_in_the_same_drawing():
     p = own_panel()
-    limits = p.picture.ax.get_xlim(), p.picture.ax.get_ylim()
-    assert limits[0] == (0, 60) and limits[1][1] < 3  # time ends at T
-    for k in (1.0, 2.0, 8.0):
-        p.controls["k"].value = k
-        assert (p.picture.ax.get_xlim(), p.picture.ax.get_ylim()) == limits
-        assert ("Part of a curve lies outside" in p.shown.value) == (k == 8)
-    p.fit_axes()
-    assert p.picture.ax.get_ylim()[1] > 8 and "outside" not in p.shown.value
+    first = ends(p)
+    assert first[0] == (0, 60) and 2 < first[1][1] < 2.2
+    p.set(k=1.0)
+    assert ends(p) == first  # it fills half of them
+    p.set(k=8.0)
+    assert 8 < ends(p)[1][1] < 8.5
+    wide = ends(p)
+    p.set(k=3.0)
+    assert ends(p) == wide
+    p.set(k=2.0)  # a quarter
+    assert ends(p) == first
+    p.set(k=8.0)
     p.reset()
-    assert p.picture.ax.get_ylim() == limits[1]
+    assert ends(p) == first and "Fit axes" not in str(p.bar.children[-1].children)
+
+
+def test_a_hand_that_drags_meets_few_limits_and_close_ones_where_it_rests():
+    async def drag():
+        p, seen = own_panel(), []
+        for k in np.arange(2.0, 8.05, 0.1):
+            p.controls["k"].value = k
+            seen.append(ends(p)[1])
+            assert seen[-1][1] > 0.998 * k
+            await asyncio.sleep(0)
+        await asyncio.sleep(2 * panel_module.PAUSE)
+        return sum(a != b for a, b in itertools.pairwise(seen)), seen[-1], ends(p)[1]
+
+    changes, dragged, rested = asyncio.run(drag())
+    assert changes <= 3 and 8 < rested[1] <= dragged[1]
+
+
+def test_limits_of_curves_that_move_as_a_whole_come_close_when_the_hand_rests():
+    """As energies do with the start: a narrow band on a level that the slider moves."""
+    picture = nh.Picture()
+    line = picture.line()
+
+    def update(_, values, __):
+        t = np.linspace(0, 1, 50)
+        line.set_data(t, values["k"] + 1e-3 * np.sin(9 * t))
+        picture.fit(picture.ax, *line.get_data())
+
+    async def drag():
+        p, seen = nh.panel(picture, update, k=(1.0, 8.0, 2.0)), []
+        for k in np.arange(2.0, 8.05, 0.1):
+            p.controls["k"].value = k
+            seen.append(ends(p)[1])
+            slack = 2e-3 * np.ptp(seen[-1])
+            assert seen[-1][0] - slack < k - 1e-3 and k + 1e-3 < seen[-1][1] + slack
+            await asyncio.sleep(0)
+        await asyncio.sleep(2 * panel_module.PAUSE)
+        return sum(a != b for a, b in itertools.pairwise(seen)), seen[-1], ends(p)[1]
+
+    changes, dragged, rested = asyncio.run(drag())
+    assert changes < 60 / 8 and np.ptp(dragged) > 1 and np.ptp(rested) < 6e-3
+
+
+def test_a_curve_that_explodes_is_held_as_far_as_it_can_be_seen():
+    t = np.linspace(0, 50, 500)
+    sizes = {"grows": 2.5 * np.exp(4 * t), "falls": 2.5 - 0.002 * t, "cubic": 1e-5 * t**3}
+    assert calm_points(sizes["falls"]) == calm_points(sizes["cubic"]) == 500
+    held = calm_points(sizes["grows"])
+    assert 5 < held < 50 and sizes["grows"][held - 1] <= 11 * 2.5 < sizes["grows"][held]
+    with np.errstate(over="ignore"):
+        assert calm_points(np.exp(16 * t)) < 500  # to infinity
+    assert calm_points(np.where(t < 25, t, np.nan)) == 500 and calm_points(t[:0]) == 0
+    picture = nh.Picture()
+    picture.ax.set_xlabel(plot.TIME)
+    hold(picture, picture.ax, [(name, t, y) for name, y in sizes.items()])
+    assert 10 < picture.ax.get_ylim()[1] < 40 and picture.ax.get_xlim()[1] == 50
+    (said,) = picture.leaving
+    assert said == f"grows leaves the picture after t = {t[held]:.3g}: it reaches 1.8e+87."
+
+
+def test_an_explosion_is_said_in_the_panel():
+    p = nh.paper_figure("cm01_fig1")
+    p.set(h=0.4, alpha=1.0, T=50)
+    assert "DLA leaves the picture after t = " in p.shown.value
+    assert p.picture.ax.get_ylim()[1] < 50
+    p.set(alpha=0.5)
+    assert "leaves the picture" not in p.shown.value
 
 
 def test_the_first_curve_stays_as_a_pale_ghost():
     p = own_panel()
     p.controls["k"].value = 8.0
-    p.fit_axes()
     (ghost,) = ghosts(p)
     assert ghost.get_ydata().tolist() == [0, 2] and ghost.get_alpha() < 0.5
     assert p.picture.moving[0].get_ydata().tolist() == [0, 8]
@@ -146,9 +223,11 @@ def test_limits_on_a_logarithmic_scale():
     picture.ax.set_yscale("log")
     picture.fit(picture.ax, [0, 1], [1e-8, 1e-2])
     low, high = picture.ax.get_ylim()
-    assert 1e-9 < low < 1e-8 and 1e-2 < high < 1e-1 and not picture.outside
-    picture.fit(picture.ax, [0, 1], [1e-12])
-    assert picture.outside
+    assert 1e-9 < low < 1e-8 and 1e-2 < high < 1e-1
+    picture.fit(picture.ax, [0, 1], [1e-7, 1e-3])
+    assert picture.ax.get_ylim() == (low, high)
+    picture.fit(picture.ax, [0, 1], [1e-12, 1e-3])
+    assert picture.ax.get_ylim()[0] < 1e-12
 
 
 def test_blitting_draws_what_a_full_redraw_draws():
@@ -452,7 +531,7 @@ def test_threads_take_turns():
 
     p = nh.panel(nh.Picture(), update, **dict.fromkeys("abcd", (0, 9, 1)))
     moves = [partial(setattr, c, "value", 7) for c in p.controls.values()]
-    threads = [Thread(target=move) for move in (*moves, p.draw, p.fit_axes)]
+    threads = [Thread(target=move) for move in (*moves, p.draw, p.draw)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -510,6 +589,26 @@ def test_a_play_button_moves_a_slider_and_follows_it(ends, frames, ticks):
         assert p.controls["k"].value == pytest.approx(low + (high - low) * tick / ticks)
     p.reset()
     assert p.play.value == round((value - low) / (high - low) * ticks)
+
+
+def contrast(a, b):
+    """Of two colours, as the guidelines for accessible pages define it."""
+
+    def light(colour):
+        parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+        parts = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+        return np.dot(parts, [0.2126, 0.7152, 0.0722]) + 0.05
+
+    high, low = sorted([light(a), light(b)], reverse=True)
+    return high / low
+
+
+def test_colours_of_methods_can_be_read_as_text_on_white_and_on_black():
+    for name in ("DLA", "Projector", "EDLA", "RK4"):
+        light, dark, _ = plot.LOOKS[name]
+        assert contrast(light, "#FFFFFF") > 4.5 and contrast(dark, "#111111") > 4.5
+    light, dark, _ = plot.LOOKS["Reference"]
+    assert contrast(light, "#FFFFFF") > 3 and contrast(dark, "#111111") > 3
 
 
 def test_colours_are_distinct_and_fixed():
