@@ -395,7 +395,8 @@ def prediction_5():
     data = comparison.load()
     short, long = (second_order_pays(data, "particle", T) for T in (20.0, 250.0))
     truth = {0: "For no", 1: "Up to 2", 2: "Up to 2", 3: "Up to 2", 4: "Up to 5", 5: "Up to 5"}
-    return (truth | {8: "Up to 8"})[short], {"short": short, "long": long}
+    numbers = {"short": short, "long": f"up to {long}" if long else "never"}
+    return (truth | {8: "Up to 8"})[short], numbers
 
 
 def prediction_6():
