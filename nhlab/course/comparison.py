@@ -109,7 +109,7 @@ def problems():
                         "exact solution, M(q); forgets its start", turned),
         "Suslov": swept(S.suslov(), lambda w: (0.6, -w, 0), 0.4, 1.3, 0.1,
                         "exact omega(t), on SO(3); forgets its start", place=[1.0, 0, 0, 0]),
-        "particle": Problem(S.particle(), *heights, 0.2, "integrable"),
+        "particle": Problem(S.particle(), *heights, 0.2, "integrable, reversible"),
         "robot": swept(S.robot(), lambda u: (u, 0, 1, u), 1.1, 2.0, 0.1,
                        "Chaplygin; a pendulum beside a rotation", turned),
         "contact, N=40": Problem(S.contact_oscillator(eps=0), *z, N40, "integrable, reversible"),

@@ -17,7 +17,7 @@ import numpy as np
 from IPython.display import Markdown
 
 from ..view.outline import plain
-from ..view.panel import RUN, Panel
+from ..view.panel import RUN, Panel, alone
 from ..view.picture import Picture
 from .exercises import function, section
 
@@ -33,6 +33,7 @@ LINES = (
 )
 CURVE = "<!-- curve {} -->"
 COLOURS = {True: "#00734A", False: "#B25000", None: "#666666"}
+ECHO = "description_allow_html"  # what the browser sets to "disabled": all controls have it
 covered, made = True, {}  # whether answers are hidden, and the predictions of this kernel by name
 watchers = []  # functions called when a prediction was made
 
@@ -58,7 +59,14 @@ def form_of(text):
 
 
 class Form:
-    """A way to answer."""
+    """A way to answer.
+
+    ``widget(ready)`` gives a box and the controls in it; each change calls ``ready``.
+    """
+
+    def said(self, controls):
+        """The answer that the controls show."""
+        return controls[0].value
 
     def options(self):
         """The choices, as Markdown."""
@@ -86,7 +94,7 @@ class Choice(Form):
         box = w.RadioButtons(options=self.choices, value=None, layout=WIDE)
         box.add_class("nhlab-choices")
         box.observe(lambda _: ready(), "value")
-        return box, lambda: box.value
+        return box, [box]
 
     def options(self):
         return "".join(f"\n- {x}" for x in self.choices)
@@ -118,7 +126,7 @@ class Number(Form):
     def widget(self, ready):
         box = w.FloatText(description="answer", layout={"width": "240px"})
         box.observe(lambda _: ready(), "value")
-        return box, lambda: box.value
+        return box, [box]
 
     def stated(self, stored: str) -> dict:
         return {**super().stated(stored), "unit": self.unit, "near": self.NEAR}
@@ -165,13 +173,16 @@ class Sketch(Form):
         image = self.shown([middle["value"]] * 7)
 
         def moved(_):
-            image.value = self.shown([s.value for s in sliders]).value
+            image.value = self.shown(self.said(sliders)).value
             ready()
 
         for s in sliders:
             s.observe(moved, "value")
         below = {"justify_content": "space-between", "padding": "0 0 0 20px", **PLATE}
-        return w.VBox([image, w.HBox(sliders, layout=below)]), lambda: [s.value for s in sliders]
+        return w.VBox([image, w.HBox(sliders, layout=below)]), sliders
+
+    def said(self, controls):
+        return [slider.value for slider in controls]
 
     def stated(self, stored: str) -> dict:
         found = re.search(CURVE.format("(.*?)"), stored)
@@ -192,7 +203,7 @@ class Sketch(Form):
         return bool(np.abs(np.interp(self.x, *truth) - said).max() <= self.near)
 
     def text(self, value):
-        return "the orange one" if isinstance(value, list) else "the dark curve"
+        return "the orange curve" if isinstance(value, list) else "the dark curve"
 
 
 # ---------------------------------------------------------------------------- a prediction
@@ -207,11 +218,14 @@ class Prediction(w.VBox):
         self.right, self.made = None, False
         truth, numbers = measure()
         self.truth, self.notice = self.form.meant(truth), noticed(notice, numbers)
-        box, self.said = self.form.widget(lambda: setattr(self.commit, "disabled", False))
+        box, self.controls = self.form.widget(self.allow_commit)
         white = {"text_color": "white"}  # a dark theme would write black on blue
         blue = {"button_style": "primary", "style": white}
         self.commit = w.Button(description="Commit", disabled=True, **blue)
-        self.commit.on_click(lambda _: self.answer(self.said()))
+        self.commit.on_click(lambda _: self.ask_for_values())
+        for control in self.controls:
+            w.jsdlink((control, "disabled"), (control, ECHO))
+            control.observe(lambda _: self.read_answer(), ECHO)
         show = w.Button(description="Just show me")
         show.on_click(lambda _: self.answer(None))
         asked = w.HTMLMath(LINES + FRAME.format(COLOURS[None], f"<b>{self.question}</b>"))
@@ -219,6 +233,28 @@ class Prediction(w.VBox):
         made[name] = self
         if not covered:
             self.uncover(None)
+
+    def allow_commit(self):
+        """Called at each change of a control: there is an answer to commit."""
+        self.commit.disabled = self.controls[0].disabled
+
+    def ask_for_values(self):
+        """Have the browser send what the reader sees, and judge it when it has come.
+
+        While the kernel is busy the browser sends the first change of a control and keeps back the
+        later ones until the first is dealt with; a click can overtake them all.  So the controls
+        are switched off, and the browser repeats this for each of them (``ECHO``).  What it sends
+        of one control keeps its order: with the echo its last value is here.
+        """
+        self.commit.disabled = True
+        for control in self.controls:
+            control.disabled = True
+
+    @alone
+    def read_answer(self):
+        """Judge the answer when the browser has sent the last values of all controls."""
+        if not self.made and all(getattr(control, ECHO) for control in self.controls):
+            self.answer(self.form.said(self.controls))
 
     def answer(self, said):
         """Take the reader's answer, None for none, and uncover what was measured."""
@@ -228,10 +264,12 @@ class Prediction(w.VBox):
             tell()
 
     def uncover(self, said):
-        heads = {True: "As you said: ", False: "Not as you said. ", None: ""}
-        text = f"{heads[self.right]}<b>{html.escape(self.form.text(self.truth))}</b>"
-        if self.right is False:
-            text += f" (you: {html.escape(self.form.text(said))})"
+        text = f"<b>{html.escape(self.form.text(self.truth))}</b>"
+        if self.right:
+            text = f"As you predicted: {text}"
+        elif self.right is False:
+            predicted = html.escape(self.form.text(said).rstrip("."))
+            text = f"You predicted: <i>{predicted}</i>; measured: {text}"
         shown = [FRAME.format(COLOURS[self.right], f"{self.question}<br>{text}")]
         parts = [w.HTMLMath(shown[0]), _held(self.what), _held(Markdown(self.notice))]
         if isinstance(self.form, Sketch):

@@ -211,6 +211,7 @@ def lagrangian(system, q, v, t=0.0):
 
 KINDS = {0.0: "bounded", 0.5: "random walk", 1.0: "drift"}
 BLOCKS = 128
+SHRINKS = 0.7  # changes that fall below this part of those over a shorter time do not grow
 
 
 @dataclass(frozen=True)
@@ -240,9 +241,11 @@ def growth(t, x, blocks=BLOCKS, floor=1e-11, resamples=200, seed=0):
     tell a walk from a drift.  Oscillations are taken out by the means :math:`\bar x_i` of
     ``blocks`` blocks.  gamma is fitted over the longer lags, its standard error found by drawing
     the runs anew.  The kind is "bounded", "random walk" or "drift" where gamma +- 2 errors is
-    nearest to one of the three alone, else "undecided"; "none" if no mean changes by more than
+    nearest to one of the three alone, else "undecided"; "exact" if no mean changes by more than
     ``floor``.  A walk goes either way: if the mean slope is five times its error, growth is a drift
-    that slows down.
+    that slows down.  Otherwise growth never shrinks: if D falls clearly from one lag to a longer
+    one, x is bounded, whatever gamma is.  (D of a wave goes up and down like 1 - cos(a l), and a
+    line through its logarithm may be as steep as that of a drift, with a small error.)
     """
     at, means = _block_means(t, x, blocks)
     runs, count = means.shape
@@ -257,7 +260,7 @@ def growth(t, x, blocks=BLOCKS, floor=1e-11, resamples=200, seed=0):
     slope = float(slopes.mean()), float(slopes.std(ddof=1) / np.sqrt(runs))
     size = np.sqrt(square.mean(0))
     if size.max() <= floor:
-        return Growth(0.0, 0.0, "none", lags, size, *slope)
+        return Growth(0.0, 0.0, "exact", lags, size, *slope)
     square = square + np.finfo(float).tiny
     rng, value = np.random.default_rng(seed), exponent(square)
     error = float(
@@ -265,9 +268,15 @@ def growth(t, x, blocks=BLOCKS, floor=1e-11, resamples=200, seed=0):
     )
     near = {min(KINDS, key=lambda k: abs(k - y)) for y in (value - 2 * error, value + 2 * error)}
     kind = KINDS[min(near)] if len(near) == 1 else "undecided"
-    if near <= {0.5, 1.0} and abs(slope[0]) > 5 * slope[1]:
-        kind = "drift"
+    if near <= {0.5, 1.0}:
+        drifts = abs(slope[0]) > 5 * slope[1]
+        kind = "drift" if drifts else "bounded" if shrinks(size[use]) else kind
     return Growth(float(value), error, kind, lags, size, *slope)
+
+
+def shrinks(size: np.ndarray) -> bool:
+    """Do changes over ever longer times fall clearly below those over a shorter one?"""
+    return bool((size < SHRINKS * np.maximum.accumulate(size)).any())
 
 
 def _block_means(t, x, blocks):

@@ -47,8 +47,8 @@ def particle():
     .. math:: L = \tfrac12(\dot x^2 + \dot y^2 + \dot z^2) - (x^2 + y^2), \qquad \dot z = y\dot x
 
     The simplest test there is.  Two parts of the energy, :math:`\tfrac12\dot y^2 + y^2` and
-    :math:`\tfrac12(1 + y^2)\dot x^2 + x^2`, are conserved separately, so it is integrable: good
-    energy behaviour here promises nothing elsewhere.
+    :math:`\tfrac12(1 + y^2)\dot x^2 + x^2`, are conserved separately, so it is integrable; and
+    it is reversible: good energy behaviour here promises nothing elsewhere.
     """
     L = (vx**2 + vy**2 + vz**2) / 2 - (x**2 + y**2)
     return dict(q=(x, y, z), L=L, constraints=[vz - y * vx], q0=(0, 1, 0), v0=(1, 1, 1))

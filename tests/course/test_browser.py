@@ -43,6 +43,15 @@ SMALL = """\
 import nhlab as nh
 nh.explore(nh.systems.particle(), [nh.DLA(), nh.RK4()], h=(0.02, 0.4, 0.2), steps=200,
            caption="Two methods on the particle.")"""
+# A sketch whose truth is a line at the top of its axes, and a cell that keeps the kernel busy.
+SKETCH = """\
+import time
+from nhlab.course.predict import Prediction
+from nhlab.view.plot import Shown
+text = "Draw it.\\n\\nsketch: time | energy | 0 1 | 0 1\\n\\nThe energy stays at the top."
+asked = Prediction(text, lambda: (([0, 1], [1, 1]), {}), "77.1", Shown(b"png", "no picture"))
+asked"""
+BUSY = "time.sleep(4)"
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +60,10 @@ def server(browser, tmp_path_factory):
     home = tmp_path_factory.mktemp("lab")
     shutil.copytree(ROOT / "notebooks", home / "notebooks")
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    cells = [nbformat.v4.new_code_cell(SMALL)]
-    small = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
-    nbformat.write(small, home / "notebooks/small.ipynb")
+    for name, texts in {"small": [SMALL], "sketch": [SKETCH, BUSY]}.items():
+        cells = [nbformat.v4.new_code_cell(text) for text in texts]
+        notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+        nbformat.write(notebook, home / f"notebooks/{name}.ipynb")
     for name, text in {
         "apputils-extension/notification": '{"fetchNews": "false"}',
         "notebook-extension/tracker": '{"windowingMode": "none"}',  # all cells are in the page
@@ -303,3 +313,37 @@ def test_pictures_and_numbers_are_legible_in_the_dark(small):
         assert min(text[:3]) > 150 and plate == "rgb(255, 255, 255)"
     finally:
         small.page.evaluate(change % "JupyterLab Light")
+
+
+def test_a_commit_reads_what_the_reader_sees(browser, server):
+    """While the kernel is busy a slider sends its first change and keeps back the later ones; the
+    answer must not be judged before they have come."""
+    lesson = Lesson(browser, server, "sketch.ipynb")
+    try:
+        page = lesson.page
+        lesson.run_all()
+        handles = page.locator(".jp-OutputArea .noUi-handle")
+        playwright.expect(handles).to_have_count(7)
+        handles.first.focus()
+        page.keyboard.press("ArrowUp")
+        commit = page.locator("button:enabled", has_text="Commit")
+        commit.wait_for()  # it can be pressed once an answer was begun
+        page.evaluate("""() => {
+            const book = window.jupyterapp.shell.currentWidget.content;
+            book.activeCellIndex = 1;
+            window.jupyterapp.commands.execute('notebook:run-cell');  // not awaited
+        }""")
+        page.wait_for_function("""() => window.jupyterapp.shell.currentWidget
+            .sessionContext.session.kernel.status === 'busy'""")
+        for k in range(7):
+            handles.nth(k).focus()
+            page.keyboard.press("ArrowUp")
+            page.keyboard.press("End")
+        shown = page.locator(".jp-OutputArea .widget-readout").all_inner_texts()
+        assert shown == ["1.00"] * 7  # what the reader sees
+        commit.click()
+        answered = page.locator(".jp-OutputArea").get_by_text(re.compile("predicted:")).first
+        answered.wait_for(timeout=20_000)
+        assert lesson.ask("print(asked.right)").strip() == "True"
+    finally:
+        lesson.close()

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import root
+from scipy.integrate import quad
+from scipy.optimize import minimize_scalar, root
 
+import nhlab as nh
 from nhlab.course.exercises import check
 from nhlab.course.lessons import lesson_05 as lesson
 
@@ -76,3 +78,72 @@ def test_a_picture_without_a_step_shows_the_library_alone():
     for unfinished in (..., lambda q, p, h, e: q + ...):
         assert "yours" not in lesson.own_steps(unfinished).alt
     assert "yours" in lesson.own_steps(written()).alt
+
+
+# ---------------------------------------------------------------------------- Theorem 1 with turns
+
+START, J = np.array([1.0, 0.5]), 0.8
+
+
+def area(step, x=START, d=1e-4) -> float:
+    """The factor by which a map of (r, p_r) changes areas."""
+    return np.linalg.det([(step(x + e) - step(x - e)) / (2 * d) for e in d * np.eye(2)])
+
+
+@pytest.mark.ledger("C03-T1b")
+def test_momentum_form_and_energy_leave_the_exact_motion_of_the_reduced_system():
+    """The ball in the bowl, reduced by its turns to (r, p_r): a step that keeps J has there an area
+    and an energy, and both together leave the exact motion."""
+    ball = lesson.bowl()
+    q, v = np.array([1.0, 0.0]), np.array([0.5, J])
+    E = float(ball.energy(q, v))
+    sol = nh.integrate(ball, nh.Variational(), q, v, h=0.2, steps=1)
+    assert abs(lesson.radial(sol.q[1], sol.p[1])[2] - J) < 1e-15  # J is kept
+
+    variational, repaired = (lambda x, r=r: lesson.radial_step(x, J, r) for r in (False, True))
+    after = [s(START) for s in (variational, repaired)]
+    misses = [abs(p - lesson.radial_momentum(r, J, E)) for r, p in after]
+    assert abs(area(variational) - 1) < 1e-7 and misses[0] > 1e-3
+    assert abs(area(repaired) - 1) > 1e-3 and misses[1] < 1e-14
+
+    def clock(r: float) -> float:
+        """The time that the repaired step from (r, p_r) on the curve takes on the exact motion."""
+        end = repaired([r, lesson.radial_momentum(r, J, E)])[0]
+        return quad(lambda u: 1 / lesson.radial_momentum(u, J, E), r, end, epsabs=1e-13)[0]
+
+    rate = (clock(1.001) - clock(0.999)) / 0.002 * lesson.radial_momentum(1, J, E)
+    assert area(repaired) - 1 == pytest.approx(rate, rel=1e-3)
+
+
+@pytest.mark.ledger("C03-T1b")
+def test_in_full_space_a_turn_by_a_function_of_J_is_left_free():
+    """Exact motion and then a turn by 0.3 J keeps energy, J and the symplectic form and commutes
+    with turns.  Its (r, p_r) is exact, and its place in the plane is not: Theorem 1 is about the
+    reduced space."""
+    ball, h = lesson.bowl(), 0.2
+
+    def flow(x: np.ndarray, t: float = h) -> np.ndarray:
+        sol = nh.integrate(ball, nh.Reference(1e-13), x[:2], x[2:], h=t, steps=1)
+        return np.concatenate([sol.q[1], sol.v[1]])
+
+    def turn(x: np.ndarray, angle: float) -> np.ndarray:
+        c, s = np.cos(angle), np.sin(angle)
+        return np.kron(np.eye(2), [[c, -s], [s, c]]) @ x
+
+    def step(x: np.ndarray) -> np.ndarray:
+        x = flow(x)
+        return turn(x, 0.3 * (x[0] * x[3] - x[1] * x[2]))
+
+    x, d = np.array([1.0, 0.2, 0.5, 0.8]), 1e-4
+    D = np.array([(step(x + e) - step(x - e)) / (2 * d) for e in d * np.eye(4)]).T
+    assert nh.diagnostics.symplectic_defect(D) < 1e-6
+    ends = {s: s(x) for s in (flow, step)}
+    reduced = [lesson.radial(end[:2], end[2:]) for end in ends.values()]
+    assert np.allclose(*reduced, atol=1e-12)
+    assert np.isclose(ball.energy(ends[step][:2], ends[step][2:]), ball.energy(x[:2], x[2:]))
+    assert np.allclose(step(turn(x, 1.1)), turn(step(x), 1.1), atol=1e-10)
+
+    def distance(t: float) -> float:
+        return np.abs(flow(x, t)[:2] - ends[step][:2]).max()
+
+    assert minimize_scalar(distance, bounds=(0.01, 1), method="bounded").fun > 0.05

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from nhlab.course import predict as module
-from nhlab.course.predict import PREDICTIONS, Prediction, covers, noticed, predict, predictions
+from nhlab.course.predict import (
+    ECHO,
+    PREDICTIONS,
+    Prediction,
+    covers,
+    noticed,
+    predict,
+    predictions,
+)
 from nhlab.view.plot import Shown
 
 PICTURE = Shown(b"png", "two curves")
@@ -53,22 +61,47 @@ def seen(prediction):
     return " ".join(str(getattr(x, "value", "")) for x in prediction.children) + " ".join(outputs)
 
 
+def repeat(prediction):
+    """Do what the browser does after a click: repeat for each control that it was switched off."""
+    for control in prediction.controls:
+        setattr(control, ECHO, control.disabled)
+
+
+def commit(prediction):
+    prediction.commit.click()
+    repeat(prediction)
+
+
 def test_the_answer_is_covered_until_the_reader_commits(asked):
-    _, box, (commit, _) = *asked.children[:2], asked.children[2].children
+    _, box, (button, _) = *asked.children[:2], asked.children[2].children
     assert "two curves" not in seen(asked) and "0.25" not in seen(asked)
-    assert commit.disabled and box.value is None
-    assert commit.style.text_color == "white"  # on blue, also in a dark theme
+    assert button.disabled and box.value is None
+    assert button.style.text_color == "white"  # on blue, also in a dark theme
     box.value = "DLA"
-    assert not commit.disabled and "0.25" not in seen(asked)
-    commit.click()
-    assert "Not as you said" in seen(asked) and "(you: DLA)" in seen(asked)
+    assert not button.disabled and "0.25" not in seen(asked)
+    commit(asked)
+    measured = "You predicted: <i>DLA</i>; measured: <b>RK4, of order 4</b>"
+    assert measured in seen(asked)
     assert "loses 0.25 in all, $E_{0}$ and more." in seen(asked) and "two curves" in seen(asked)
     assert asked.right is False
 
 
 def test_a_right_prediction_is_said_to_be_right(asked):
     asked.answer("RK4, of order 4")
-    assert "As you said" in seen(asked) and asked.right
+    assert "As you predicted: <b>RK4, of order 4</b>" in seen(asked) and asked.right
+
+
+def test_what_the_browser_sends_after_the_click_is_judged(asked):
+    """A browser keeps back changes while the kernel is busy, and a click overtakes them; they are
+    here when it has repeated, for each control, that it was switched off."""
+    box = asked.children[1]
+    box.value = "DLA"
+    asked.commit.click()
+    assert asked.commit.disabled and not asked.made
+    box.value = "RK4, of order 4"
+    assert asked.commit.disabled and not asked.made
+    repeat(asked)
+    assert asked.right
 
 
 def test_one_may_just_look(asked):
@@ -107,10 +140,11 @@ def test_a_curve_is_right_if_it_follows_the_true_one():
     for k, s in enumerate(sliders):
         s.value = 1 - k / 6
     assert asked.children[1].children[0].value != before
-    asked.commit.click()
+    commit(asked)
     assert asked.right
     asked.answer([0.5] * 7)
     assert asked.right is False
+    assert "You predicted: <i>the orange curve</i>; measured: <b>the dark curve</b>" in seen(asked)
 
 
 def test_predictions_are_counted_as_they_are_made(asked):

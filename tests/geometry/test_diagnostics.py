@@ -127,5 +127,5 @@ def test_lagrangian_and_action():
 def test_growth_of_nothing():
     t, noise = np.arange(1600) * 0.1, 1e-13 * np.random.default_rng(5).normal(size=(8, 1600))
     still = D.growth(t, 0.3 + noise.cumsum(1))
-    assert still.kind == "none" and still.exponent == still.error == 0 and still.size.max() > 0
-    assert D.growth(t, 0.3 + noise.cumsum(1), floor=0).kind != "none"
+    assert still.kind == "exact" and still.exponent == still.error == 0 and still.size.max() > 0
+    assert D.growth(t, 0.3 + noise.cumsum(1), floor=0).kind != "exact"

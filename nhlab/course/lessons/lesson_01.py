@@ -3,10 +3,12 @@
 import warnings
 
 import numpy as np
+import sympy as sp
 from scipy.optimize import newton
 
 from ...geometry.diagnostics import action
 from ...mechanics import catalogue as systems
+from ...mechanics.system import System, symbols
 from ...methods import RK4, Reference, Variational
 from ...run.ensemble import ensemble
 from ...run.loop import integrate
@@ -164,6 +166,46 @@ def off_sphere_picture(ax, runs):
         ax.semilogy(r.t, np.maximum(off, 1e-17), **look)
     ax.set(xlabel="time $t$", ylabel="distance from the sphere", ylim=(1e-18, 10))
     ax.legend(loc="center right", frameon=False)
+
+
+# A coordinate u of the circle: the angle from it, in symbols, and it from the angle, in numbers.
+CHARTS = {
+    "(0, 2 pi)": (lambda u: u, lambda theta: theta % (2 * np.pi)),
+    "(-pi, pi)": (lambda u: u, lambda theta: (theta + np.pi) % (2 * np.pi) - np.pi),
+    "tan(theta/2)": (lambda u: 2 * sp.atan(u), lambda theta: np.tan(theta / 2)),
+}
+
+
+def in_chart(name: str) -> System:
+    """The pendulum in one of the CHARTS."""
+    u, w = symbols("u w")
+    theta = CHARTS[name][0](u)
+    return System((u,), (w,), (theta.diff(u) * w) ** 2 / 2 + sp.cos(theta))
+
+
+def chart_Ld(name: str, ends: tuple[float, float], h: float) -> float:
+    """Ld of a step between two angles by the midpoint rule of a chart."""
+    nodes = [[CHARTS[name][1](theta)] for theta in ends]
+    return action(in_chart(name), Variational(), [0, h], nodes)
+
+
+def through_charts(first: str, second: str, h: float, steps: int) -> np.ndarray:
+    """A pendulum that turns over, from theta = 1 with p = 2.5, as complex numbers on the circle.
+
+    Each step uses one chart alone: the first in the upper half of the circle, the second in the
+    lower half, far from the point where it is cut.
+    """
+    theta, p, found = 1.0, 2.5, [np.exp(1j)]
+    pendulums = {name: in_chart(name) for name in (first, second)}
+    for _ in range(steps):
+        name = first if np.cos(theta) < 0 else second
+        system, (to_angle, from_angle) = pendulums[name], CHARTS[name]
+        u = [from_angle(theta)]
+        stretch = np.sqrt(system.M(u)[0, 0])  # dtheta/du, since the mass is 1
+        sol = integrate(system, Variational(), u, [p / stretch], h=h, steps=1)
+        theta, p = float(to_angle(sol.q[1, 0])), sol.p[1, 0] / np.sqrt(system.M(sol.q[1])[0, 0])
+        found.append(np.exp(1j * theta))
+    return np.array(found)
 
 
 @drawn(9.2, 4.0, columns=2)

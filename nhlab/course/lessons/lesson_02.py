@@ -5,6 +5,8 @@ import warnings
 
 import numpy as np
 import sympy as sp
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 
 from ...geometry.diagnostics import action, drift, order
 from ...mechanics import catalogue as systems
@@ -165,6 +167,74 @@ def in_chart(to_old, to_new, h):
     both = dict(zip((*edge.q, *edge.v), (*q, *(q.jacobian(u) * sp.Matrix(du))), strict=True))
     chart = System(u, du, edge.L.subs(both, simultaneous=True), parameters=edge.parameters)
     return action(chart, DLA(), [0, h], [to_new(*x) for x in nodes]) / h
+
+
+def step_in_Dd(system: System, q: np.ndarray, move: np.ndarray) -> np.ndarray:
+    """The point q + move + (0, 0, dz) that the midpoint w_d joins to q."""
+
+    def wd(dz: float) -> float:
+        ahead = q + move + [0, 0, dz]
+        return float((system.A((q + ahead) / 2) @ (ahead - q))[0])
+
+    reach = 2 * np.abs(move).max()
+    return q + move + [0, 0, brentq(wd, -reach, reach, xtol=1e-15)]
+
+
+def around_square(system: System, q: np.ndarray, side: float) -> float:
+    """The height gained by four steps of D_d around a square over the plane of x and y.
+
+    If D is integrable the square closes, since D_d joins only points of one leaf.
+    """
+    begun = q = np.asarray(q, float)
+    for move in side * np.array([[1, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0]]):
+        q = step_in_Dd(system, q, move)
+    return float(q[2] - begun[2])
+
+
+def curvature(system: System) -> list[sp.Matrix]:
+    """The exterior derivative of each constraint one-form: C[i, j] = dA_i/dq_j - dA_j/dq_i."""
+    n, q = len(system.q), system.q
+    rows = [[w.diff(u) for u in system.v] for w in system.constraints]
+    return [sp.Matrix(n, n, lambda i, j, A=A: A[i].diff(q[j]) - A[j].diff(q[i])) for A in rows]
+
+
+def vakonomic(system: System, mu0: list[float], T: float, steps: int) -> np.ndarray:
+    r"""The vakonomic motion from the start of ``system`` with the multipliers mu0: rows (q, v, mu).
+
+    It makes the action stationary among the curves that obey A v = 0:
+
+    .. math:: \frac{d}{dt}L_v - L_q = A^T\dot\mu + \mu_a C^a v, \qquad A v = 0
+
+    These are d'Alembert's equations with the force mu_a C^a v, and lambda is the rate of mu.
+    """
+    n, mu = len(system.q), symbols([f"mu_{a}" for a in range(len(mu0))])
+    turned = [m * C for m, C in zip(mu, curvature(system), strict=True)]
+    force = sum(turned, sp.zeros(n)) * sp.Matrix(system.v)
+    values = {**system.parameters, **dict.fromkeys(mu, 0.0)}
+    pushed = system.remade(forces=list(force), parameters=values)
+
+    def motion(t: float, state: np.ndarray) -> np.ndarray:
+        q, v, now = np.split(state, [n, 2 * n])
+        here = pushed.set(**{str(m): x for m, x in zip(mu, now, strict=True)})
+        return np.concatenate([v, here.acceleration(q, v), here.multipliers(q, v)])
+
+    start = np.concatenate([system.q0, system.v0, mu0])
+    tight = {"method": "DOP853", "rtol": 1e-10, "atol": 1e-10}
+    return solve_ivp(motion, (0, T), start, t_eval=np.linspace(0, T, steps + 1), **tight).y.T
+
+
+def mean_momentum_miss(sol) -> np.ndarray:
+    """By how much the mean of arriving and leaving momentum misses A v = 0, at each node."""
+    q, p = sol.q[:-1], (sol.p[:-1] + sol.p_minus) / 2  # at the first node p0 was given
+    v = sol.system.velocity(q, p)
+    return np.abs(np.einsum("kai,ki->ka", sol.system.A(q), v)).max(1)
+
+
+def pendulum_energy(sol) -> np.ndarray:
+    """The energy of the transmission's pendulum y alone, at the nodes."""
+    (eps,) = sol.system.parameters.values()
+    y, rate = sol.q[:, 1], sol.v[:, 1]
+    return rate**2 / 2 - np.cos(y) + eps * np.sin(2 * y)
 
 
 def pivots(sol):

@@ -9,7 +9,7 @@ from sympy import cos, sin
 from ...geometry.diagnostics import action, tangent
 from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
-from ...methods import DLA, EDLA, RK4, Reference
+from ...methods import DLA, EDLA, RK4, Reference, Variational
 from ...run.ensemble import ensemble
 from ...run.errors import IntegrationError
 from ...run.loop import integrate
@@ -55,6 +55,35 @@ def extended_step(s, k):
     W = np.zeros((2 * n + 2, 2 * n + 2))
     W[0, -1], W[1 : n + 1, n + 1 : -1] = -1, np.eye(n)
     return D[[0, *range(2, 2 * n + 2), -1]], W - W.T
+
+
+def bowl() -> System:
+    """A ball in a round bowl, seen from above: turns about the origin are a symmetry."""
+    x, y, vx, vy = symbols("x y vx vy")
+    L = (vx**2 + vy**2) / 2 - (x**2 + y**2) ** 2 / 4
+    return System((x, y), (vx, vy), L, name="bowl", q0=(1, 0), v0=(0.5, 0.8))
+
+
+def radial(q: np.ndarray, p: np.ndarray) -> tuple[float, float, float]:
+    """What turns of the bowl leave as it is: r, its momentum p_r, and the angular momentum J."""
+    r = np.hypot(*q)
+    return r, q @ p / r, q[0] * p[1] - q[1] * p[0]
+
+
+def radial_momentum(r: float, J: float, E: float) -> float:
+    """p_r > 0 of the bowl at the distance r with angular momentum J and energy E."""
+    return np.sqrt(2 * (E - r**4 / 4) - (J / r) ** 2)
+
+
+def radial_step(x: np.ndarray, J: float, repair: bool, h: float = 0.2) -> np.ndarray:
+    """(r, p_r) after a variational step of the bowl with angular momentum J.
+
+    With ``repair`` p_r is then changed so that the energy is as before; J is kept either way.
+    """
+    r, p_r = x
+    sol = integrate(bowl(), Variational(), [r, 0.0], [p_r, J / r], h=h, steps=1)
+    r, p_r, _ = radial(sol.q[1], sol.p[1])
+    return np.array([r, radial_momentum(r, J, sol.energy()[0]) if repair else p_r])
 
 
 def until(system, h, T):

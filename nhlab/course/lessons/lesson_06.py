@@ -144,6 +144,46 @@ def miss_picture(ax, hs, miss):
     add_legend(ax, **RIGHT)
 
 
+def spiral() -> System:
+    """A particle whose height grows by twice the area that its shadow sweeps about the origin.
+
+    Turns about the z-axis are a symmetry, and none of them is allowed: D has no vertical part.
+    """
+    x, y, z, vx, vy, vz = symbols("x y z vx vy vz")
+    L = (vx**2 + vy**2 + vz**2) / 2
+    return System((x, y, z), (vx, vy, vz), L, [vz - x * vy + y * vx], name="spiral")
+
+
+def turned(angle: float, q: np.ndarray) -> np.ndarray:
+    """A place of the spiral, turned about the z-axis."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([c * q[0] - s * q[1], s * q[0] + c * q[1], q[2]])
+
+
+def partners(q0: np.ndarray, distance: float, height: float) -> list[np.ndarray]:
+    """The q1 with this distance from the axis and this height for which (q0, q1) lies in D_d.
+
+    By the midpoint rule w_d = 0 reads z1 - z0 = r0 r1 sin(turn).
+    """
+    sine = (height - q0[2]) / (distance * np.hypot(q0[0], q0[1]))
+    if abs(sine) > 1:
+        return []
+    along, turn = np.arctan2(q0[1], q0[0]), np.arcsin(sine)
+    there = np.array([distance, 0, height])
+    return [turned(along + angle, there) for angle in (turn, np.pi - turn)]
+
+
+def spanned(system: System, q0: np.ndarray, q1: np.ndarray) -> int:
+    """The dimension of T D_d + V x V at a pair (q0, q1) of the spiral's D_d."""
+    A, dA = system.A((q0 + q1) / 2)[0], 1e-6 * np.eye(3)
+    slopes = [(system.A((q0 + q1 + e) / 2) - system.A((q0 + q1 - e) / 2))[0] / 2e-6 for e in dA]
+    bend = np.array(slopes) @ (q1 - q0)
+    tangent_space = np.linalg.svd(np.concatenate([bend - A, bend + A])[None])[2][1:]
+    (x0, y0, _), (x1, y1, _) = q0, q1
+    vertical = [[-y0, x0, 0, 0, 0, 0], [0, 0, 0, -y1, x1, 0]]
+    return int(np.linalg.matrix_rank(np.concatenate([tangent_space, vertical]), tol=1e-6))
+
+
 def differentiate(sol, k):
     """The derivative of step k -> k+1 by (q, p): the rows of (q, p), and that of the last lam."""
     n = len(sol.system.q)

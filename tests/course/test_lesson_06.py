@@ -1,0 +1,63 @@
+"""Lesson 06: pairs of shapes that belong to a step, and pairs that do not."""
+
+import numpy as np
+import oracle
+import pytest
+
+import nhlab as nh
+from nhlab.course.lessons import lesson_06 as lesson
+
+RNG = np.random.default_rng(4)
+
+
+def angles_in_Dd(q0: np.ndarray, there: np.ndarray) -> np.ndarray:
+    """The turns g, of 4,000 tried, between which w_d(q0, g there) changes its sign."""
+    wd = oracle.discrete(lesson.spiral(), nh.DLA()).wd
+    turns = np.linspace(-np.pi, np.pi, 4001)
+    values = np.array([wd(0, q0, 0.1, lesson.turned(g, there))[0] for g in turns])
+    return turns[:-1][values[:-1] * values[1:] < 0]
+
+
+@pytest.mark.ledger("C03-P2b")
+def test_nu_is_injective_and_onto_only_the_pairs_whose_heights_are_near():
+    """C03 Prop. 2: near the diagonal, |turn| < pi/2, one q1 over each (r1, z1) that is reached;
+    beyond |z1 - z0| = r0 r1 there is none."""
+    seen = set()
+    for _ in range(12):
+        q0 = np.array([*RNG.uniform(0.4, 1, 2), RNG.uniform(-1, 1)])
+        distance, height = RNG.uniform(0.5, 1.5), RNG.uniform(-2, 2)
+        reached = abs(height - q0[2]) < distance * np.hypot(*q0[:2])
+        along = np.arctan2(q0[1], q0[0])
+        there = lesson.turned(along, np.array([distance, 0, height]))
+        found = angles_in_Dd(q0, there)
+        assert len(found) == (2 if reached else 0)
+        assert (np.abs(found) < np.pi / 2).sum() == reached  # injective on this part of D_d
+        named = lesson.partners(q0, distance, height)
+        assert len(named) == len(found)
+        for q1 in named:
+            assert abs(oracle.discrete(lesson.spiral(), nh.DLA()).wd(0, q0, 0.1, q1)[0]) < 1e-12
+        seen.add(bool(reached))
+    assert seen == {True, False}
+
+
+@pytest.mark.ledger("C03-P2b")
+def test_nu_is_onto_where_the_fibre_is_shifted():
+    """s' + A(r) r' = 0 with shifts of s: every pair of the base has exactly one f."""
+    red = nh.Chaplygin(nh.systems.robot(), fibre="x y")
+    r0, r1 = RNG.uniform(-9, 9, (2, 50, 2))
+    q0, q1 = red.nu_inverse(r0, r1, 0.1)
+    assert np.isfinite(q1).all()
+    wd = oracle.discrete(red.full, nh.DLA()).wd
+    assert max(np.abs(wd(0, a, 0.1, b)).max() for a, b in zip(q0, q1, strict=True)) < 1e-9
+
+
+@pytest.mark.ledger("C03-P2b")
+def test_the_discrete_dimensional_assumption_is_about_pairs():
+    """T D_d + V x V has the dimension of T(Q x Q), 6, not that of TQ as printed."""
+    system = lesson.spiral()
+    for q0 in np.array([[1, 0, 0], [0.5, 0.7, -0.3]]):
+        q1 = lesson.partners(q0, 0.9, q0[2] + 0.2)[0]
+        assert lesson.spanned(system, q0, q1) == 2 * len(system.q)
+    across = lesson.turned(np.pi / 2, q0) + [0, 0, q0[0] ** 2 + q0[1] ** 2]
+    assert abs(oracle.discrete(system, nh.DLA()).wd(0, q0, 0.1, across)[0]) < 1e-14
+    assert lesson.spanned(system, q0, across) == 5  # at the edge, |z1 - z0| = r0 r1, it fails

@@ -1,0 +1,56 @@
+"""Lesson 08: what the table of choice says, and the reason it gives."""
+
+import re
+
+import numpy as np
+import pytest
+from prose import prose
+
+import nhlab as nh
+from nhlab.course.lessons import lesson_08 as lesson
+
+
+def row(problem: str) -> list[str]:
+    """The cells of the row of the table of choice that begins so."""
+    (found,) = re.findall(
+        rf"\| ({re.escape(problem)}[^|]*)\|([^|]*)\|([^|]*)\|([^|]*)\|", prose("08")
+    )
+    return [cell.strip() for cell in found]
+
+
+def test_small_steps_are_counted_by_the_fastest_period():
+    take, beware = row("short run")[1], row("short run")[3]
+    (steps,) = map(int, re.findall(r"RK4 with more than (\d+) steps to the fastest period", take))
+    particle, robot = nh.systems.particle(), nh.systems.robot()
+    periods = [lesson.fastest_period(particle, [0, 0, 0])]
+    periods.append(lesson.fastest_period(robot, [0, 0, 0, -np.pi / 2]))
+    assert periods == pytest.approx([2 * np.pi / np.sqrt(2), 2 * np.pi / np.sqrt(10 / 4)], rel=1e-6)
+    for system, period in zip((particle, robot), periods, strict=True):
+        assert lesson.steps_to_equal(system, period) == pytest.approx(steps, abs=2)
+    assert "0.14" not in take and "0.14" not in prose("08").split("## Summary")[1]
+    (worse,) = map(int, re.findall(r"on \*contact\* RK4 is worse than DLA even with (\d+)", beware))
+    contact, period = nh.systems.contact_oscillator(eps=0), 2 * np.pi
+    assert lesson.fastest_period(contact, [0, 0, 0]) == pytest.approx(period, rel=1e-6)
+    assert lesson.energy_ratio(contact, period / worse, 225 * period) > 5
+
+
+def test_the_table_says_what_the_roller_racer_does_to_the_projector_method():
+    racer = nh.systems.roller_racer()
+    assert all(lesson.questions(racer).values())  # it belongs to the row
+    end = nh.integrate(racer, nh.Reference(), h=15, steps=1).q[-1]
+    sol = nh.integrate(racer, nh.Projector(), h=0.05, steps=300)
+    assert np.ptp(sol.energy()) < 1e-12 and round(np.hypot(*(sol.q[-1] - end)[:2])) == 5
+    *_, beware = row("reversible, $M$ constant, $V$ quadratic")
+    assert "roller racer" in beware and "five metres" in beware
+
+
+def test_an_energy_that_does_not_change_is_called_exact():
+    assert "3. *exact*" in prose("08") and "*none*" not in prose("08")
+    assert "exact" in lesson.TINTS and "none" not in lesson.TINTS
+
+
+def test_the_reason_is_reversible_kam_theory():
+    text = prose("08")
+    assert "no preferred direction" not in text
+    assert "reversible KAM theory" in text.split("## What protects the energy?")[1]
+    assert "thirty errors from 0" in text
