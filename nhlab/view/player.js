@@ -452,12 +452,11 @@ class Renderer {
         }
         gl.enable(gl.BLEND);
         gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
-        gl.depthMask(false);
-        for (const l of s.lines) {
-            this.use("trail", {...common, pixels: [w / 2, h / 2], now: s.now, lift: 0.003 * s.size, ...l});
+        s.lines.forEach((l, i) => {  // they write their depth, so that joints are not drawn twice; the last is uppermost
+            this.use("trail", {...common, pixels: [w / 2, h / 2], lift: (0.003 + 0.0008 * i) * s.size, ...l});
             gl.bindVertexArray(l.line.vao);
             gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, l.line.count);
-        }
+        });
         for (const g of s.ghosts) {  // depth first, so that a ghost does not shine through itself
             const push = 0.02 * s.size;
             gl.depthMask(true);
@@ -754,7 +753,7 @@ class Stage {
         this.clock.textContent = `t = ${this.t.toFixed(digits)}`;
         this.range.setAttribute("aria-valuetext", `${this.clock.textContent} of ${short(this.t1)}`);
         if (this.camera) { this.camera.textContent = this.follow ? "Follow" : "Overview"; this.camera.setAttribute("aria-pressed", this.follow); }
-        if (this.chart) this.curves(theme, ratio, width);
+        if (this.chart) this.curves(theme, Math.min(devicePixelRatio || 1, 2), width);
     }
     goal(p, aspect) {
         const at = point(p.main.frames, p.main.body.focus), wide = this.zoom * Math.max(1, this.head.aspect / this.panes.length / aspect);
@@ -769,7 +768,7 @@ class Stage {
         p.distance = k < 1 ? p.distance + k * (distance - p.distance) : distance;
         const az = p.view[0] + this.turn[0], el = p.view[1] + this.turn[1], d = p.distance;
         const eye = [p.focus[0] + d * Math.cos(el) * Math.cos(az), p.focus[1] + d * Math.cos(el) * Math.sin(az), p.focus[2] + d * Math.sin(el)];
-        const shown = p.cast.filter(a => a.show), body = a => ({mesh: a.body.gpu, from: 0, to: a.body.moving, frames: a.frames, ink: linear(a.ink)});
+        const shown = p.cast.filter(a => a.show), body = a => ({mesh: a.body.gpu, from: 0, to: a.body.moving, frames: a.frames, ink: linear(a.ghost ? a.ink : a.paint)});
         const bodies = shown.filter(a => !a.ghost).map(body);
         if (p.main.body.scenery.length) bodies.push({...body(p.main), from: p.main.body.moving, to: p.main.body.mesh.quads});
         const places = shown.filter(a => !a.ghost).map(a => point(a.frames, a.body.focus)), centre = [0, 1, 2].map(i => places.length ? (Math.min(...places.map(x => x[i])) + Math.max(...places.map(x => x[i]))) / 2 : at[i]);
@@ -785,7 +784,7 @@ class Stage {
         if (this.poster) for (const a of shown.filter(a => !a.ghost)) for (const t of p.earlier) {
             const frames = new Float32Array(16 * FRAMES);
             frames.set(poses(a.body, columns(a, a.body, t)));
-            ghosts.unshift({...body(a), frames, alpha: 0.3});
+            ghosts.unshift({...body(a), frames, alpha: 0.22});
         }
         this.gpu.draw(W, H, theme, {view: multiply(perspective(W / H, 0.05 * d, 60 * d), look(eye, p.focus)), eye, focus: [p.focus[0], p.focus[1], 0],
             centre, room: 0.75 * p.size + spread + scenery, size: p.size, reach: 3.2 * d, floor: p.floor, ground: p.ground, cell: p.cell, bodies, ghosts, lines});

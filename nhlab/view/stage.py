@@ -31,6 +31,8 @@ TAN = np.tan(0.27)  # of half the angle of view
 SAMPLES = 320  # times at which a path is smooth; the nodes of a run come in addition
 MOST = 640  # times of a run that are stored
 
+SLATE = "#51637D"
+
 Columns = dict[str, np.ndarray]
 Value = float | str
 
@@ -162,13 +164,18 @@ class Model:
 
     def mesh(self, scenery: bool) -> tuple[Mesh, np.ndarray]:
         """The meshes of all parts in their frames, and for each face the number of its frame."""
-        chosen = [*self.parts, *(self.scenery if scenery else ())]
-        order = ["world", *self.frames]
+        mesh, where, moving = self._mesh
+        count = None if scenery else moving
+        return Mesh(*(x[:count] for x in mesh)), where[:count]
+
+    @functools.cached_property
+    def _mesh(self) -> tuple[Mesh, np.ndarray, int]:
+        chosen, order = [*self.parts, *self.scenery], ["world", *self.frames]
         made = [shapes.mesh(shape) for _, shape in chosen]
-        where = [
-            np.full(len(m.points), order.index(n)) for m, (n, _) in zip(made, chosen, strict=True)
-        ]
-        return Mesh(*map(np.concatenate, zip(*made, strict=True))), np.concatenate(where)
+        counts = [len(m.points) for m in made]
+        where = np.repeat([order.index(name) for name, _ in chosen], counts)
+        moving = sum(counts[: len(self.parts)])
+        return Mesh(*map(np.concatenate, zip(*made, strict=True))), where, moving
 
 
 def _flat(values: Any) -> list:
@@ -190,6 +197,11 @@ class Actor:
     ghost: bool = False
     dash: bool = False
     reading: tuple[np.ndarray, np.ndarray] | None = None  # times and values
+
+    @property
+    def paint(self) -> str:
+        """The colour on the body: a line may be black, a body would be too heavy."""
+        return SLATE if self.colour == "#000000" else self.colour
 
     def at(self, t: Any) -> Columns:
         """The columns at times between the samples: straight, and quaternions on the sphere."""
@@ -371,21 +383,21 @@ class Scene:
 
     def follows(self, pane: int) -> bool:
         """Would the body be too small to be seen if the camera saw the whole motion?"""
-        return bool(self.far(pane).distance > 2.1 * self.near(pane, self.times[0]).distance)
+        return bool(self.far(pane).distance > 2.9 * self.near(pane, self.times[0]).distance)
 
     def poster(self, pane: int, t: float) -> View:
         """The camera of the still: it sees the whole motion unless the body would be too small."""
         near, far = self.near(pane, t), self.far(pane)
         if not self.follows(pane):
             return far
-        d = 1.7 * near.distance
+        d = 2.2 * near.distance
         away = far.focus - near.focus
         part = min(1.0, 0.2 * d / max(np.linalg.norm(away), 1e-9))
         return near._replace(distance=d, focus=near.focus + part * away * [1, 1, 0])
 
-    def earlier(self, pane: int, t: float, most: int = 4) -> list[float]:
+    def earlier(self, pane: int, t: float, most: int = 3) -> list[float]:
         """Times before t at which the body stood apart from its other places in the still."""
-        main, apart = self.main(pane), 0.85 * self.size(pane)
+        main, apart = self.main(pane), self.size(pane)
         times = np.linspace(self.times[0], t, 160)
         places, found = main.centre(times), [len(times) - 1]
         for k in range(len(times) - 2, -1, -1):
@@ -416,7 +428,7 @@ class Packer:
         """[offset, step, place in the data, count] of a column of numbers."""
         x = np.asarray(values, float)
         spread = max(float(np.ptp(x)), 1e-300)
-        step = max(spread * 2.0**-30, min(spread * 2.0**-24, 1e-7))
+        step = max(spread * 2.0**-30, min(spread * 2.0**-20, 1e-6))
         whole = np.round((x - x[0]) / step).astype(np.int64)
         second = np.diff(np.diff(whole, prepend=0), prepend=0)
         data = (second & 0xFFFFFFFF).astype("<u4").view("u1").reshape(-1, 4).T.tobytes()
@@ -438,7 +450,8 @@ def packed(scene: Scene) -> tuple[dict, bytes]:
     for a in scene.actors:
         reading = a.reading and [packer.put(x) for x in _thinned(*a.reading)]
         columns = {name: packer.put(x) for name, x in a.columns.items()}
-        look = {"name": a.name, "colour": a.colour, "ghost": a.ghost, "dash": a.dash}
+        look = {"name": a.name, "colour": a.colour, "paint": a.paint}
+        look |= {"ghost": a.ghost, "dash": a.dash}
         run = {"model": number[id(a.model)], "t": packer.put(a.t), "columns": columns}
         actors.append(look | run | {"reading": reading})
     head = {"version": VERSION, "title": scene.title, "label": scene.label, "alt": scene.alt}
@@ -495,5 +508,5 @@ def as_json(head: dict) -> str:
 
 __all__ = [
     *("Actor", "Floor", "Frame", "Model", "Scene", "Track", "View", "actor", "as_json", "move"),
-    *("packed", "poses", "quaternion", "replace", "stretch", "turn"),
+    *("packed", "poses", "quaternion", "stretch", "turn"),
 ]

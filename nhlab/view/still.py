@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
-from scipy.ndimage import gaussian_filter
+from scipy.ndimage import gaussian_filter, map_coordinates
 
 from .shapes import rgb
 from .stage import TAN, Actor, Scene, View, poses
@@ -57,8 +57,16 @@ class Hits(NamedTuple):
     depth: np.ndarray
 
 
-def raster(corners: np.ndarray, width: int, height: int) -> Hits:
-    """What is seen of triangles (m, 3, 3) of pixels x, y and depths: the nearest at each pixel."""
+def covered(corners: np.ndarray, width: int, height: int) -> np.ndarray:
+    """The numbers of the pixels that triangles cover, some of them several times."""
+    _, column, row = fragments(corners, width, height)
+    return row * width + column
+
+
+def fragments(
+    corners: np.ndarray, width: int, height: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Triangle, column and row of each pixel that a triangle covers, line by line."""
     x, y = corners[..., 0], corners[..., 1]
     first = np.clip(np.ceil(y.min(1) - 0.5), 0, height).astype(int)
     rows = np.clip(np.floor(y.max(1) - 0.5) + 1, 0, height).astype(int) - first
@@ -81,11 +89,12 @@ def raster(corners: np.ndarray, width: int, height: int) -> Hits:
     column = (
         np.arange(len(part)) - np.repeat(np.cumsum(count) - count, count) + begin[part].astype(int)
     )
-    tri, row = tri[part], row[part]
-    return _nearest(corners, tri, column, row, width, height)
+    return tri[part], column, row[part]
 
 
-def _nearest(corners, tri, column, row, width, height) -> Hits:
+def raster(corners: np.ndarray, width: int, height: int) -> Hits:
+    """What is seen of triangles (m, 3, 3) of pixels x, y and depths: the nearest at each pixel."""
+    tri, column, row = fragments(corners, width, height)
     A, B, C = corners[:, 0], corners[:, 1], corners[:, 2]
     b, c = B - A, C - A
     det = b[:, 0] * c[:, 1] - c[:, 0] * b[:, 1]
@@ -123,7 +132,7 @@ def placed(actor: Actor, t: float, scenery: bool = False, eye: np.ndarray | None
     points = np.einsum("mij,mvj->mvi", R[where], mesh.points) + at[where][:, None]
     scale = np.maximum(np.einsum("fij,fij->fj", R, R), 1e-9)  # of stretched frames
     normals = np.einsum("mij,mvj->mvi", R[where], mesh.normals / scale[where][:, None])
-    colours = np.where(mesh.own[:, None], rgb(actor.colour), mesh.colours)
+    colours = np.where(mesh.own[:, None], rgb(actor.paint), mesh.colours)
     if eye is not None:
         faces = (np.einsum("mvi,mvi->mv", normals, eye - points) > 0).any(1)
         points, normals, colours = points[faces], normals[faces], colours[faces]
@@ -174,12 +183,11 @@ class Pane:
         """The picture, (height, width, 3) of colours 0 .. 1."""
         solid = [a for a in self.cast if not a.ghost]
         bodies = [placed(a, self.t, a is self.main, self.camera.eye) for a in solid]
-        whole = [placed(a, self.t, a is self.main) for a in solid]
-        self.image = self._ground(np.concatenate([b.points for b in whole]) if whole else None)
+        self.image = self._ground(self._casters(solid))
         self._trails()
         for t in earlier:
             for a in solid:
-                self._ghost(placed(a, t, False, self.camera.eye), a.colour, 0.26, 1)
+                self._ghost(placed(a, t, False, self.camera.eye), a.paint, 0.2, 1)
         self._bodies(bodies)
         for a in self.cast:
             if a.ghost:
@@ -188,7 +196,15 @@ class Pane:
 
     # ---- the floor
 
-    def _ground(self, casters: np.ndarray | None) -> np.ndarray:
+    def _casters(self, solid: list[Actor]) -> list[np.ndarray]:
+        """The triangles that cast shadows: those of the bodies, and apart from them the scenery."""
+        moving = [placed(a, self.t).points for a in solid]
+        if not self.main.model.scenery or not solid:
+            return moving
+        count = len(moving[solid.index(self.main)])
+        return [*moving, placed(self.main, self.t, True).points[count:]]
+
+    def _ground(self, casters: list[np.ndarray]) -> np.ndarray:
         camera, haze = self.camera, _linear(HAZE)
         image = np.broadcast_to(haze, (camera.height, camera.width, 3)).astype("f4")
         if self.floor.kind == "none":
@@ -202,7 +218,10 @@ class Pane:
         x, y = place @ self.right.astype("f4"), place @ self.ahead.astype("f4")
         plain, line = map(_linear, FLOORS[self.floor.kind])
         grid = np.maximum(0.85 * _grid(x, y, self.cell, 0.9), 0.3 * _grid(x, y, self.cell / 5, 0.6))
-        shade = 1 - SHADE * self._shadow(casters, x, y)
+        light = np.ones_like(x)
+        for some in casters:
+            light *= self._light(some, x, y)
+        shade = 1 - SHADE * (1 - light)
         floor = (plain + (line - plain) * (0.65 * grid)[..., None]) * shade[..., None]
         away = np.hypot(
             *np.moveaxis(place[..., :2] - (camera.view.focus - self.origin)[:2].astype("f4"), -1, 0)
@@ -211,10 +230,9 @@ class Pane:
         fog = np.where(below, _smooth(0.25 * reach, 1.05 * reach, away), 1)[..., None]
         return (floor + (haze - floor) * fog) ** np.float32(1 / 2.2)
 
-    def _shadow(self, casters: np.ndarray | None, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """How dark the floor is at its points: the higher what casts a shadow, the softer."""
-        if casters is None:
-            return np.zeros_like(x)
+    def _light(self, casters: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """How bright the floor is at its points under what casts a shadow on it: the higher that
+        is, the softer."""
         height = (casters - self.origin) @ self.up
         fall = casters - SUN * (height / (SUN @ self.up))[..., None] - self.origin
         flat = np.stack([fall @ self.right, fall @ self.ahead], -1)
@@ -226,12 +244,14 @@ class Pane:
             some = pixels[(mean >= bottom) & (mean < top)]
             if len(some):
                 hit = np.zeros(n * n, "f4")
-                hit[raster(some, n, n).pixel] = 1
-                soft = gaussian_filter(hit.reshape(n, n), sigma * self.size / span * n)
-                light *= 1 - soft
-        i, j = (((a - o) / span * n).astype(int) for a, o in ((x, low[0]), (y, low[1])))
-        inside = (i >= 0) & (i < n) & (j >= 0) & (j < n)
-        return np.where(inside, 1 - light[np.clip(j, 0, n - 1), np.clip(i, 0, n - 1)], 0)
+                hit[covered(some, n, n)] = 1
+                light *= 1 - gaussian_filter(hit.reshape(n, n), sigma * self.size / span * n)
+        found = np.ones_like(x)
+        i, j = ((a - o) / span * n - 0.5 for a, o in ((x, low[0]), (y, low[1])))
+        inside = np.flatnonzero(((i > 0) & (i < n - 1) & (j > 0) & (j < n - 1)).ravel())
+        places = [j.ravel()[inside], i.ravel()[inside]]
+        found.ravel()[inside] = map_coordinates(light, places, order=1)
+        return found
 
     # ---- what is on it
 
@@ -429,7 +449,7 @@ def ticks(low: float, high: float) -> list[tuple[float, str]]:
     return [(float(v) + 0.0, f"{v:.1e}" if digits > 5 else f"{v + 0.0:.{digits}f}") for v in found]
 
 
-def png(image: Image.Image, colours: int = 128) -> bytes:
+def png(image: Image.Image, colours: int = 96) -> bytes:
     """A small PNG: with a palette, which suits large even areas."""
     file = io.BytesIO()
     small = image.quantize(colours, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
@@ -437,7 +457,7 @@ def png(image: Image.Image, colours: int = 128) -> bytes:
     return file.getvalue()
 
 
-def webp(image: Image.Image, quality: int = 78) -> bytes:
+def webp(image: Image.Image, quality: int = 70) -> bytes:
     """A smaller picture for pages."""
     file = io.BytesIO()
     image.save(file, "WEBP", quality=quality, method=4)

@@ -106,6 +106,37 @@ def _boot(lift: float) -> list:
     return shapes
 
 
+# across the slope, up from the path, height
+TREES = (-0.3, 0.3, 1.0), (0.12, 0.5, 1.2), (0.5, 0.34, 0.8), (0.85, 0.6, 1.1), (1.3, 0.36, 0.95)
+
+
+def _forest(runs: Runs, slope: float) -> list:
+    """Trees above the path, which stand upright and so show how steep the slope is."""
+    q = np.concatenate([run.q[np.isfinite(run.q).all(1)] for run in runs])
+    (x0, y0), (x1, y1) = q[:, :2].min(0), q[:, :2].max(0)
+    wide, shapes = max(x1 - x0, y1 - y0, 2.0), []
+    rows = (
+        (-0.35, 0.45, 1.0),
+        (0.15, 0.62, 1.25),
+        (0.55, 0.4, 0.85),
+        (1.05, 0.6, 1.15),
+        (1.5, 0.42, 0.95),
+    )
+    for along, away, tall in rows:
+        x, y = x0 - away * wide, y0 + along * wide
+        at, h = np.array([x * np.cos(slope), y, -x * np.sin(slope)]), 0.3 * tall * wide
+        shapes += [tube(at - [0, 0, 0.1 * h], at + [0, 0, 0.2 * h], 0.05 * h, 8, colour="#7A5A3C")]
+        for low, high, r in ((0.12, 0.55, 0.26), (0.38, 0.8, 0.2), (0.64, 1.0, 0.13)):
+            cone = [(0, low * h), (r * h, low * h), (0, high * h)]
+            shapes += [lathe(cone, 14, at, colour="#3F7058", gloss=0.05)]
+            cap = [
+                (0.55 * r * h, (0.45 * high + 0.55 * low) * h + 0.004 * h),
+                (0, high * h + 0.01 * h),
+            ]
+            shapes += [lathe(cap, 14, at, colour=WHITE, gloss=0.1)]
+    return _in("world", shapes)
+
+
 @known("knife edge")
 def skate(system: System, runs: Runs) -> Model:
     """An ice skate on a slope of snow; x points downhill."""
@@ -126,7 +157,8 @@ def skate(system: System, runs: Runs) -> Model:
         frames,
         _in("skate", parts),
         [Track("skate")],
-        view=(0.55, 0.42),
+        _forest(runs, slope),
+        view=(0.5, 0.1),
         near=2.2,
         floor=Floor("snow", slope=slope),
         says="A skate spins on a slope of snow; the blade's mark is the line behind it",
@@ -143,38 +175,45 @@ def robot(system: System, runs: Runs) -> Model:
     frames = {"body": Frame("world", move("x", "y", 0))}
     parts = []
     for k, angle in enumerate(np.pi / 2 + 2 * np.pi * np.arange(3) / 3):
-        leg, spin = f"leg {k}", f"wheel {k}"
-        place = 1.55 * R * np.array([np.cos(angle), np.sin(angle)])
-        frames[leg] = Frame("body", move(*map(float, place), 0.0), turn(2, "theta"))
+        leg, spin, out = f"leg {k}", f"wheel {k}", np.array([np.cos(angle), np.sin(angle), 0])
+        x, y, _ = map(float, 1.25 * R * out)
+        frames[leg] = Frame("body", move(x, y, 0.0), turn(2, "theta"))
         frames[spin] = Frame(leg, move(0, 0, R), turn(1, "psi"))
-        fork = []
-        for y in (-0.34 * R, 0.34 * R):
-            side = [(-0.2, 0.9), (0.2, 0.9), (0.34, 2.1), (-0.34, 2.1)]
-            options = {"at": (0, y, 0), "axis": (0, -1, 0), "colour": IRON, "gloss": 0.6}
-            fork += [prism(R * np.array(side), -0.06 * R, 0.06 * R, 0.02 * R, **options)]
-        fork += [capsule((0, -0.42 * R, R), (0, 0.42 * R, R), 0.1 * R, 12, colour=STEEL, gloss=0.9)]
-        fork += [lathe([(0, 2.05 * R), (0.5 * R, 2.05 * R), (0.5 * R, 2.3 * R), (0, 2.3 * R)], 24)]
-        parts += _in(leg, fork) + _in(spin, wheel(R, 0.5 * R))
-    shell = [(0, 2.3), (2.05, 2.3), (2.2, 2.4), (2.2, 2.62), (2.05, 2.74), (1.72, 2.8)]
-    dome = [(1.72, 2.8), (1.55, 3.08), (1.2, 3.34), (0.7, 3.52), (0, 3.58)]
+        parts += _in(leg, _fork(R)) + _in(spin, wheel(R, 0.4 * R))
+        arm = R * (0.5 * out + [0, 0, 2.5]), R * (1.25 * out + [0, 0, 2.42])
+        parts += _in("body", capsule(*arm, 0.19 * R, 12, colour=WHITE, gloss=0.5))
+    shell = [(0, 2.2), (0.7, 2.2), (0.92, 2.3), (1.0, 2.45), (1.0, 2.62), (0.9, 2.72)]
+    dome = [(0.9, 2.72), (0.84, 2.95), (0.66, 3.17), (0.38, 3.3), (0, 3.34)]
+    lamp = [(0, 0), (0.2, 0), (0.16, 0.14), (0, 0.17)]
     parts += _in(
         "body",
-        lathe(R * np.array(shell), 48, colour=WHITE, gloss=0.5),
-        lathe(R * np.array(dome), 48, colour=ACTOR, gloss=0.8),
-        tube((0, 0, 3.5 * R), (0, 0, 4.1 * R), 0.06 * R, 10, colour=STEEL, gloss=0.9),
-        ball((0, 0, 4.15 * R), 0.15 * R, 16, colour=AMBER, gloss=0.6),
-        # a lamp on the rim shows that the body keeps its orientation
-        lathe(R * np.array([(0, 0), (0.3, 0), (0.24, 0.2), (0, 0.24)]), 20, (2.1 * R, 0, 2.51 * R),
-              (1, 0, 0), colour=AMBER, gloss=0.7),
-    )  # fmt: skip
+        lathe(R * np.array(shell), 40, colour=WHITE, gloss=0.5),
+        lathe(R * np.array(dome), 40, colour=ACTOR, gloss=0.8),
+        tube((0, 0, 3.3 * R), (0, 0, 3.8 * R), 0.045 * R, 10, colour=STEEL, gloss=0.9),
+        ball((0, 0, 3.85 * R), 0.12 * R, 14, colour=AMBER, gloss=0.6),
+        # a lamp in front shows that the body keeps its orientation
+        lathe(R * np.array(lamp), 18, (0.97 * R, 0, 2.53 * R), (1, 0, 0), colour=AMBER, gloss=0.7),
+    )
     return Model(
         frames,
         parts,
         [Track("body")],
-        view=(-0.9, 0.42),
-        near=1.9,
+        view=(-0.9, 0.5),
+        near=1.8,
         says="A robot on three wheels that turn together rolls over the floor",
     )
+
+
+def _fork(R: float) -> list:
+    """What holds a wheel of the robot: two plates, the axle and the bearing on top."""
+    side, shapes = [(-0.14, 0.86), (0.14, 0.86), (0.3, 2.12), (-0.3, 2.12)], []
+    for y in (-0.29 * R, 0.29 * R):
+        options = {"at": (0, y, 0), "axis": (0, -1, 0), "colour": IRON, "gloss": 0.6}
+        shapes += [prism(R * np.array(side), -0.05 * R, 0.05 * R, 0.02 * R, **options)]
+    axle = {"colour": STEEL, "gloss": 0.9}
+    shapes += [capsule((0, -0.36 * R, R), (0, 0.36 * R, R), 0.09 * R, 10, **axle)]
+    bearing = [(0, 2.06), (0.36, 2.06), (0.4, 2.12), (0.4, 2.3), (0.3, 2.4), (0, 2.42)]
+    return [*shapes, lathe(R * np.array(bearing), 24, colour=IRON, gloss=0.6)]
 
 
 AXLE, ROAD = 0.26, 0.09  # half the track of the snakeboard's wheels, and their radius
