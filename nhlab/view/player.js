@@ -550,12 +550,13 @@ const seen = (colour, theme) => {
 };
 const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500];
 const short = x => Number(x.toPrecision(3)).toString();
-function ticks(low, high) {  // two to five round numbers within
+function ticks(low, high) {  // as in still.py: round numbers, their texts, and what they are counted from
     const raw = (high - low) / 3, power = 10 ** Math.floor(Math.log10(raw)), step = [1, 2, 5, 10].find(m => m * power >= raw * 0.999) * power;
-    const found = [];
+    const found = [], digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
     for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) found.push(k * step);
-    const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-    return found.map(y => [y, digits > 5 ? y.toExponential(1) : y.toFixed(digits)]);
+    if (digits <= 3 || Math.max(Math.abs(low), Math.abs(high)) < 50 * step)
+        return [found.map(y => [y, digits > 4 ? y.toExponential(0) : y.toFixed(digits)]), ""];
+    return [found.map(y => [y, y > found[0] ? "+" + (y - found[0]).toExponential(0) : "0"]), found[0].toFixed(digits)];
 }
 const words = (x, spread) => {
     const digits = Math.min(9, Math.max(0, 3 - Math.floor(Math.log10(spread || Math.abs(x) || 1))));
@@ -608,7 +609,7 @@ class Stage {
         }
         if (this.actors.some(a => a.reading)) {
             this.read = make("div", {className: "read"});
-            make("b", {textContent: head.label}, this.read);
+            this.label = make("b", {textContent: head.label}, this.read);
             for (const a of this.actors) if (a.reading) a.said = make("span", {}, this.read);
             this.chart = make("canvas", {className: "chart", role: "img", "aria-label": `${head.label} over time`});
             const seek = e => { if (e.type === "pointermove" && !e.buttons) return; const r = this.chart.getBoundingClientRect(); this.seek(this.t0 + (this.t1 - this.t0) * (e.clientX - r.left - 58) / (r.width - 72)); };
@@ -807,7 +808,9 @@ class Stage {
         c.font = "12px system-ui,sans-serif";
         c.textAlign = "right";
         c.lineWidth = 1;
-        for (const [y, text] of ticks(low, high)) {
+        const [marks, base] = ticks(low, high);
+        this.label.textContent = this.head.label + (base && `, above ${base}`);
+        for (const [y, text] of marks) {
             c.strokeStyle = theme === "dark" ? "#363C46" : "#DDDAD2";
             c.fillStyle = ink;
             c.beginPath(); c.moveTo(58, Y(y)); c.lineTo(w - 14, Y(y)); c.stroke();

@@ -422,8 +422,9 @@ def _curves(draw: Any, scene: Scene, t: float, top: int, width: int) -> None:
     begin, end = scene.times
     x = lambda s: 58 + (width - 72) * (s - begin) / (end - begin)  # noqa: E731
     y = lambda v: top + CHART - 12 - (CHART - 38) * (v - low) / (high - low)  # noqa: E731
-    draw.text((14, top + 6), scene.label, INK, _font(12))
-    for v, text in ticks(low, high):
+    marks, base = ticks(low, high)
+    draw.text((14, top + 6), scene.label + (f", above {base}" if base else ""), INK, _font(12))
+    for v, text in marks:
         draw.line([58, y(v), width - 14, y(v)], fill=EDGE)
         draw.text((52, y(v)), text, "#5A6068", _font(11), "rm")
     for a in read:
@@ -439,14 +440,21 @@ def _curves(draw: Any, scene: Scene, t: float, top: int, width: int) -> None:
     draw.line([x(t), top + 24, x(t), top + CHART - 8], fill="#5A6068")
 
 
-def ticks(low: float, high: float) -> list[tuple[float, str]]:
-    """Two to five round numbers within, and how they are written."""
+def ticks(low: float, high: float) -> tuple[list[tuple[float, str]], str]:
+    """Two to five round numbers within and how they are written; where they agree in many digits,
+    how far they are above the first, which is given apart."""
     raw = (high - low) / 3
     power = 10.0 ** np.floor(np.log10(raw))
     step = next(m for m in (1, 2, 5, 10) if m * power >= 0.999 * raw) * power
-    found = np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step
+    found = np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step + 0.0
     digits = max(0, -int(np.floor(np.log10(step) + 1e-9)))
-    return [(float(v) + 0.0, f"{v:.1e}" if digits > 5 else f"{v + 0.0:.{digits}f}") for v in found]
+    size = max(abs(low), abs(high))
+    if digits <= 3 or size < 50 * step:
+        form = f".{digits}f" if digits <= 4 else ".0e"
+        return [(float(v), format(v, form)) for v in found], ""
+    base = float(found[0])
+    texts = [f"{v - base:+.0e}" if v > base else "0" for v in found]
+    return [(float(v), x) for v, x in zip(found, texts, strict=True)], f"{base:.{digits}f}"
 
 
 def png(image: Image.Image, colours: int = 96) -> bytes:

@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from ...mechanics.checks import need
 from ...mechanics.system import System
 from ...run.trajectory import Trajectory
+from .. import bodies
 from ..body import OUTLINES, Body
 from ..stage import Model
-from . import catalogue, vehicles  # noqa: F401  (each module adds its bodies to the catalogue)
+from . import vehicles  # noqa: F401  (each module adds its bodies to the catalogue)
 from .catalogue import MODELS, known
-from .outlines import OWN, from_outlines, marker
+from .outlines import from_outlines, marker
 
 __all__ = ["MODELS", "known", "model"]
 
@@ -30,6 +31,8 @@ def model(system: System, runs: Sequence[Trajectory], given: Callable | None = N
         return _given(system, runs, given)
     if system.name in MODELS:
         return MODELS[system.name](system, runs)
+    if system.name in bodies.BODIES:
+        return from_outlines(bodies.BODIES[system.name])(system, runs)
     return marker(system, runs)
 
 
@@ -37,7 +40,8 @@ def _given(system: System, runs: Sequence[Trajectory], given: Callable) -> Model
     if isinstance(given, Model):
         return given
     if isinstance(given, type) and issubclass(given, Body):
-        return MODELS.get(OWN.get(given), from_outlines(given))(system, runs)
+        solid = [MODELS[n] for n, cls in bodies.BODIES.items() if cls is given and n in MODELS]
+        return (solid or [from_outlines(given)])[0](system, runs)
     if callable(given):
         return from_outlines(given)(system, runs)
     allowed = "a subclass of nh.bodies.Body, an nh.stage.Model or a function of q"

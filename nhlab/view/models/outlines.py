@@ -24,8 +24,6 @@ from ..stage import (
 )
 
 PALE = "#B8B4AA"
-# Outlines of the catalogue that have a body of their own on the stage.
-OWN = {bodies.Sleigh: "sleigh", bodies.Robot: "robot", bodies.Snakeboard: "snakeboard"}
 
 
 def from_outlines(given: Callable) -> Callable:
@@ -48,8 +46,8 @@ class Outlined:
         seen = self.parts(q[:: max(1, len(q) // 40)])
         whole = [max(part, key=lambda p: np.isfinite(p).sum()) for part in seen]
         self.flat = whole[0].shape[1] == 2
-        self.rest = [_in_space(part) for part in whole]
-        self.rigid = [_is_rigid(rest, part) for rest, part in zip(self.rest, seen, strict=True)]
+        self.rest = [_along_x(part) if len(part) == 2 else _in_space(part) for part in whole]
+        self.fits = [_fit(rest, part) for rest, part in zip(self.rest, seen, strict=True)]
         spread = np.concatenate([np.nan_to_num(_in_space(p)) for p in whole])
         self.size = float(np.linalg.norm(np.ptp(spread, 0))) or 1.0
         self.low = float(
@@ -66,12 +64,11 @@ class Outlined:
     def columns(self, q: np.ndarray, t: np.ndarray) -> Columns:
         """What moves each outline from its rest to its place, and the tracks."""
         found = {}
-        for k, (rest, rigid) in enumerate(zip(self.rest, self.rigid, strict=True)):
-            points = [_in_space(p) for p in self.parts(q)[k]]
-            fit = _rigid if rigid else _stretched
-            rows = np.array([fit(rest, p) for p in points])
-            names = "xyzabcd" if rigid else "xyzabc"
-            found |= {f"{name}{k}": rows[:, i] for i, name in enumerate(names)}
+        for k, (rest, fit, part) in enumerate(
+            zip(self.rest, self.fits, self.parts(q), strict=True)
+        ):
+            rows = np.array([fit(rest, _in_space(points)) for points in part])
+            found |= {f"{name}{k}": rows[:, i] for i, name in enumerate(NAMES[fit])}
         for k, track in enumerate(self.body.tracks(q)):
             place = np.nan_to_num(_in_space(track))
             found |= {f"track {name}{k}": place[:, i] for i, name in enumerate("xyz")}
@@ -103,10 +100,15 @@ class Outlined:
         )
 
     def _steps(self, k: int) -> list:
+        names = NAMES[self.fits[k]]
         steps = [move(f"x{k}", f"y{k}", f"z{k}")]
-        if self.rigid[k]:
-            return [*steps, quaternion(f"a{k}", f"b{k}", f"c{k}", f"d{k}")]
-        return [*steps, stretch(f"a{k}", f"b{k}", f"c{k}")]
+        if "w" in names:
+            steps += [quaternion(f"w{k}", f"a{k}", f"b{k}", f"c{k}")]
+        if "l" in names:
+            steps += [
+                stretch(f"l{k}", f"m{k}" if "m" in names else 1, f"n{k}" if "n" in names else 1)
+            ]
+        return steps
 
     def _solid(self, points: np.ndarray, thick: float, colour: str) -> list[Shape]:
         """Solids for a curve with gaps."""
@@ -158,11 +160,35 @@ def _stretched(rest: np.ndarray, points: np.ndarray) -> np.ndarray:
     return np.array([*points.mean(0), *ratio])
 
 
-def _is_rigid(rest: np.ndarray, moves: list[np.ndarray]) -> bool:
-    """Does the outline keep its shape?"""
+def _along_x(points: np.ndarray) -> np.ndarray:
+    """A rod of the same length along x."""
+    half = np.linalg.norm(points[1] - points[0]) / 2 or 0.5
+    return np.array([[-half, 0, 0], [half, 0, 0]])
+
+
+def _rod(rest: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Place of the middle, the quaternion that takes x to the direction, and the stretch."""
+    if not np.isfinite(points).all():
+        return np.array([0, 0, -1e3, 1, 0, 0, 0, 1])
+    way = points[1] - points[0]
+    length = np.linalg.norm(way)
+    x, y, z = way / (length or 1.0)
+    q = np.array([1 + x, 0, -z, y]) if x > -1 + 1e-9 else np.array([0, 0, 0, 1.0])
+    scale = max(length / (2 * rest[1, 0]), 1e-6)
+    return np.array([*points.mean(0), *q / np.linalg.norm(q), scale])
+
+
+NAMES = {_rigid: "xyzwabc", _rod: "xyzwabcl", _stretched: "xyzlmn"}
+
+
+def _fit(rest: np.ndarray, moves: list[np.ndarray]) -> Callable:
+    """How the motion of an outline is described: as a rod, as a rigid body, or stretched."""
+    if len(rest) == 2:
+        return _rod
     size = np.nanmax(np.ptp(np.nan_to_num(rest), 0)) + 1e-12
     lengths = [np.linalg.norm(np.diff(_in_space(p), axis=0), axis=1) for p in (rest, *moves)]
-    return all(np.nanmax(np.abs(x - lengths[0]), initial=0) < 1e-6 * size for x in lengths[1:])
+    rigid = all(np.nanmax(np.abs(x - lengths[0]), initial=0) < 1e-6 * size for x in lengths[1:])
+    return _rigid if rigid else _stretched
 
 
 def marker(system: System, runs: Sequence[Trajectory]) -> Model:
