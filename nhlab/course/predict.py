@@ -17,6 +17,7 @@ from IPython.display import Markdown
 
 from ..view.panel import RUN, Panel
 from ..view.picture import Picture
+from ..view.player import Stage
 from .exercises import function, section
 
 PREDICTIONS = Path(__file__).parent / "predictions"
@@ -208,17 +209,22 @@ class Prediction(w.VBox):
             parts.insert(1, self.form.shown(said, self.truth))
         self.children = parts
 
+    def _picture(self, live):
+        """What is uncovered as it stands, PNG as base64."""
+        png = self.what.picture.png(small=True) if live else self.what.png
+        if isinstance(self.form, Sketch):
+            png = self.form.picture(None, self.truth)
+        return base64.b64encode(png).decode()
+
     def _repr_mimebundle_(self, **kwargs):
         """Without a kernel: the question, and the answer folded below it."""
         data = super()._repr_mimebundle_(**kwargs)
         live = isinstance(self.what, Panel)
-        png = self.what.picture.png(small=True) if live else self.what.png
-        if isinstance(self.form, Sketch):
-            png = self.form.picture(None, self.truth)
-        png = base64.b64encode(png).decode()
-        answer = (
-            f"**{self.form.text(self.truth)}**\n\n![{self.what.alt}](data:image/png;base64,{png})"
-        )
+        if isinstance(self.what, Stage) and not isinstance(self.form, Sketch):
+            shown = self.what.html()  # which plays without a kernel, too
+        else:
+            shown = f"![{self.what.alt}](data:image/png;base64,{self._picture(live)})"
+        answer = f"**{self.form.text(self.truth)}**\n\n{shown}"
         answer += f"\n\n*{RUN}*" if live else ""
         data["text/plain"] = f"[prediction: {self.question}]"
         data["text/markdown"] = (
@@ -233,7 +239,8 @@ def _held(what):
     if isinstance(what, w.Widget):
         return what
     output = w.Output()
-    output.append_display_data(what)
+    # a motion that decides a prediction begins when it is uncovered
+    output.append_display_data(what.started() if isinstance(what, Stage) else what)
     return output
 
 

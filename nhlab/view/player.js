@@ -594,10 +594,17 @@ class Stage {
     dress() {
         const {head} = this;
         if (!document.getElementById(KEY)) document.head.append(Object.assign(document.createElement("style"), {id: KEY, textContent: CSS}));
-        const make = (tag, props = {}, into = this.root) => { const e = document.createElement(tag); for (const k in props) k in e ? e[k] = props[k] : e.setAttribute(k, props[k]); into.append(e); return e; };
+        const make = (tag, props = {}, into = this.root) => {
+            const e = document.createElement(tag);
+            for (const k in props) k in e ? e[k] = props[k] : e.setAttribute(k, props[k]);
+            // JupyterLab looks for this on the element with the focus, before it looks at those around it
+            if (["canvas", "button", "input", "select"].includes(tag)) e.setAttribute("data-lm-suppress-shortcuts", "true");
+            into.append(e);
+            return e;
+        };
         this.root = document.createElement("div");
         this.root.className = "nhs";
-        for (const [k, v] of [["role", "group"], ["aria-label", head.title || "A motion"], ["data-lm-suppress-shortcuts", "true"]]) this.root.setAttribute(k, v);
+        for (const [k, v] of [["role", "group"], ["aria-label", head.title || "A motion"]]) this.root.setAttribute(k, v);
         const row = make("div", {className: "panes"});
         const help = " Space plays and pauses, full stop and comma step, Home goes to the beginning, arrow keys turn the view.";
         for (const p of this.panes) {

@@ -6,6 +6,7 @@ in a notebook that is not trusted, the still stays.
 """
 
 import base64
+import copy
 import functools
 import gzip
 import re
@@ -78,7 +79,7 @@ class Stage:
 
     def __init__(self, scene: Scene, caption: str = "", frames: int = 72):
         self.scene, self.caption, self.frames = scene, caption, frames
-        self.alt = scene.alt
+        self.alt, self.plays = scene.alt, False
 
     def __repr__(self) -> str:
         see = 'A notebook plays it; in a script, .save("motion.html") writes a page that does.'
@@ -103,8 +104,14 @@ class Stage:
         image = _text(still.webp(self._picture))
         return FRAGMENT.format(alt=escape(self.alt), image=image, stands=STANDS, script=script)
 
+    def started(self) -> "Stage":
+        """The same, but it plays as soon as it is shown."""
+        other = copy.copy(self)
+        other.plays = True
+        return other
+
     def _repr_mimebundle_(self, **_) -> dict[str, str]:
-        page = self.html()
+        page = self.html(self.plays)
         if self.caption:
             page += f'<div style="max-width:60em;line-height:1.4">{escape(self.caption)}</div>'
         return {"text/html": page, "image/png": _text(self.png), "text/plain": repr(self)}

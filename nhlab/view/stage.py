@@ -383,12 +383,15 @@ class Scene:
 
     def follows(self, pane: int) -> bool:
         """Would the body be too small to be seen if the camera saw the whole motion?"""
-        return bool(self.far(pane).distance > 2.9 * self.near(pane, self.times[0]).distance)
+        return self._zoom(pane) > 2.2
+
+    def _zoom(self, pane: int) -> float:
+        return self.far(pane).distance / self.near(pane, self.times[0]).distance
 
     def poster(self, pane: int, t: float) -> View:
         """The camera of the still: it sees the whole motion unless the body would be too small."""
         near, far = self.near(pane, t), self.far(pane)
-        if not self.follows(pane):
+        if self._zoom(pane) < 2.9:
             return far
         d = 2.2 * near.distance
         away = far.focus - near.focus

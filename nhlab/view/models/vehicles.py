@@ -91,18 +91,18 @@ def _boot(lift: float) -> list:
     heel = [(-0.27, 0), (-0.29, 0.1), (-0.27, 0.3), (-0.3, 0.52), (-0.02, 0.55), (-0.01, 0.4)]
     front = [(0.03, 0.27), (0.1, 0.2), (0.22, 0.16), (0.3, 0.11), (0.33, 0.05), (0.32, 0)]
     side, shapes = np.array(heel + front), []
-    for half, inset in ((0.062, 0.0), (0.082, 0.018)):  # a core, and thicker cheeks within it
+    for half, inset in ((0.07, 0.0), (0.1, 0.018)):  # a core, and thicker cheeks within it
         middle = np.array([0.0, 0.15])
         outline = middle + (side - middle) * (1 - inset / 0.2)
         options = {"colour": WHITE, "gloss": 0.35}
         shapes += [prism(outline, -half, half, 0.02, (0, 0, lift), (0, -1, 0), **options)]
     sole = [(-0.29, 0), (0.33, 0), (0.34, -0.03), (0.05, -0.03), (0, -0.05), (-0.29, -0.05)]
-    shapes += [prism(sole, -0.085, 0.085, 0.008, (0, 0, lift), (0, -1, 0), colour=DARK)]
-    cuff = rounded(0.3, 0.19, 0.7, 24) + [-0.16, 0]
+    shapes += [prism(sole, -0.1, 0.1, 0.008, (0, 0, lift), (0, -1, 0), colour=DARK)]
+    cuff = rounded(0.3, 0.22, 0.7, 24) + [-0.16, 0]
     shapes += [prism(cuff, 0.5, 0.56, 0.02, (0, 0, lift), colour=ACTOR, gloss=0.3)]
     for k in range(5):
         x, z = 0.005 + 0.035 * k, lift + 0.42 - 0.065 * k
-        shapes += [capsule((x, -0.06, z), (x, 0.06, z), 0.011, 8, colour=ACTOR, gloss=0.3)]
+        shapes += [capsule((x, -0.07, z), (x, 0.07, z), 0.011, 8, colour=ACTOR, gloss=0.3)]
     return shapes
 
 
