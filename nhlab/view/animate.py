@@ -77,7 +77,7 @@ def animate(
     ghost = _ghosts(exact, sols[0])
     overlay = bool(ghost) if overlay is None else overlay
     reading = None if below is None else reading_below(below, sols[0].system)
-    cast = _cast([*ghost, *sols], body, reading, bool(ghost))
+    cast = _cast([*ghost, *sols], body, reading, bool(ghost), overlay)
     if reading and not any(a.reading for a in cast):
         raise ValueError(f"below = {below!r} is a reading of discrete methods, and here is none")
     first, own = list(range(len(ghost))), range(len(ghost), len(cast))
@@ -94,32 +94,28 @@ def _aspect(size, panes):
         return 1.9 if len(panes) == 1 else 2.1
     try:
         width, height = map(float, size)
-    except (TypeError, ValueError):
+        ratio = width / height
+    except (TypeError, ValueError, ZeroDivisionError):
         raise ValueError(f"size = {size!r} must be (width, height)") from None
-    return float(np.clip(width / height, 1.3, 2.4))
+    return float(np.clip(ratio, 1.3, 2.4))
 
 
-def _cast(sols, given, reading, ghost):
-    """The actors: runs of one system share a body that is as large as all of them ask for."""
-    names, made, cast = names_of(sols, ghost), {}, []
-    for k, (sol, name) in enumerate(zip(sols, names, strict=True)):
-        key = sol.system.name, len(sol.system.q), str(sol.system.parameters)
+def _cast(sols, given, reading, ghost, overlay):
+    """The actors.  Runs of one system share a body, as large as all of them ask for, unless they
+    are side by side and of very different size."""
+    reach = [np.ptp(s.q[np.isfinite(s.q).all(1)], 0).max() for s in sols]
+    apart = not overlay and max(reach) > 3 * min(reach)
+    made, cast = {}, []
+    for k, (sol, name) in enumerate(zip(sols, names_of(sols, ghost), strict=True)):
+        key = sol.system.name, len(sol.system.q), str(sol.system.parameters), apart and k
         if key not in made:
             company = [x for x in sols if len(x.system.q) == len(sol.system.q)]
-            made[key] = model(sol.system, company, given)
+            made[key] = model(sol.system, [sol] if apart else company, given)
         pale, look = ghost and not k, plot.look(sol.method)
         reads = reading is not None and serves(reading, sol, pale)
-        cast.append(
-            actor(
-                sol,
-                made[key],
-                text(name),
-                PALE if pale else look["color"],
-                reading.read(sol) if reads else None,
-                ghost=pale,
-                dash=look["linestyle"] == "--",
-            )
-        )
+        values, colour = reading.read(sol) if reads else None, PALE if pale else look["color"]
+        style = {"ghost": pale, "dash": look["linestyle"] == "--"}
+        cast.append(actor(sol, made[key], text(name), colour, values, **style))
     return cast
 
 

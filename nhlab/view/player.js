@@ -700,7 +700,11 @@ class Stage {
     }
     // ---- when to draw
     watch() {
-        new IntersectionObserver(([e]) => { this.visible = e.isIntersecting; if (this.visible) { shared.enter(this); this.change(); } else this.rest(); }).observe(this.root);
+        new IntersectionObserver(([e]) => {
+            if (this.blind && this.root.isConnected) return;  // hidden behind its still, not out of sight
+            this.visible = e.isIntersecting;
+            if (this.visible) { shared.enter(this); this.change(); } else this.rest();
+        }).observe(this.root);
         new ResizeObserver(() => this.change()).observe(this.root);
         matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.change());
     }

@@ -28,8 +28,8 @@ from .shapes import Mesh, Shape
 
 VERSION = 1  # of the data and the player; it is part of the player's global name
 TAN = np.tan(0.27)  # of half the angle of view
-SAMPLES = 320  # times at which a path is smooth; the nodes of a run come in addition
-MOST = 640  # times of a run that are stored
+SAMPLES = 240  # times at which a path is smooth; the nodes of a run come in addition
+MOST = 520  # times of a run that are stored
 
 SLATE = "#51637D"
 
@@ -250,6 +250,8 @@ def sample(sol: Trajectory) -> np.ndarray:
 def columns_of(sol: Trajectory, model: Model, t: np.ndarray) -> Columns:
     """The columns of a model along a run."""
     q = between(sol, t)
+    end = ~np.isfinite(q).all(1)  # the last node before a run is no longer finite
+    q[end] = sol.q[np.searchsorted(sol.t, t[end])]
     found = dict(zip([str(s) for s in sol.system.q], q.T, strict=True))
     if model.columns:
         found |= model.columns(q, t)

@@ -457,7 +457,7 @@ def ticks(low: float, high: float) -> tuple[list[tuple[float, str]], str]:
     return [(float(v), x) for v, x in zip(found, texts, strict=True)], f"{base:.{digits}f}"
 
 
-def png(image: Image.Image, colours: int = 96) -> bytes:
+def png(image: Image.Image, colours: int = 64) -> bytes:
     """A small PNG: with a palette, which suits large even areas."""
     file = io.BytesIO()
     small = image.quantize(colours, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)

@@ -44,5 +44,5 @@ def _given(system: System, runs: Sequence[Trajectory], given: Callable) -> Model
         return (solid or [from_outlines(given)])[0](system, runs)
     if callable(given):
         return from_outlines(given)(system, runs)
-    allowed = "a subclass of nh.bodies.Body, an nh.stage.Model or a function of q"
+    allowed = "a subclass of nh.bodies.Body, a Model of nhlab.view.stage or a function of q"
     raise ValueError(f"body = {given!r} must be {allowed} that returns {OUTLINES}")

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ...mechanics.groups import SO3
 from ...mechanics.system import System
 from ...run.trajectory import Trajectory
 from .. import bodies
@@ -50,9 +51,10 @@ class Outlined:
         self.fits = [_fit(rest, part) for rest, part in zip(self.rest, seen, strict=True)]
         spread = np.concatenate([np.nan_to_num(_in_space(p)) for p in whole])
         self.size = float(np.linalg.norm(np.ptp(spread, 0))) or 1.0
-        self.low = float(
-            np.nanmin([np.nanmin(_in_space(p)[..., 2]) for part in seen for p in part])
-        )
+        heights = np.concatenate([_in_space(p)[:, 2] for part in seen for p in part])
+        self.low = float(np.min(heights[np.isfinite(heights)]))
+        self.leaders = self._lead([[_in_space(p) for p in part] for part in seen])
+        self.tracks = len(body.tracks(q[:1]))
 
     def parts(self, q: np.ndarray) -> list[list[np.ndarray]]:
         """For each outline its points at all q."""
@@ -61,13 +63,31 @@ class Outlined:
             raise ValueError("parts(q) must return as many outlines at every q")
         return [*map(list, zip(*rows, strict=True))]
 
+    def _lead(self, seen: list[list[np.ndarray]]) -> list[int]:
+        """For each outline the first one that moves rigidly with it: they share a frame."""
+        leaders = []
+        for k in range(len(self.rest)):
+            first = (j for j in dict.fromkeys(leaders) if self._together(j, k, seen))
+            leaders.append(next(first, k))
+        return leaders
+
+    def _together(self, j: int, k: int, seen: list[list[np.ndarray]]) -> bool:
+        if not self.fits[j] is self.fits[k] is _rigid:
+            return False
+        middle = np.nanmean(self.rest[j], 0)
+        for a, b in zip(seen[j], seen[k], strict=True):
+            x, y, z, *q = _rigid(self.rest[j], a)
+            placed = (self.rest[k] - middle) @ SO3.matrix(np.array(q)).T + [x, y, z]
+            if not np.allclose(placed, b, atol=1e-6 * self.size, equal_nan=True):
+                return False
+        return True
+
     def columns(self, q: np.ndarray, t: np.ndarray) -> Columns:
         """What moves each outline from its rest to its place, and the tracks."""
-        found = {}
-        for k, (rest, fit, part) in enumerate(
-            zip(self.rest, self.fits, self.parts(q), strict=True)
-        ):
-            rows = np.array([fit(rest, _in_space(points)) for points in part])
+        found, parts = {}, self.parts(q)
+        for k in dict.fromkeys(self.leaders):
+            fit = self.fits[k]
+            rows = np.array([fit(self.rest[k], _in_space(points)) for points in parts[k]])
             found |= {f"{name}{k}": rows[:, i] for i, name in enumerate(NAMES[fit])}
         for k, track in enumerate(self.body.tracks(q)):
             place = np.nan_to_num(_in_space(track))
@@ -78,26 +98,21 @@ class Outlined:
         upright = self.flat and getattr(self.body, "upright", False)
         frames = {"plane": Frame("world", *([turn(0, np.pi / 2)] if upright else []))}
         thick, parts = 0.05 * self.size if self.flat else 0.025 * self.size, []
-        for k, rest in enumerate(self.rest):
-            frames[f"part {k}"] = Frame("plane", *self._steps(k))
-            centred = rest - np.nanmean(rest, 0)
-            parts += [(f"part {k}", shape) for shape in self._solid(centred, thick, ACTOR)]
-        q = between_one(self.body)
-        tracks = []
-        for k in range(len(self.body.tracks(q))):
+        for k, (rest, leader) in enumerate(zip(self.rest, self.leaders, strict=True)):
+            if leader == k:
+                frames[f"part {k}"] = Frame("plane", *self._steps(k))
+            centred = rest - np.nanmean(self.rest[leader], 0)
+            parts += [(f"part {leader}", shape) for shape in self._solid(centred, thick, ACTOR)]
+        for k in range(self.tracks):
             frames[f"track {k}"] = Frame("plane", move(*(f"track {name}{k}" for name in "xyz")))
-            tracks.append(Track(f"track {k}"))
-        fixed = self.body.fixed if self.flat else ()
-        scenery = [
-            ("plane", s) for f in fixed for s in self._solid(_in_space(f), 0.4 * thick, PALE)
-        ]
+        tracks = [Track(f"track {k}") for k in range(self.tracks)]
+        fixed = [_in_space(f) for f in self.body.fixed] if self.flat else []
+        scenery = [("plane", s) for f in fixed for s in self._solid(f, 0.4 * thick, PALE)]
         view = (-1.3, 0.25) if upright else (-1.2, 0.75) if self.flat else (-0.95, 0.42)
-        low = (self.low if not self.flat else 0.0) - (0.02 * self.size if self.low < -1e-6 else 0)
+        low = (0.0 if self.flat else self.low) - (0.02 * self.size if self.low < -1e-6 else 0)
         floor = Floor("none") if upright else Floor(height=min(low, 0.0))
-        says = "The body drawn by your outlines moves"
-        return Model(
-            frames, parts, tracks, scenery, self.columns, view=view, floor=floor, says=says
-        )
+        look = {"view": view, "floor": floor, "says": "A body made of outlines moves"}
+        return Model(frames, parts, tracks, scenery, self.columns, **look)
 
     def _steps(self, k: int) -> list:
         names = NAMES[self.fits[k]]
@@ -105,9 +120,7 @@ class Outlined:
         if "w" in names:
             steps += [quaternion(f"w{k}", f"a{k}", f"b{k}", f"c{k}")]
         if "l" in names:
-            steps += [
-                stretch(f"l{k}", f"m{k}" if "m" in names else 1, f"n{k}" if "n" in names else 1)
-            ]
+            steps += [stretch(*(f"{name}{k}" if name in names else 1 for name in "lmn"))]
         return steps
 
     def _solid(self, points: np.ndarray, thick: float, colour: str) -> list[Shape]:
@@ -116,11 +129,6 @@ class Outlined:
         pieces = [p[np.isfinite(p).all(1)] for p in np.split(points, gaps)]
         shown = [p[:, :2] if self.flat else p for p in pieces if len(p)]
         return [s for p in shown for s in extruded(p, thick, colour=colour)]
-
-
-def between_one(body: Body) -> np.ndarray:
-    """A q of the system, with one row."""
-    return np.asarray(body.system.q0, float)[None]
 
 
 def _in_space(points: np.ndarray) -> np.ndarray:
