@@ -19,6 +19,7 @@ from IPython.display import Markdown
 from ..view.outline import plain
 from ..view.panel import RUN, Panel, alone
 from ..view.picture import Picture
+from ..view.player import Stage
 from .exercises import function, section
 
 PREDICTIONS = Path(__file__).parent / "predictions"
@@ -276,19 +277,24 @@ class Prediction(w.VBox):
             parts.insert(1, self.form.shown(said, self.truth))
         self.children = parts
 
+    def _picture(self, live):
+        """What is uncovered as it stands, PNG as base64."""
+        png = self.what.picture.png(small=True) if live else self.what.png
+        if isinstance(self.form, Sketch):
+            png = self.form.picture(None, self.truth)
+        return base64.b64encode(png).decode()
+
     def _repr_mimebundle_(self, **kwargs):
         """Without a kernel: the question, and the answer folded below it."""
         data = super()._repr_mimebundle_(**kwargs)
         live = isinstance(self.what, Panel)
-        png = self.what.picture.png(small=True) if live else self.what.png
-        if isinstance(self.form, Sketch):
-            png, curve = self.form.picture(None, self.truth), self.form.curve(self.truth)
-        png = base64.b64encode(png).decode()
-        answer = (
-            f"**{self.form.text(self.truth)}**\n\n![{self.what.alt}](data:image/png;base64,{png})"
-        )
+        if isinstance(self.what, Stage) and not isinstance(self.form, Sketch):
+            shown = self.what.html()  # which plays without a kernel, too
+        else:
+            shown = f"![{self.what.alt}](data:image/png;base64,{self._picture(live)})"
+        answer = f"**{self.form.text(self.truth)}**\n\n{shown}"
         answer += f"\n\n*{RUN}*" if live else ""
-        answer += f"\n\n{curve}" if isinstance(self.form, Sketch) else ""
+        answer += f"\n\n{self.form.curve(self.truth)}" if isinstance(self.form, Sketch) else ""
         data["text/plain"] = f"[prediction: {self.question}]"
         data["text/markdown"] = (
             f"**{self.question}**\n{self.form.options()}\n\n<details><summary>What was measured"
@@ -302,7 +308,8 @@ def _held(what):
     if isinstance(what, w.Widget):
         return what
     output = w.Output()
-    output.append_display_data(what)
+    # a motion that decides a prediction begins when it is uncovered
+    output.append_display_data(what.started() if isinstance(what, Stage) else what)
     return output
 
 

@@ -1,8 +1,10 @@
-"""``animate``: computed motions played side by side or over each other, a reading below them;
+"""``animate``: computed motions on a stage, side by side or over each other, a reading below them;
 ``motion_panel``: a system that runs anew when its sliders move, and is played."""
 
 import functools
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral
 
 import numpy as np
@@ -13,19 +15,15 @@ from ..methods import DLA, Reference
 from ..run.arguments import positive
 from ..run.loop import integrate
 from ..run.trajectory import Trajectory
-from . import bodies
-from .panel import Panel, panel, play, slider
+from . import plot, scene
+from .models import model
+from .panel import panel, play
 from .picture import Picture
-from .scene import Scene, around, plain, reading_below
+from .player import Stage
+from .scene import names_of, reading_below, serves
+from .stage import Scene, actor
 
-
-def _stage(columns, size, reading):
-    """A picture, and the pairs of axes for motions and their readings."""
-    size = size or (3.4 + 3.2 * (columns - 1) if columns > 1 else 5.6, 4.0 + bool(reading))
-    rows = {"height_ratios": (3, 1)} if reading else {}
-    picture = Picture(size, 1 + bool(reading), columns, **rows)
-    upper, lower = picture.axes[:columns], picture.axes[columns:]
-    return picture, [*zip(upper, lower if reading else [None] * columns, strict=True)]
+PALE = "#7A828C"  # the ghost of the true motion
 
 
 def _check(sols):
@@ -54,87 +52,104 @@ def animate(
     body=None,
     caption="",
     size=None,
-    frames=200,
+    frames=72,
     exact=None,
     overlay=None,
     below=None,
     future=False,
     names=None,
 ):
-    """Play computed motions, with play, pause and a time slider.
+    """Play computed motions; returns a Stage, which a notebook shows and ``save`` writes to a file.
 
-    body : draws a system that is not of the catalogue: a function of q that returns outlines,
+    body : shows a system that is not of the catalogue: a function of q that returns outlines,
         arrays of points (k, 2), or (k, 3) in space; or a subclass of nh.bodies.Body
-    exact : a trajectory that is drawn as a ghost under the others, or True for the true motion
-    overlay : all motions on the same axes; by default if ``exact`` is given, else side by side
+    exact : a trajectory that is shown as a ghost beside the others, or True for the true motion
+    overlay : all motions on the same floor; by default if ``exact`` is given, else side by side
     below : a reading of nhlab.plot, as "energy", drawn in step; or a pair (label, function of a
         trajectory that gives an array as long as its t)
     future : show the paths beforehand
     names : what the legend calls the motions, one name for each and, if ``exact`` is given, one
         more for the ghost; by default the names of their methods
+    size : (width, height), of which the ratio counts;  frames : pictures of a film that is saved
     """
     if not sols:
         raise ValueError("give one or two trajectories to play")
     _check(sols)
-    ghost = _ghosts(exact, sols[0])
-    overlay = bool(ghost) if overlay is None else overlay
-    groups = [[*ghost, *group] for group in ([sols] if overlay else [[sol] for sol in sols])]
-    reading = None if below is None else reading_below(below, sols[0].system)
-    picture, axes = _stage(len(groups), size, reading)
-    alike, options = _comparable(groups, body), {"ghost": bool(ghost), "future": future}
-    legends = _legends(names, len(sols), len(ghost), overlay)
-    company = [*ghost, *sols]
-    scenes = [
-        Scene(picture, pair, group, company if alike else group, body, reading, legend, **options)
-        for pair, group, legend in zip(axes, groups, legends, strict=True)
-    ]
-    ends = float(max(s.t[0] for s in sols)), float(min(s.t[-1] for s in [*sols, *ghost]))
-    values = np.concatenate([scene.values() for scene in scenes])
-    if reading and not len(values):
-        raise ValueError(f"below = {below!r} is a reading of discrete methods, and here is none")
-    for scene in scenes:
-        scene.frame(around(s.corners for s in (scenes if alike else [scene])), ends, values)
-    return _played(picture, scenes, ends, frames, caption)
-
-
-def _legends(names: list[str] | None, count: int, ghosts: int, overlay: bool):
-    """For each scene the names of its motions, the ghost's first, or None for those of the
-    methods."""
-    if names is None:
-        return [None] * (1 if overlay else count)
-    known = isinstance(names, tuple | list) and all(isinstance(name, str) for name in names)
-    if not known or len(names) != count + ghosts:
-        wanted = f"{count + ghosts} names, one for each motion" + " and one for the ghost" * ghosts
-        raise ValueError(f"names = {names!r} must be a list of {wanted}")
-    own, ghost = names[:count], names[count:]
-    return [[*ghost, *group] for group in ([own] if overlay else [[name] for name in own])]
-
-
-def _comparable(groups, given):
-    """Are motions side by side of like bodies that reach about as far?  They share their limits."""
-    cast = [[(bodies.body(sol.system, given), sol) for sol in group] for group in groups]
-    reach = [max(body.reach([sol]) for body, sol in pairs) for pairs in cast]
-    kinds = {type(body) for pairs in cast for body, _ in pairs}
-    return len(kinds) == 1 and max(reach) <= 3 * min(reach)
-
-
-def _played(picture, scenes, ends, frames, caption):
-    """The panel that moves the scenes."""
     if not (isinstance(frames, Integral) and frames > 0):
         raise ValueError(f"frames = {frames!r} must be a whole number, at least 1")
-    begin, end = ends
+    ghost = _ghosts(exact, sols[0])
+    overlay = bool(ghost) if overlay is None else overlay
+    reading = None if below is None else reading_below(below, sols[0].system)
+    names = _names(names, [*ghost, *sols], len(ghost))
+    cast = _cast([*ghost, *sols], names, body, reading, bool(ghost), overlay)
+    if reading and not any(a.reading for a in cast):
+        raise ValueError(f"below = {below!r} is a reading of discrete methods, and here is none")
+    first, own = list(range(len(ghost))), range(len(ghost), len(cast))
+    panes = [[*first, *own]] if overlay else [[*first, k] for k in own]
+    ends = float(max(s.t[0] for s in sols)), float(min(a.t[-1] for a in cast))
+    label = text(reading.ylabel or reading.name) if reading else ""
+    scene = Scene(cast, panes, ends, label=label, aspect=_aspect(size, panes), future=future)
+    return Stage(replace(scene, alt=_words(scene, sols[0].system, caption)), caption, frames)
 
-    def update(_, values, __):
-        said = {"t =": f"{values['t']:.2f}"}
-        for scene in scenes:
-            said |= scene.move(values["t"])
-        return said
 
-    t = slider("time t", begin, end, begin, (end - begin) / frames, digits=2)
-    names = plain(" and ".join(dict.fromkeys(actor.name for s in scenes for actor in s.actors)))
-    system = scenes[0].actors[0].sol.system.name or "the system"
-    alt = f"{caption} The motion of {system}, {names}, at time t.".strip()
-    return play(Panel(picture, update, {"t": t}, caption=caption, alt=alt), "t", frames)
+def _aspect(size, panes):
+    """The ratio of the sides of what is shown, without the curves below."""
+    if size is None:
+        return 1.9 if len(panes) == 1 else 2.1
+    try:
+        width, height = map(float, size)
+        ratio = width / height
+    except (TypeError, ValueError, ZeroDivisionError):
+        raise ValueError(f"size = {size!r} must be (width, height)") from None
+    return float(np.clip(ratio, 1.3, 2.4))
+
+
+def _names(names: list[str] | None, sols: list[Trajectory], ghosts: int) -> list[str]:
+    """What the legend calls the motions, the ghost's name first; by default as their methods."""
+    if names is None:
+        return names_of(sols, bool(ghosts))
+    known = isinstance(names, tuple | list) and all(isinstance(name, str) for name in names)
+    if not known or len(names) != len(sols):
+        wanted = f"{len(sols)} names, one for each motion" + " and one for the ghost" * ghosts
+        raise ValueError(f"names = {names!r} must be a list of {wanted}")
+    return [*names[len(names) - ghosts :], *names[: len(names) - ghosts]]
+
+
+def _cast(sols, names, given, reading, ghost, overlay):
+    """The actors.  Runs of one system share a body, as large as all of them ask for, unless they
+    are side by side and of very different size."""
+    reach = [np.ptp(s.q[np.isfinite(s.q).all(1)], 0).max() for s in sols]
+    apart = not overlay and max(reach) > 3 * min(reach)
+    made, cast = {}, []
+    for k, (sol, name) in enumerate(zip(sols, names, strict=True)):
+        key = sol.system.name, len(sol.system.q), str(sol.system.parameters), apart and k
+        if key not in made:
+            company = [x for x in sols if len(x.system.q) == len(sol.system.q)]
+            made[key] = model(sol.system, [sol] if apart else company, given)
+        pale, look = ghost and not k, plot.look(sol.method)
+        reads = reading is not None and serves(reading, sol, pale)
+        values, colour = reading.read(sol) if reads else None, PALE if pale else look["color"]
+        style = {"ghost": pale, "dash": look["linestyle"] == "--"}
+        cast.append(actor(sol, made[key], text(name), colour, values, **style))
+    return cast
+
+
+def _words(scene, system, caption):
+    """What there is to see."""
+    main = scene.main(0)
+    names = " and ".join(dict.fromkeys(a.name for a in scene.actors))
+    begin, end = scene.times
+    said = f"{caption} {main.model.says}: {system.name or 'the system'}, {names}"
+    return f"{said}, from t = {begin:g} to {end:g}.".strip()
+
+
+GREEK = {"alpha": "α", "phi": "φ", "theta": "θ", "psi": "ψ", "omega": "ω", "varepsilon": "ε"}
+
+
+def text(label):
+    """A label with formulas as plain text."""
+    label = re.sub(r"\\([a-zA-Z]+)", lambda found: GREEK.get(found[1], found[1]), label)
+    return re.sub(r"[$\\{}]", "", label).replace(",", ", ").replace(",  ", ", ").strip()
 
 
 def _runner(system, method, start, names, h, steps):
@@ -169,19 +184,20 @@ def motion_panel(system, body, start, curve=None, *, T, h, label="", method=None
     sol = run(tuple((k, given[2]) for k, given in sliders.items()))
     curve = (label, curve) if callable(curve) else curve
     reading = None if curve is None else reading_below(curve, system)
-    picture, (axes,) = _stage(1, size, reading)
+    picture = Picture(size, 1 + bool(reading), **({"height_ratios": (3, 1)} if reading else {}))
+    axes = (*picture.axes, None)[:2]
     picture.figure.set_layout_engine(None)  # so that no layout is computed while a slider moves
     picture.figure.subplots_adjust(0.13, 0.12, 0.96, 0.93, None, 0.45)
-    scene = Scene(picture, axes, [sol], [sol], body, reading, ghost=False, future=True)
+    drawn = scene.Scene(picture, axes, [sol], [sol], body, reading, ghost=False, future=True)
 
     def update(_, values, __):
-        t, (actor,) = values.pop("t"), scene.actors
+        t, (actor,) = values.pop("t"), drawn.actors
         sol = run(tuple(values.items()))
         if sol is not actor.sol:
-            scene.take([sol])
-        scene.frame(scene.corners, (0.0, T), scene.values())
+            drawn.take([sol])
+        drawn.frame(drawn.corners, (0.0, T), drawn.values())
         end = ", ".join(f"{s} = {x:.2f}" for s, x in zip(system.q[:2], sol.q[-1], strict=False))
-        return scene.move(t) | {"at the end": end, "spread of the energy": _spread(sol)}
+        return drawn.move(t) | {"at the end": end, "spread of the energy": _spread(sol)}
 
     alt = f"{caption} The moving body above, a curve over time below.".strip()
     given = {"caption": caption, "alt": alt, **sliders, "t": (0.0, float(T), 0.4 * T)}

@@ -77,7 +77,7 @@ class Snakeboard(Body):
 class Pendulum(Body):
     """The rod and its bob; theta = 0 hangs down."""
 
-    letters = ()
+    letters, upright = (), True
 
     def __init__(self, system):
         super().__init__(system)
@@ -122,7 +122,7 @@ class Transmission(Body):
     """Two masses on springs, x above z, and the pendulum y over them: sin y, by which its bob is
     to the right, is the ratio of the gear, x' = -sin y z'."""
 
-    letters = ()
+    letters, upright = (), True
     fixed = (
         *(np.array([[-3, -2.2], [-3, 0.6]]), bar(3, 0) - [0, 0.25], bar(3, 0) - [0, 1.75]),
         *(0.05 * circle() + [0, 2], bar(0.3, 0) + [0, 2], np.array([[0, 2], [0, 0.75]])),

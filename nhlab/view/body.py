@@ -75,6 +75,7 @@ class Body:
     eye = camera((0.5, -0.87, 0.5))
     letters, directions = ("$x$", "$y$", "$z$"), np.eye(3)
     fixed, zoom, zooms = (), 1.0, (1.0, 1.0)
+    upright = False  # on the stage: does the plane of the outlines stand, y pointing up?
 
     def __init__(self, system):
         self.system = system

@@ -1,0 +1,223 @@
+"""Bodies from outlines: what a reader's ``parts(q)`` draws becomes solid, each outline in a frame
+that is fitted to its motion.  And a marker for systems without a body."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ...mechanics.groups import SO3
+from ...mechanics.system import System
+from ...run.trajectory import Trajectory
+from .. import bodies
+from ..body import Body, between, read_outlines
+from ..shapes import ACTOR, AMBER, Shape, ball, extruded, prism
+from ..stage import (
+    Columns,
+    Floor,
+    Frame,
+    Model,
+    Track,
+    move,
+    quaternion,
+    sample,
+    stretch,
+    turn,
+)
+
+PALE = "#B8B4AA"
+
+
+def from_outlines(given: Callable) -> Callable:
+    """(system, runs) -> Model, for a Body or a function of q that returns outlines."""
+
+    def make(system: System, runs: Sequence[Trajectory]) -> Model:
+        body = bodies.body(system, given)
+        body.fit(runs)
+        return Outlined(body, runs).model()
+
+    return make
+
+
+class Outlined:
+    """The frames that fit the motion of each outline of a body."""
+
+    def __init__(self, body: Body, runs: Sequence[Trajectory]):
+        self.body, run = body, runs[0]
+        q = between(run, sample(run))
+        seen = self.parts(q[:: max(1, len(q) // 40)])
+        whole = [max(part, key=lambda p: np.isfinite(p).sum()) for part in seen]
+        self.flat = whole[0].shape[1] == 2
+        self.rest = [_along_x(part) if len(part) == 2 else _in_space(part) for part in whole]
+        self.fits = [_fit(rest, part) for rest, part in zip(self.rest, seen, strict=True)]
+        spread = np.concatenate([np.nan_to_num(_in_space(p)) for p in whole])
+        self.size = float(np.linalg.norm(np.ptp(spread, 0))) or 1.0
+        heights = np.concatenate([_in_space(p)[:, 2] for part in seen for p in part])
+        self.low = float(np.min(heights[np.isfinite(heights)]))
+        self.leaders = self._lead([[_in_space(p) for p in part] for part in seen])
+        self.tracks = len(body.tracks(q[:1]))
+
+    def parts(self, q: np.ndarray) -> list[list[np.ndarray]]:
+        """For each outline its points at all q."""
+        rows = [read_outlines(self.body.parts(row)) for row in q]
+        if len({len(row) for row in rows}) > 1:
+            raise ValueError("parts(q) must return as many outlines at every q")
+        return [*map(list, zip(*rows, strict=True))]
+
+    def _lead(self, seen: list[list[np.ndarray]]) -> list[int]:
+        """For each outline the first one that moves rigidly with it: they share a frame."""
+        leaders = []
+        for k in range(len(self.rest)):
+            first = (j for j in dict.fromkeys(leaders) if self._together(j, k, seen))
+            leaders.append(next(first, k))
+        return leaders
+
+    def _together(self, j: int, k: int, seen: list[list[np.ndarray]]) -> bool:
+        if not self.fits[j] is self.fits[k] is _rigid:
+            return False
+        middle = np.nanmean(self.rest[j], 0)
+        for a, b in zip(seen[j], seen[k], strict=True):
+            x, y, z, *q = _rigid(self.rest[j], a)
+            placed = (self.rest[k] - middle) @ SO3.matrix(np.array(q)).T + [x, y, z]
+            if not np.allclose(placed, b, atol=1e-6 * self.size, equal_nan=True):
+                return False
+        return True
+
+    def columns(self, q: np.ndarray, t: np.ndarray) -> Columns:
+        """What moves each outline from its rest to its place, and the tracks."""
+        found, parts = {}, self.parts(q)
+        for k in dict.fromkeys(self.leaders):
+            fit = self.fits[k]
+            rows = np.array([fit(self.rest[k], _in_space(points)) for points in parts[k]])
+            found |= {f"{name}{k}": rows[:, i] for i, name in enumerate(NAMES[fit])}
+        for k, track in enumerate(self.body.tracks(q)):
+            place = np.nan_to_num(_in_space(track))
+            found |= {f"track {name}{k}": place[:, i] for i, name in enumerate("xyz")}
+        return found
+
+    def model(self) -> Model:
+        upright = self.flat and getattr(self.body, "upright", False)
+        frames = {"plane": Frame("world", *([turn(0, np.pi / 2)] if upright else []))}
+        thick, parts = 0.05 * self.size if self.flat else 0.025 * self.size, []
+        for k, (rest, leader) in enumerate(zip(self.rest, self.leaders, strict=True)):
+            if leader == k:
+                frames[f"part {k}"] = Frame("plane", *self._steps(k))
+            centred = rest - np.nanmean(self.rest[leader], 0)
+            parts += [(f"part {leader}", shape) for shape in self._solid(centred, thick, ACTOR)]
+        for k in range(self.tracks):
+            frames[f"track {k}"] = Frame("plane", move(*(f"track {name}{k}" for name in "xyz")))
+        tracks = [Track(f"track {k}") for k in range(self.tracks)]
+        fixed = [_in_space(f) for f in self.body.fixed] if self.flat else []
+        scenery = [("plane", s) for f in fixed for s in self._solid(f, 0.4 * thick, PALE)]
+        view = (-1.3, 0.25) if upright else (-1.2, 0.75) if self.flat else (-0.95, 0.42)
+        low = (0.0 if self.flat else self.low) - (0.02 * self.size if self.low < -1e-6 else 0)
+        floor = Floor("none") if upright else Floor(height=min(low, 0.0))
+        look = {"view": view, "floor": floor, "says": "A body made of outlines moves"}
+        return Model(frames, parts, tracks, scenery, self.columns, **look)
+
+    def _steps(self, k: int) -> list:
+        names = NAMES[self.fits[k]]
+        steps = [move(f"x{k}", f"y{k}", f"z{k}")]
+        if "w" in names:
+            steps += [quaternion(f"w{k}", f"a{k}", f"b{k}", f"c{k}")]
+        if "l" in names:
+            steps += [stretch(*(f"{name}{k}" if name in names else 1 for name in "lmn"))]
+        return steps
+
+    def _solid(self, points: np.ndarray, thick: float, colour: str) -> list[Shape]:
+        """Solids for a curve with gaps."""
+        gaps = np.flatnonzero(~np.isfinite(points).all(1))
+        pieces = [p[np.isfinite(p).all(1)] for p in np.split(points, gaps)]
+        shown = [p[:, :2] if self.flat else p for p in pieces if len(p)]
+        return [s for p in shown for s in extruded(p, thick, colour=colour)]
+
+
+def _in_space(points: np.ndarray) -> np.ndarray:
+    points = np.asarray(points, float)
+    if points.shape[-1] == 3:
+        return points
+    return np.concatenate([points, np.zeros_like(points[..., :1])], -1)
+
+
+def _rigid(rest: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Place of the middle and quaternion of the rigid motion that fits best (Kabsch)."""
+    both = np.isfinite(rest).all(1) & np.isfinite(points).all(1)
+    if both.sum() < 2:
+        return np.array([0, 0, -1e3, 1, 0, 0, 0])  # hidden: far below the floor
+    a, b = rest[both] - rest[both].mean(0), points[both] - points[both].mean(0)
+    U, _, V = np.linalg.svd(a.T @ b)
+    R = V.T @ np.diag([1, 1, np.sign(np.linalg.det(V.T @ U.T))]) @ U.T
+    middle = points[both].mean(0) + R @ (np.nanmean(rest, 0) - rest[both].mean(0))
+    return np.array([*middle, *_quaternion(R)])
+
+
+def _quaternion(R: np.ndarray) -> np.ndarray:
+    """The quaternion of a matrix, its largest component positive."""
+    (a, b, c), (d, e, f), (g, h, i) = R
+    K = [[a - e - i, b + d, c + g, h - f], [b + d, e - a - i, f + h, c - g]]
+    K += [[c + g, f + h, i - a - e, d - b], [h - f, c - g, d - b, a + e + i]]
+    x, y, z, w = np.linalg.eigh(np.array(K) / 3)[1][:, -1]
+    q = np.array([w, x, y, z])
+    return q * np.sign(q[np.abs(q).argmax()])
+
+
+def _stretched(rest: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Place of the middle and how much longer an outline is along the axes."""
+    size, now = np.ptp(rest, 0), np.ptp(points, 0)
+    signs = np.sign(np.sum((rest - rest.mean(0)) * (points - points.mean(0)), 0) + 1e-300)
+    ratio = np.where(size > 1e-12, signs * now / np.where(size > 1e-12, size, 1), 1.0)
+    return np.array([*points.mean(0), *ratio])
+
+
+def _along_x(points: np.ndarray) -> np.ndarray:
+    """A rod of the same length along x."""
+    half = np.linalg.norm(points[1] - points[0]) / 2 or 0.5
+    return np.array([[-half, 0, 0], [half, 0, 0]])
+
+
+def _rod(rest: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Place of the middle, the quaternion that takes x to the direction, and the stretch."""
+    if not np.isfinite(points).all():
+        return np.array([0, 0, -1e3, 1, 0, 0, 0, 1])
+    way = points[1] - points[0]
+    length = np.linalg.norm(way)
+    x, y, z = way / (length or 1.0)
+    q = np.array([1 + x, 0, -z, y]) if x > -1 + 1e-9 else np.array([0, 0, 0, 1.0])
+    scale = max(length / (2 * rest[1, 0]), 1e-6)
+    return np.array([*points.mean(0), *q / np.linalg.norm(q), scale])
+
+
+NAMES = {_rigid: "xyzwabc", _rod: "xyzwabcl", _stretched: "xyzlmn"}
+
+
+def _fit(rest: np.ndarray, moves: list[np.ndarray]) -> Callable:
+    """How the motion of an outline is described: as a rod, as a rigid body, or stretched."""
+    if len(rest) == 2:
+        return _rod
+    size = np.nanmax(np.ptp(np.nan_to_num(rest), 0)) + 1e-12
+    lengths = [np.linalg.norm(np.diff(_in_space(p), axis=0), axis=1) for p in (rest, *moves)]
+    rigid = all(np.nanmax(np.abs(x - lengths[0]), initial=0) < 1e-6 * size for x in lengths[1:])
+    return _rigid if rigid else _stretched
+
+
+def marker(system: System, runs: Sequence[Trajectory]) -> Model:
+    """For a system without a body: an arrow at x, y that points along theta or phi, or a ball."""
+    names = [str(s) for s in system.q]
+    if not {"x", "y"} <= {*names}:
+        known = f"no body is known for {system!r}"
+        need = f"its coordinates {names} have no x and y, so that no marker can stand for it"
+        raise ValueError(f"{known}, and {need}; pass body=, a function of q that returns outlines")
+    points = np.concatenate([run.q[np.isfinite(run.q).all(1)] for run in runs])
+    where = points[:, [names.index(s) for s in "xyz" if s in names]]
+    size = 0.12 * float(np.linalg.norm(np.ptp(where, 0))) or 1.0
+    heading = next((s for s in ("theta", "phi") if s in names), None)
+    place = move("x", "y", "z" if "z" in names else 0)
+    frames = {"marker": Frame("world", place, *([turn(2, heading)] if heading else []))}
+    shapes = [ball((0, 0, 0.25 * size), 0.25 * size, colour=ACTOR, gloss=0.6)]
+    if heading:
+        arrow = size * np.array([(-0.4, -0.3), (0.5, 0), (-0.4, 0.3), (-0.22, 0)])
+        shapes = [prism(arrow, 0.05 * size, 0.17 * size, 0.03 * size, colour=ACTOR, gloss=0.5)]
+        shapes += [ball((0, 0, 0.18 * size), 0.07 * size, colour=AMBER)]
+    low = float(where[:, 2].min()) if "z" in names else 0.0
+    says = f"A marker for {system.name or 'the system'} moves"
+    parts = [("marker", shape) for shape in shapes]
+    return Model(frames, parts, [Track("marker")], floor=Floor(height=low), says=says)

@@ -1,0 +1,326 @@
+"""Scenes as data: the player and the library place the same bodies at the same places."""
+
+import base64
+import json
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nhlab as nh
+from nhlab.mechanics.catalogue import catalogue, machines, on_groups
+from nhlab.view import shapes, stage
+from nhlab.view.body import between, read_outlines
+from nhlab.view.models import MODELS, model
+from nhlab.view.player import scene_bytes
+from nhlab.view.stage import Frame, Model, Track, columns_of, move, poses, quaternion, stretch, turn
+
+EVERY = {**catalogue, **on_groups, **machines}
+NODE = shutil.which("node")
+needs_node = pytest.mark.skipif(NODE is None, reason="Node is not installed")
+PLAYER = Path(nh.view.__file__).parent / "player.js"
+STEPS = dict.fromkeys(machines, 0.05) | {"bicycle": 0.03, "rattleback": 0.01, "segway": 0.013}
+
+
+def javascript(code, data):
+    """What code, which ends in an expression of ``data`` and ``player``, gives in Node."""
+    script = (
+        PLAYER.read_text()
+        + f"""
+const player = globalThis.nhlab_stage_1;
+let text = "";
+process.stdin.on("data", x => text += x).on("end", async () => {{
+    const data = JSON.parse(text);
+    console.log(JSON.stringify(await (async () => {{ {code} }})()));
+}});"""
+    )
+    ran = subprocess.run(
+        [NODE, "-e", script], input=json.dumps(data), capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr[:2000]
+    return json.loads(ran.stdout)
+
+
+def run(name, method=None, steps=40, **options):
+    h = STEPS.get(name, 0.1)
+    return nh.integrate(EVERY[name](), method or nh.DLA(), h=h, steps=steps, **options)
+
+
+POSES = """
+const scene = player.unpack(await player.inflate(data.scene));
+return scene.actors.map(a => data.times.map(t => {
+    const body = scene.models[a.model];
+    return [...player.poses(body, player.columns(a, body, t))];
+}));
+"""
+
+
+@needs_node
+@pytest.mark.parametrize("name", EVERY)
+def test_the_player_places_every_frame_where_the_library_does(name):
+    """From the stored data in JavaScript, against the run in Python: at the nodes, and between
+    them for all columns that are coordinates."""
+    sol = run(name)
+    film = nh.animate(sol)
+    (actor,) = film.scene.actors
+    derived = actor.model.columns is not None or name == "sleigh_se2"
+    rng = np.random.default_rng(1)
+    times = sol.t[::7] if derived else np.sort(rng.uniform(*sol.t[[0, -1]], 12))
+    data = {"scene": base64.b64encode(scene_bytes(film.scene)).decode(), "times": times.tolist()}
+    (found,) = javascript(POSES, data)
+    found = np.array(found).reshape(len(times), -1, 4, 4)
+    if derived:  # these follow the run as a whole: take them where they were computed
+        at = actor.at(times)
+        for column, x in actor.columns.items():
+            np.testing.assert_allclose(at[column], np.interp(times, actor.t, x), atol=2e-6)
+        columns = at
+    else:
+        columns = columns_of(sol, actor.model, times)
+    expected = poses(actor.model.frames, columns)
+    room = 1e-6 * max(1.0, film.scene.size(0), np.abs(sol.q).max())
+    for k, (R, at) in enumerate(expected.values()):
+        np.testing.assert_allclose(found[:, k, :3, :3].swapaxes(1, 2), R, atol=4e-6)
+        np.testing.assert_allclose(found[:, k, 3, :3], at, atol=2 * room)
+
+
+@needs_node
+def test_quaternions_are_interpolated_on_the_sphere_also_across_a_change_of_sign():
+    sol = nh.integrate(nh.systems.rigid_body(), nh.Reference(), h=0.5, steps=12)
+    names = [str(s) for s in sol.system.q]
+    frames = {"body": Frame("world", quaternion(*names)), "back": Frame("world", quaternion(
+        names[0], *("-" + n for n in names[1:])))}  # fmt: skip
+    body = Model(frames, [("body", shapes.ball((0, 0, 0), 1.0))], [Track("body")])
+    t = sol.t.copy()
+    columns = dict(zip(names, sol.q.T.copy(), strict=True))
+    for x in columns.values():
+        x[5:] *= -1
+    actor = stage.Actor("true", body, t, columns, "#000000")
+    scene = stage.Scene([actor], [[0]], (0.0, 6.0))
+    times = np.linspace(0.1, 5.9, 23)
+    data = {"scene": base64.b64encode(scene_bytes(scene)).decode(), "times": times.tolist()}
+    found = np.array(javascript(POSES, data)[0]).reshape(len(times), 3, 4, 4)
+    R = nh.groups.SO3.matrix(between(sol, times))
+    np.testing.assert_allclose(found[:, 1, :3, :3].swapaxes(1, 2), R, atol=1e-6)
+    np.testing.assert_allclose(found[:, 2, :3, :3], R, atol=1e-6)
+    here = poses(frames, actor.at(times))["body"][0]
+    np.testing.assert_allclose(here, R, atol=1e-9)
+
+
+MESHES = """
+return data.map(shape => { const m = player.mesh([[3, shape]]); return [m.floats, m.colours]; });
+"""
+
+
+@needs_node
+def test_player_and_library_make_the_same_meshes():
+    L = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]
+    spiral = [(np.cos(a), np.sin(a), 0.1 * a) for a in np.linspace(0, 6, 9)]
+    drawn = [
+        shapes.lathe([(0, 0), (1, 0.2), (0.5, 1), (0, 1)], 7, (1, 2, 3), (1, -2, 0.5)),
+        shapes.ball((0, 0, 1), 0.7, 12, second="#102030", sectors=3, bands=2, scale=(1, 2, 0.5)),
+        shapes.torus(2, 0.3, 9, 5, axis=(0, 1, 0)),
+        shapes.capsule((0, 0, 0), (1, 1, 1), 0.2, colour=shapes.ACTOR),
+        shapes.prism(L, -0.5, 1.5, 0.1, (0, 1, 0), (0, -1, 0), top="#FFFFFF"),
+        shapes.prism(L[::-1], 0, 1),
+        shapes.sweep(spiral, 0.1),
+        shapes.sweep(spiral, 0.1, 5, closed=True),
+        *shapes.wheel(0.5, at=(0, 0, 0.5)),
+        *shapes.blade(1, 0.2),
+    ]
+    for shape, (floats, colours) in zip(drawn, javascript(MESHES, drawn), strict=True):
+        mesh = shapes.mesh(shape)
+        floats = np.reshape(floats, (-1, 4, 8))
+        np.testing.assert_allclose(floats[..., :3], mesh.points, atol=1e-9)
+        np.testing.assert_allclose(floats[..., 3:6], mesh.normals, atol=1e-9)
+        assert np.all(floats[..., 6] == 3) and np.all(floats[..., 7] == shape["gloss"])
+        painted = np.reshape(colours, (-1, 4, 4))[:, 0]
+        np.testing.assert_array_equal(painted[:, :3], mesh.colours)
+        np.testing.assert_array_equal(painted[:, 3] == 255, mesh.own)
+
+
+def test_normals_point_out_of_closed_shapes():
+    """The still leaves out faces that look away, so they must."""
+    for shape in (
+        shapes.ball((0, 0, 0), 1),
+        shapes.tube((0, 0, -1), (0, 0, 1), 0.3),
+        shapes.prism([(-1, -1), (1, -1), (1, 1), (-1, 1)], -1, 1, 0.1),
+        shapes.sweep([(-1, 0, 0), (1, 0, 0)], 0.2),
+    ):
+        mesh = shapes.mesh(shape)
+        assert np.all(np.einsum("mvi,mvi->mv", mesh.points, mesh.normals) > -1e-9)
+
+
+def test_a_polygon_is_covered_by_its_triangles():
+    a, r = np.arange(10) * np.pi / 5, np.resize([1, 0.4], 10)
+    star = np.stack([r * np.cos(a), r * np.sin(a)], -1)
+    corners = star[np.reshape(shapes.ears(star), (-1, 3))]
+    (ax, ay), (bx, by), (cx, cy) = corners.transpose(1, 2, 0)
+    areas = ((bx - ax) * (cy - ay) - (cx - ax) * (by - ay)) / 2
+    x, y = star.T
+    whole = np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y) / 2
+    assert np.all(areas > 0) and areas.sum() == pytest.approx(whole)
+
+
+def test_numbers_are_packed_to_a_millionth():
+    rng = np.random.default_rng(3)
+    for x in (
+        np.sin(np.arange(500) / 30),
+        rng.normal(size=300),
+        1e3 + np.arange(5.0),
+        np.full(4, 7.0),
+    ):
+        packer = stage.Packer()
+        offset, step, place, count = packer.put(x)
+        data = np.frombuffer(packer.data(), "u1").reshape(4, count).T
+        second = np.ascontiguousarray(data).view("<i4").ravel().astype(np.int64)
+        whole = np.cumsum(np.cumsum(second).astype(np.int32)).astype(np.int32)
+        np.testing.assert_allclose(offset + step * whole, x, atol=1e-6)
+        assert place == 0
+
+
+# ---------------------------------------------------------------------------- bodies
+
+
+def rim(sol, frame, radius, k, e=1e-5):
+    """The velocities of the lowest point of a wheel, its middle and its highest point, and the
+    wheel's axle, at node k by central differences; the wheel's axle lies along y."""
+    body = model(sol.system, [sol])
+    q = np.array([sol.system.move(sol.q[k], sol.v[k], d) for d in (-e, 0, e)])
+    columns = dict(zip([str(s) for s in sol.system.q], q.T, strict=True))
+    if body.columns:
+        columns |= body.columns(q, sol.t[k] + np.array([-e, 0, e]))
+    R, at = poses(body.frames, columns)[frame]
+    axle = R[1, :, 1]
+    down = np.array([0, 0, -1]) + axle[2] * axle
+    low = radius * R[1].T @ down / np.linalg.norm(down)
+    return *(((R[2] - R[0]) @ (s * low) + at[2] - at[0]) / (2 * e) for s in (1, 0, -1)), axle
+
+
+BOARD = [("snakeboard", f"{end} {side}") for end in ("front", "rear") for side in ("left", "right")]
+
+
+@pytest.mark.parametrize(
+    "name, wheel",
+    [
+        ("rolling_disk", "coin"),
+        ("tilted_disk", "coin"),
+        *(("robot", f"wheel {k}") for k in range(3)),
+    ],
+)
+def test_a_wheel_rolls_without_slipping(name, wheel):
+    """The point of the rim that touches the ground is at rest, that on top twice as fast; the
+    robot's wheels stand beside its middle, and turn about the vertical without moving it."""
+    sol = run(name, nh.Reference())
+    radius = {s.name: x for s, x in sol.system.parameters.items()}["R"]
+    for k in (7, 23):
+        low, middle, high, _ = rim(sol, wheel, radius, k)
+        assert np.linalg.norm(low) < 1e-5 < np.linalg.norm(middle)
+        np.testing.assert_allclose(high, 2 * middle, atol=1e-5)
+
+
+@pytest.mark.parametrize("name, wheel", BOARD)
+def test_wheels_of_the_snakeboard_roll_as_far_as_they_go(name, wheel):
+    """They are steered on the spot, so that they scrub sideways; along their heading they do not
+    slip."""
+    sol = run(name, nh.Reference())
+    for k in (7, 23):
+        low, middle, high, axle = rim(sol, wheel, 0.09, k)
+        heading = np.cross(axle, [0, 0, 1])
+        assert abs(low @ heading) < 1e-5 < 0.1 < abs(middle @ heading)
+        assert high @ heading == pytest.approx(2 * middle @ heading, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_bodies_of_the_catalogue_stand_on_their_floor(name):
+    make = next(m for m in EVERY.values() if m().name == name)
+    sol = nh.integrate(make(), nh.DLA(), h=0.05, steps=20)
+    film = nh.animate(sol)
+    (actor,) = film.scene.actors
+    origin, right, ahead = actor.model.floor.axes()
+    up = np.cross(right, ahead)
+    lowest = min(((actor.corners(t) - origin) @ up).min() for t in (sol.t[0], sol.t[9], sol.t[-1]))
+    assert -0.02 * film.scene.size(0) < lowest < 0.06 * film.scene.size(0)
+    path = actor.paths()[0]
+    assert np.abs((path - origin) @ up).max() < 1e-9 or name not in ("sleigh", "knife edge")
+
+
+# ---------------------------------------------------------------------------- outlines
+
+
+@pytest.mark.parametrize(
+    "name", ["car_with_trailer", "segway", "bicycle", "rubber_ball", "transmission"]
+)
+def test_outlines_become_solids_that_move_as_they_do(name):
+    """The middle of each outline is where the frame fitted to it is, and a rigid outline's points
+    are where the frame takes them."""
+    sol = run(name)
+    body = nh.bodies.body(sol.system)
+    body.fit([sol])
+    from nhlab.view.models.outlines import NAMES, Outlined, _rigid
+
+    made = Outlined(body, [sol])
+    frames = made.model().frames
+    found = poses(frames, made.columns(sol.q, sol.t))
+    turned = poses({"plane": frames["plane"]}, {})["plane"][0]
+    assert any(fit is _rigid for fit in made.fits) and len(NAMES) == 3
+    for k in (0, 11, 33):
+        for i, part in enumerate(read_outlines(body.parts(sol.q[k]))):
+            if part.shape[1] == 2:
+                part = np.column_stack([part, np.zeros(len(part))])
+            fine = np.isfinite(part).all(1) & np.isfinite(made.rest[i]).all(1)
+            R, at = (x[k] for x in found[f"part {made.leaders[i]}"])
+            placed = (made.rest[i] - np.nanmean(made.rest[made.leaders[i]], 0)) @ R.T + at
+            atol = 1e-6 if made.fits[i] is _rigid else 0.2
+            np.testing.assert_allclose(placed[fine], part[fine] @ turned.T, atol=atol)
+
+
+def test_a_body_in_five_lines():
+    def cart(system, runs):
+        frames = {"cart": Frame("world", move("x", "y", 0.1), turn(2, "theta"))}
+        parts = [
+            ("cart", s) for s in shapes.box(0.6, 0.3, 0.1) + shapes.rod((0, 0, 0), (0, 0, 1), 0.02)
+        ]
+        return Model(frames, parts, [Track("cart")])
+
+    sol = run("sleigh")
+    film = nh.animate(sol, body=cart(sol.system, [sol]))
+    assert film.scene.size(0) == pytest.approx(1.25, abs=0.15)
+
+
+def test_a_system_without_a_body_gets_a_marker():
+    x, y, theta, vx, vy, vtheta = nh.symbols("x y theta vx vy vtheta")
+    own = nh.System((x, y, theta), (vx, vy, vtheta), (vx**2 + vy**2 + vtheta**2) / 2, name="mine")
+    sol = nh.integrate(own, nh.DLA(), [0, 0, 0], [1, 0.5, 1], h=0.1, steps=20)
+    (actor,) = nh.animate(sol).scene.actors
+    np.testing.assert_allclose(actor.centre(sol.t)[:, :2], sol.q[:, :2], atol=1e-9)
+    heading = poses(actor.model.frames, actor.at(sol.t))["marker"][0][:, :2, 0]
+    np.testing.assert_allclose(heading, np.stack([np.cos(sol.q[:, 2]), np.sin(sol.q[:, 2])], -1))
+    a, va = nh.symbols("a va")
+    bare = nh.System((a,), (va,), va**2 / 2, name="bare")
+    with pytest.raises(ValueError, match=r"no body is known .* have no x and y.*pass body="):
+        nh.animate(nh.integrate(bare, nh.DLA(), [0], [1], h=0.1, steps=5))
+
+
+def test_a_missing_column_is_named():
+    sol = run("sleigh")
+    frames = {"a": Frame("world", move("x", "w", 0), stretch(1, 1, "l"))}
+    wrong = Model(frames, [("a", shapes.ball((0, 0, 0), 1))], [Track("a")])
+    with pytest.raises(ValueError, match=r"uses the columns \['w', 'l'\]; the run has \['x', 'y'"):
+        nh.animate(sol, body=wrong)
+
+
+def test_the_scene_is_one_that_the_player_can_read():
+    """The length of the JSON, the JSON, the numbers; as many frames as the shader has room for."""
+    import gzip
+
+    film = nh.animate(run("snakeboard"), exact=True, below="energy")
+    data = gzip.decompress(scene_bytes(film.scene))
+    (length,) = struct.unpack("<I", data[:4])
+    head = json.loads(data[4 : 4 + length])
+    assert head["version"] == stage.VERSION and "<" not in data[4 : 4 + length].decode()
+    assert f'const KEY = "nhlab_stage_{stage.VERSION}"' in PLAYER.read_text()
+    assert max(len(m["frames"]) for m in head["models"]) < 40
+    assert [a["name"] for a in head["actors"]] == ["true motion", "DLA"]
