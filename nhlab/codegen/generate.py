@@ -57,10 +57,10 @@ def plan(statement):
     if statement.definite:
         stages = [part for stage in stages for part in split(stage, statement.let)]
     for stage in stages:
-        count = len(block.pivots)
+        counts = len(block.pivots), len(block.expected)
         solved, tests, found = _solved(block, stage, statement)
-        if stage.predictor:  # only a guess
-            del block.pivots[count:]
+        if stage.predictor:  # only a guess, of which nothing is expected
+            del block.pivots[counts[0] :], block.expected[counts[1] :]
         lines += solved
         conditions += tests
         results += found
@@ -315,7 +315,7 @@ def _newton_step(block, system, let, own, anew):
         ]
         for i in rest
     ]
-    step = block.solve(full, r, firm)
+    step = block.solve(full, r, firm, multipliers=[J[i][i] == 0 for i in rest])
     d = dict(zip(rest, step, strict=True))
     for i, k in enumerate(own):
         by_rest = [column[i] for column in C]

@@ -17,7 +17,7 @@ def explain(run, attempt):
     places = [q]
     with contextlib.suppress(ValueError):  # too far away to be computed
         places += [s.move(q, v, part * h) for part in (0.5, 1)]
-    reason = dependent(s, places, run.time)
+    reason = dependent(s, places, v, run.time)
     if reason:
         advice = "The constraints lose rank there; start elsewhere or choose other coordinates."
         return reason, advice
@@ -26,16 +26,12 @@ def explain(run, attempt):
     return f"{attempt.reason} at {_place(s, q)}", attempt.advice
 
 
-def dependent(system, places, t):
-    """A sentence if the constraint forms are (nearly) dependent at one of the places."""
-    for q in places if system.m else ():
-        A = system.A(q, t)
-        if not np.isfinite(A).all():
-            continue
-        rows = A / np.maximum(np.abs(A).max(-1, keepdims=True), 1e-300)  # their sizes say nothing
-        sizes = np.linalg.svd(rows, compute_uv=False)
-        if sizes[-1] < 1e-3 * sizes[0]:
-            value = f"(smallest singular value of the scaled rows {sizes[-1]:.1e})"
+def dependent(system, places: list, v: np.ndarray, t: float) -> str:
+    """A sentence if the constraint forms are (nearly) dependent at one of the places, else ""."""
+    for q in places:
+        size = system.independence(q, v, t) if np.isfinite(system.A(q, t)).all() else 1
+        if size < 1e-3:
+            value = f"(smallest singular value of the scaled rows {size:.1e})"
             return f"the constraint forms become dependent near {_place(system, q)} {value}"
     return ""
 

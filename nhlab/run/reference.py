@@ -95,9 +95,9 @@ class ReferenceRun:
             self.solver = self._solver(solver.t, solver.y)
 
     def _error(self, error):
-        (here, _), (there, _) = self._parts(self.y[self.done]), self._parts(self.solver.y)
+        (here, v), (there, _) = self._parts(self.y[self.done]), self._parts(self.solver.y)
         time, step = self.times[self.done], self.done * self.start.every
-        reason = dependent(self.system, [here, there], time) or f"the motion ends here: {error}"
+        reason = dependent(self.system, [here, there], v, time) or f"the motion ends here: {error}"
         advice = "The constraints or M degenerate, or the motion is singular."
         where = {"method": self.start.method, "step": step, "time": time, "residual": math.nan}
         part = self.trajectory("stopped: " + reason)
