@@ -50,7 +50,12 @@ def careful_step(statement, t, h, carry, args):
         with np.errstate(all="ignore"):
             if not all(_solve(x, statement.let, known, result) for x in statement.stages):
                 return result
-            result.carry = _update(statement, tuple(known))(*known.values())
+            values = _update(statement, tuple(known))(*known.values())
+            result.carry, required = np.split(values, [len(statement.update)])
+        if not np.all(required > 0):
+            result.reason = "what the method requires does not hold"
+            result.advice = "The constraints or M degenerate at this state."
+            return result
         result.substeps.append(known)
         t = t + part * h
     result.h = h if statement.new_h is None else known[statement.new_h]
@@ -70,7 +75,7 @@ def careful_step(statement, t, h, carry, args):
 
 @lru_cache(256)
 def _update(statement, symbols):
-    return Function(symbols, statement.update, statement.let)
+    return Function(symbols, (*statement.update, *statement.required), statement.let)
 
 
 @lru_cache(256)

@@ -65,7 +65,9 @@ def plan(statement):
         conditions += tests
         results += found
         block.leave()
-    update = block.share(statement.update, statement.let)
+    update = block.share((*statement.update, *statement.required), statement.let)
+    required = update[len(statement.update) :]
+    del update[len(statement.update) :]
     names = [f"{x.name}_new" for x in statement.carry] + ["new"] * len(update)
     update = [block.atom(e, name) for e, name in zip(update, names, strict=False)]
     new_h = statement.h
@@ -74,6 +76,7 @@ def plan(statement):
         later = statement.t + new_h  # a step may be lost beside t
         conditions.append(sp.Gt(later, statement.t, evaluate=False))
     lines += block.before
+    block.expected += [sp.Gt(e, 0, evaluate=False) for e in required]
     conditions += changing(block.expected, lines, statement.args)
     given = {*statement.carry, *statement.args, statement.t, statement.h, statement.part}
     still = (*statement.args, *(() if statement.new_h is not None else (statement.h,)))
