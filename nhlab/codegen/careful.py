@@ -157,9 +157,9 @@ def _singular(result, detail):
     return False
 
 
-def _round_off(stage, let, known, x):
-    """What round-off does to the equations at x: the corrections that come of it, and whether it
-    leaves their matrix J as it is.
+def _round_off(stage, let, known, x, r, J):
+    """What round-off does to the equations r and their matrix J at x: the corrections that come
+    of it, and whether it leaves J as it is.
 
     All numbers are changed in their last digit, and the equations' sums by some digits of theirs.
     How far J moves is the spectral radius of |J^-1| |change of J|, on which units have no effect.
@@ -167,7 +167,6 @@ def _round_off(stage, let, known, x):
     _, system, _ = _prepared(stage, let, tuple(known))
     n, numbers = len(x), np.array([*known.values(), *x])
     signs = np.random.default_rng(1).choice([-1, 1], (4, len(numbers)))
-    r, J = _equations(system(*numbers), n)
     moved, there = _equations(system(*np.moveaxis(numbers * (1 + EPS * signs), -1, 0)), n)
     inverse = np.abs(np.linalg.inv(J))
     sums = 4 * EPS * _magnitudes(stage, let, tuple(known))(*numbers)
@@ -205,7 +204,7 @@ def _solve(stage, let, known, result):
         if not np.all(np.abs(d) <= near):
             # A velocity may be the last digit of a momentum, as of a body at rest with b(q).v in
             # L.  Then it is all round-off, and no smaller correction can be had.
-            lost, same = _round_off(stage, let, known, x + d)
+            lost, same = _round_off(stage, let, known, x + d, r, J)
             most = tolerance * np.where(weight == 0, size, np.inf if same else speed)
             near = np.maximum(near, np.minimum(lost, most))
         if np.isfinite(x).all() and np.all(np.abs(d) <= near):

@@ -86,6 +86,17 @@ def read_expression(e, name):
         )
     if e.has(sp.I):
         raise ValueError(f"{name} = {e} is not real: it contains the imaginary unit")
+    return check_cases(e, name)
+
+
+def check_cases(e: sp.Expr, name: str) -> sp.Expr:
+    """e, or a ValueError if it has no value where none of the conditions of a Piecewise holds."""
+    for pieces in e.atoms(sp.Piecewise):
+        if pieces.args[-1].cond != True:  # noqa: E712 (SymPy's true)
+            raise ValueError(
+                f"{name} contains {brief(pieces)}, which has no value where none of its conditions "
+                "holds; give it a last case (value, True)"
+            )
     return e
 
 
@@ -97,9 +108,10 @@ def read_matrix(rows, name):
     try:
         if not isinstance(rows, (sp.MatrixBase, sp.MatrixExpr)):
             rows = [[sympified(e, name) for e in row] for row in rows]
-        return sp.ImmutableMatrix(rows)
+        matrix = sp.ImmutableMatrix(rows)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} = {rows!r} is not a matrix; give its rows as lists") from None
+    return check_cases(matrix, name)
 
 
 def read_number(x, name):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import nullcontext
 from functools import cached_property, partial
 
 import numpy as np
 import sympy as sp
 
 from ..codegen.evaluate import Function
+from ..codegen.program import at_work
 from . import checks, display, dynamicsymbols, frobenius, positions, velocities
 from .checks import UNSET
 from .checks import symbols as symbols  # public here, beside System
@@ -18,6 +20,7 @@ from .motion import Motion
 from .symbolic import Symbolic
 
 LONG = 500  # operations of L and the constraints from which on they are abbreviated; not tuned
+MANY = 20  # coordinates from which on a system may take seconds to derive, and says so
 
 
 class System:
@@ -82,8 +85,9 @@ class System:
         self.parameters = self._bind(parameters)
         self.q0, self.v0, self._exact = q0, v0, exact
         self.generated = {}  # key -> code; shared by all settings of the parameters
-        checks.check_forms(self)
-        checks.check_values(self)
+        with at_work("deriving the mass matrix") if len(self.q) > MANY else nullcontext():
+            checks.check_forms(self)
+            checks.check_values(self)
 
     # ------------------------------------------------------------------ construction
 
