@@ -10,7 +10,10 @@ import sympy as sp
 from .derivatives import needed
 from .statement import dummy
 
-LOSS = 1e6  # of a pivot by elimination, the most that is taken
+# The largest tolerated |pivot before| / |pivot after| elimination, for equations that are solved
+# once, and for those whose iteration corrects part of the loss.  A step that exceeds it is taken
+# again by careful.py, which measures how much is lost.
+MAX_CANCELLATION = {"once": 1e6, "iterated": 1e7}
 
 
 class Block:
@@ -22,7 +25,7 @@ class Block:
     def __init__(self):
         self.before, self.inside = [], []
         self.moving, self.current = set(), set()
-        self.pivots, self.expected = [], []  # those that must be finite; what must hold of others
+        self.pivots, self.expected = [], []  # pivots that must be finite; conditions on others
         self._known, self._known_inside, self._still = {}, {}, {}
 
     def enter(self, unknowns):
@@ -131,33 +134,33 @@ class Block:
             self._still[e] = e not in self.moving and all(map(self._fixed, e.args))
         return self._still[e]
 
-    def solve(self, J, r, strong, once=False):
+    def solve(self, J, r, strong, once=False, multipliers=None):
         """Gaussian elimination of J d = r, written out for the entries that are not 0; return d.
 
         The pivots are chosen here, once: the diagonal where it survives h -> 0 (``strong``), as
-        it does for a positive definite M, otherwise another row.  Should such a pivot vanish on
-        the way, the step does not converge and is taken again with pivoting (careful.py).  What
-        is solved ``once``, without iteration, would not notice: what must hold of its pivots, which
-        are those of a positive definite M and of A M^-1 A^T, is ``expected``.
+        it does for a positive definite M, otherwise another row.  Should one vanish on the way,
+        the step fails and is taken again with pivoting (careful.py).  Some are ``expected`` to keep
+        digits: those of A M^-1 A^T, in the rows of ``multipliers`` (by default those without an
+        entry on the diagonal), and those of M if solved ``once``, where no iteration would notice.
         """
         n, inverse = len(r), []
         J, r, strong = [list(row) for row in J], list(r), [list(row) for row in strong]
-        own = [once and n > 2 and strong[k][k] for k in range(n)]  # two rows need no order
+        late = list(multipliers or [J[k][k] == 0 for k in range(n)])
+        own = [once and n > 2 and strong[k][k] and not late[k] for k in range(n)]
         before = [J[k][k] if own[k] else 0 for k in range(n)]
         for k in range(n):
-            if k == sum(own) > 0 and not any(own[k:]):  # M is done; A M^-1 A^T or minus it
-                before[k:] = [J[i][i] for i in range(k, n)]
+            if late[k] and not any(late[:k]):  # M is eliminated, A M^-1 A^T or minus it is left
+                before[k:] = [J[i][i] if late[i] else before[i] for i in range(k, n)]
             if k == n - 2 and all(J[i][j] != 0 for i in (k, k + 1) for j in (k, k + 1)):
                 break
             rows = [i for i in range(k, n) if strong[i][k]] or [i for i in range(k, n) if J[i][k]]
             if not rows:
                 return [sp.nan] * n  # singular everywhere: no step converges, careful.py says why
             i = k if k in rows else rows[0]
-            if i != k:  # what comes to the diagonal was not there before
-                before[i] = before[k] = 0
-            for table in (J, r, strong, own):
+            before[i], before[k] = (0, 0) if i != k else (before[k],) * 2  # others come there
+            for table in (J, r, strong, own, late):
                 table[k], table[i] = table[i], table[k]
-            inverse.append(self._inverse(J[k][k], before[k], own[k]))
+            inverse.append(self._inverse(J[k][k], before[k], own[k], once))
             for i in range(k + 1, n):
                 if J[i][k] == 0:
                     continue
@@ -170,35 +173,46 @@ class Block:
         d, done = [None] * n, len(inverse)
         if done < n:
             self._expect(J[done][done], before[done], own[done])
-            last = before[-1] if own[-1] == own[-2] else 0
-            d[done:] = self._cramer([row[done:] for row in J[done:]], r[done:], last)
+            last = before[-1] if (own[-1], late[-1]) == (own[-2], late[-2]) else 0
+            d[done:] = self._cramer([row[done:] for row in J[done:]], r[done:], last, once)
         for k in reversed(range(done)):
             rest = r[k] - sum(J[k][j] * d[j] for j in range(k + 1, n))
             d[k] = self.atom(rest * inverse[k], "d")
         return d
 
-    def _inverse(self, pivot, before, positive):
-        if not self._expect(pivot, before, positive):
+    def _inverse(self, pivot, before, positive, once):
+        w = self.atom(1 / pivot, "w")
+        if not self._expect(pivot, before, positive, None if once else w):
             self.pivots.append(pivot)
-        return self.atom(1 / pivot, "w")
+        return w
 
-    def _expect(self, pivot, before, positive):
-        """A pivot of M is positive and, which is what True says, elimination has left digits of
-        it; it is not larger than ``before``, so that of two infinities this is not true."""
+    def _expect(self, pivot, before, positive, inverse=None):
+        """Add the conditions on a pivot that was ``before`` until elimination changed it: it is
+        ``positive``, if it is one of M, and not cancelled by more than MAX_CANCELLATION.
+
+        Returns True if the condition on cancellation was added.  It fails for infinities, too.
+        In an iteration the ``inverse`` of the pivot is ready, and a quotient takes less time.
+        """
         if positive and pivot == before:
             self.expected += [] if pivot.is_positive else [sp.Gt(pivot, 0, evaluate=False)]
         if before in (0, pivot):
             return False
-        if not positive:  # of A M^-1 A^T, which some equations have with a minus
-            pivot, before = sp.Abs(pivot), sp.Abs(before)
-        self.expected.append(sp.Gt(LOSS * pivot, before, evaluate=False))
+        limit = MAX_CANCELLATION["iterated" if inverse else "once"]
+        if inverse:
+            kept = sp.Lt(sp.Abs(before * inverse), limit, evaluate=False)
+        else:  # those of A M^-1 A^T have a minus in some equations
+            pair = (pivot, before) if positive else (sp.Abs(pivot), sp.Abs(before))
+            kept = sp.Gt(limit * pair[0], pair[1], evaluate=False)
+        self.expected.append(kept)
         return True
 
-    def _cramer(self, J, r, before):
+    def _cramer(self, J, r, before, once):
         """The last two unknowns: one division, not two in turn."""
         (a, b), (c, e) = J
-        determinant = self.atom(a * e - b * c, "j")
-        w = self._inverse(determinant, a * before, before != 0)  # a times the last pivot
+        whole = self.atom(a * e, "j")
+        determinant = self.atom(whole - b * c, "j")  # a times the last pivot
+        before = whole if before == e else a * before  # positive if J is symmetric
+        w = self._inverse(determinant, before, once and before != 0, once)
         return [
             self.atom((r[0] * e - r[1] * b) * w, "d"),
             self.atom((r[1] * a - r[0] * c) * w, "d"),

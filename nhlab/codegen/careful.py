@@ -18,6 +18,12 @@ from .evaluate import Function
 from .statement import LATE_TOLERANCE, MAXITER, TOLERANCE, TRUSTED
 
 EPS = np.finfo(float).eps
+# A solution whose round-off is multiplied by more than this is refused: it would have an error of
+# more than about 1e-9.  Not larger, for a matrix that is singular to round-off measures 1e8.
+MAX_AMPLIFICATION = 1e7
+# Round-off that moves a solution is no fault of the step; round-off that moves the matrix of its
+# equations is, as that of sin(x) at x = 1e14.
+MAX_CHANGE = 1e-6
 
 
 class Attempt:
@@ -44,7 +50,12 @@ def careful_step(statement, t, h, carry, args):
         with np.errstate(all="ignore"):
             if not all(_solve(x, statement.let, known, result) for x in statement.stages):
                 return result
-            result.carry = _update(statement, tuple(known))(*known.values())
+            values = _update(statement, tuple(known))(*known.values())
+            result.carry, required = np.split(values, [len(statement.update)])
+        if not np.all(required > 0):
+            result.reason = "what the method requires does not hold"
+            result.advice = "The constraints or M degenerate at this state."
+            return result
         result.substeps.append(known)
         t = t + part * h
     result.h = h if statement.new_h is None else known[statement.new_h]
@@ -64,7 +75,7 @@ def careful_step(statement, t, h, carry, args):
 
 @lru_cache(256)
 def _update(statement, symbols):
-    return Function(symbols, statement.update, statement.let)
+    return Function(symbols, (*statement.update, *statement.required), statement.let)
 
 
 @lru_cache(256)
@@ -81,25 +92,91 @@ def _prepared(stage, let, symbols):
     )
 
 
-def balanced(x):
-    """A matrix with rows and columns scaled to size one, so that units do not matter."""
-    x = x / np.maximum(np.abs(x).max(1, keepdims=True), 1e-300)
-    return x / np.maximum(np.abs(x).max(0, keepdims=True), 1e-300)
+@lru_cache(256)
+def _magnitudes(stage, let, symbols):
+    """A function for the sizes of the equations' terms, which their round-off is measured by."""
+    return Function((*symbols, *stage.unknowns), [*map(_magnitude, stage.equations)], let)
+
+
+def _magnitude(e):
+    """e with all terms of its sums, and of the sums in its products, made positive."""
+    if e.is_Add or e.is_Mul:
+        return e.func(*map(_magnitude, e.args))
+    if e.is_Pow and e.exp.is_Integer and e.exp > 0:
+        return _magnitude(e.base) ** e.exp
+    return sp.Abs(e, evaluate=False)
+
+
+def balanced(x: np.ndarray) -> np.ndarray:
+    """Matrices with rows and columns scaled to size one, so that units do not matter."""
+    for axis in (-1, -2):
+        x = x / np.maximum(np.abs(x).max(axis, keepdims=True, initial=0), 1e-300)
+    return x
+
+
+def amplification(J: np.ndarray) -> float:
+    """By how much J x = r multiplies the relative round-off of J and r; infinite if J is singular.
+
+    It is the spectral radius of |J^-1| |J|: the smallest condition number that any scaling of the
+    rows and columns of J can reach (Bauer, Numer. Math. 5 (1963)).  So the units of the equations
+    and of the unknowns do not matter.  For M v + A^T lam = p, A v = 0 it is about one over the
+    smallest singular value of A with rows of length one.
+    """
+    J = balanced(J)
+    try:
+        return _radius(np.abs(np.linalg.inv(J)) @ np.abs(J))
+    except np.linalg.LinAlgError:
+        return math.inf
+
+
+def _radius(x: np.ndarray) -> float:
+    """The spectral radius of a matrix, infinite if it overflows."""
+    return float(np.abs(np.linalg.eigvals(x)).max()) if np.isfinite(x).all() else math.inf
 
 
 def _solution(J, r):
-    """x with J x = r, or None where J is singular to round-off or overflows."""
-    if np.linalg.cond(balanced(J)) <= 1e13:
-        with contextlib.suppress(np.linalg.LinAlgError):
-            return np.linalg.solve(J, r)
+    """x with J x = r, or None where there is no finite one."""
+    with contextlib.suppress(np.linalg.LinAlgError):
+        x = np.linalg.solve(J, r)
+        return x if np.isfinite(x).all() else None
     return None
 
 
-def _round_off(system, J, r, numbers):
-    """The corrections that come of changes of all numbers in their last digit."""
+def _is_sound(J, result):
+    """True if solutions of J x = r have digits left; else ``result`` gets the reason."""
+    worst = amplification(J)
+    return worst <= MAX_AMPLIFICATION or _singular(
+        result, f"it multiplies round-off by {worst:.0e}"
+    )
+
+
+def _singular(result, detail):
+    """False; ``result`` gets the reason."""
+    result.reason = f"the matrix of the step's equations is singular ({detail})"
+    result.advice = "The constraints or the discrete Lagrangian degenerate at this state."
+    return False
+
+
+def _round_off(stage, let, known, x, r, J):
+    """What round-off does to the equations r and their matrix J at x: the corrections that come
+    of it, and whether it leaves J as it is.
+
+    All numbers are changed in their last digit, and the equations' sums by some digits of theirs.
+    How far J moves is the spectral radius of |J^-1| |change of J|, on which units have no effect.
+    """
+    _, system, _ = _prepared(stage, let, tuple(known))
+    n, numbers = len(x), np.array([*known.values(), *x])
     signs = np.random.default_rng(1).choice([-1, 1], (4, len(numbers)))
-    moved = system(*np.moveaxis(numbers * (1 + EPS * signs), -1, 0))
-    return np.abs(np.linalg.solve(J, (moved[:, : len(r)] - r).T)).max(1)
+    moved, there = _equations(system(*np.moveaxis(numbers * (1 + EPS * signs), -1, 0)), n)
+    inverse = np.abs(np.linalg.inv(J))
+    sums = 4 * EPS * _magnitudes(stage, let, tuple(known))(*numbers)
+    corrections = np.abs(np.linalg.solve(J, (moved - r).T)).max(1) + inverse @ sums
+    return corrections, _radius(inverse @ np.abs(there - J).max(0)) <= MAX_CHANGE
+
+
+def _equations(values, n):
+    """The equations and their n x n matrix, over leading axes."""
+    return values[..., :n], values[..., n:].reshape(*values.shape[:-1], n, n)
 
 
 def _solve(stage, let, known, result):
@@ -110,7 +187,7 @@ def _solve(stage, let, known, result):
     x = guess(*known.values())
     for turn in range(MAXITER):
         values = system(*known.values(), *x)
-        r, J = values[:n], values[n:].reshape(n, n)
+        r, J = _equations(values, n)
         result.residual = float(np.abs(r).sum())
         if not np.all(np.isfinite(values)):
             result.reason = "the equations are not finite here"
@@ -118,21 +195,23 @@ def _solve(stage, let, known, result):
             return False
         d = _solution(J, r)
         if d is None:
-            result.reason = "the matrix of the step's equations is singular"
-            result.advice = "The constraints or the discrete Lagrangian degenerate at this state."
-            return False
+            return _singular(result, "no pivot is left")
         x = x - d
         size, weight = np.split(sizes(*known.values(), *x), 2)
         speed = size[weight != 0].sum()
         late = turn >= TRUSTED and not stage.predictor
         near = (LATE_TOLERANCE if late else tolerance) * (size + weight * speed)
         if not np.all(np.abs(d) <= near):
-            lost = _round_off(system, J, r, [*known.values(), *(x + d)])
-            most = tolerance * np.where(weight == 0, size, speed)
+            # A velocity may be the last digit of a momentum, as of a body at rest with b(q).v in
+            # L.  Then it is all round-off, and no smaller correction can be had.
+            lost, same = _round_off(stage, let, known, x + d, r, J)
+            most = tolerance * np.where(weight == 0, size, np.inf if same else speed)
             near = np.maximum(near, np.minimum(lost, most))
         if np.isfinite(x).all() and np.all(np.abs(d) <= near):
             known |= dict(zip(stage.unknowns, x.tolist(), strict=True))
-            return True
+            return stage.predictor or _is_sound(J, result)
+    if not _is_sound(J, result):
+        return False
     result.reason = f"Newton's method did not converge in {MAXITER} iterations"
     result.advice = "Try a smaller h."
     return False

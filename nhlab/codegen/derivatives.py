@@ -70,13 +70,15 @@ def gradient(e, variables, let):
     """The same for one expression, backwards: the price does not grow with the variables."""
     let_ = needed(let, [e])
     order = [*variables, *(s for s, _ in let_)]
-    weights = {}
+    weights, known = {}, set(order)
 
     def weigh(e, weight):
-        symbols = e.free_symbols
-        for x in order:
-            if x in symbols:
-                weights[x] = weights.get(x, sp.S.Zero) + weight * derivative(e, x)
+        slopes = {}  # by the symbols that occur in each term: most occur in few of them
+        for term in sp.Add.make_args(e):
+            for x in known.intersection(term.free_symbols):
+                slopes.setdefault(x, []).append(derivative(term, x))
+        for x, parts in slopes.items():
+            weights[x] = weights.get(x, sp.S.Zero) + weight * sp.Add(*parts)
 
     weigh(e, sp.S.One)
     for s, inner in reversed(let_[:]):
@@ -115,7 +117,8 @@ def _named(e, hint, let):
 
 
 def total(terms):
-    return sum(terms, sp.S.Zero)
+    """The sum of some expressions; at once, for one by one each sum would be sorted anew."""
+    return sp.Add(*terms)
 
 
 def dot(a, b):

@@ -57,15 +57,17 @@ def plan(statement):
     if statement.definite:
         stages = [part for stage in stages for part in split(stage, statement.let)]
     for stage in stages:
-        count = len(block.pivots)
+        counts = len(block.pivots), len(block.expected)
         solved, tests, found = _solved(block, stage, statement)
-        if stage.predictor:  # only a guess
-            del block.pivots[count:]
+        if stage.predictor:  # only a guess, of which nothing is expected
+            del block.pivots[counts[0] :], block.expected[counts[1] :]
         lines += solved
         conditions += tests
         results += found
         block.leave()
-    update = block.share(statement.update, statement.let)
+    update = block.share((*statement.update, *statement.required), statement.let)
+    required = update[len(statement.update) :]
+    del update[len(statement.update) :]
     names = [f"{x.name}_new" for x in statement.carry] + ["new"] * len(update)
     update = [block.atom(e, name) for e, name in zip(update, names, strict=False)]
     new_h = statement.h
@@ -74,6 +76,7 @@ def plan(statement):
         later = statement.t + new_h  # a step may be lost beside t
         conditions.append(sp.Gt(later, statement.t, evaluate=False))
     lines += block.before
+    block.expected += [sp.Gt(e, 0, evaluate=False) for e in required]
     conditions += changing(block.expected, lines, statement.args)
     given = {*statement.carry, *statement.args, statement.t, statement.h, statement.part}
     still = (*statement.args, *(() if statement.new_h is not None else (statement.h,)))
@@ -315,7 +318,7 @@ def _newton_step(block, system, let, own, anew):
         ]
         for i in rest
     ]
-    step = block.solve(full, r, firm)
+    step = block.solve(full, r, firm, multipliers=[J[i][i] == 0 for i in rest])
     d = dict(zip(rest, step, strict=True))
     for i, k in enumerate(own):
         by_rest = [column[i] for column in C]

@@ -7,7 +7,7 @@ import linecache
 import sys
 import threading
 from contextlib import contextmanager
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
@@ -19,12 +19,44 @@ from .printing import NUMPY
 from .writing import generate
 
 
-@lru_cache
-def _fingerprint():
-    """Changes when the code that generates texts changes, so that no stale text is used."""
-    rooms = (Path(__file__).parents[1] / x for x in ("codegen", "mechanics", "methods", "geometry"))
-    files = sorted(f for room in rooms for f in room.glob("*.py"))
-    return b"".join(f.read_bytes() for f in files) + sp.__version__.encode()
+class Sources:
+    """The files that generated texts depend on, as they were when this process imported them.
+
+    A text is kept on disk under a name that contains what these files say.  If one of them changes
+    while the process runs, as by an update with a kernel open, what is loaded is no longer what
+    they say: from then on nothing is read from the cache, and nothing written.
+    """
+
+    ROOMS = "codegen", "mechanics", "methods", "geometry"
+
+    def __init__(self, house: Path):
+        self.house, self.changed = house, False
+        self.stamps = self._stamps()
+
+    def _files(self):
+        return sorted(f for room in self.ROOMS for f in (self.house / room).glob("*.py"))
+
+    def _stamps(self):
+        """What tells a file from an earlier one of the same name, without reading it."""
+        try:
+            found = ((f, f.stat()) for f in self._files())
+            return [(f, x.st_mtime_ns, x.st_ctime_ns, x.st_size, x.st_ino) for f, x in found]
+        except OSError:  # one is just being replaced
+            return None
+
+    def are_loaded(self) -> bool:
+        """True if no file has changed since the import."""
+        self.changed = self.changed or self.stamps is None or self._stamps() != self.stamps
+        return not self.changed
+
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """Changes when the code that generates texts changes, so that no stale text is used."""
+        text = b"".join(f.read_bytes() for f in self._files())
+        return text + sp.__version__.encode()
+
+
+SOURCES = Sources(Path(__file__).parents[1])
 
 
 @contextmanager
@@ -56,7 +88,8 @@ class Program:
     """The generated text of one statement and the three ways to run it."""
 
     def __init__(self, key, make_statement):
-        digest = hashlib.sha256(key.encode() + _fingerprint()).hexdigest()[:24]
+        version = SOURCES.fingerprint if SOURCES.are_loaded() else b"changed"
+        digest = hashlib.sha256(key.encode() + version).hexdigest()[:24]
         self.name = f"{cache.PREFIX}{digest}"
         self._make_statement = make_statement
 
@@ -66,12 +99,13 @@ class Program:
 
     @cached_property
     def text(self):
-        kept = cache.read(f"{self.name}.py")
+        kept = cache.read(f"{self.name}.py") if SOURCES.are_loaded() else None
         if kept is not None:
             return kept.decode()
         with at_work("deriving the equations of a step"):
             text = generate(self.statement)
-        cache.write(f"{self.name}.py", text.encode())
+        if SOURCES.are_loaded():
+            cache.write(f"{self.name}.py", text.encode())
         return text
 
     def _execute(self, space=None):

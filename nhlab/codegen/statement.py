@@ -58,6 +58,7 @@ class Statement:
     ``definite`` says that M should be positive definite, so that elimination needs no pivoting; a
     step that meets a pivot <= 0, or one that elimination left no digits, is not accepted.  If not,
     linear equations are iterated as well, which detects and repairs a bad pivot.
+    Of the ``required`` expressions all must be positive, or the step is not accepted.
     """
 
     t: sp.Symbol
@@ -72,3 +73,4 @@ class Statement:
     factors: tuple = ()
     part: sp.Symbol | None = None
     inputs: tuple = ()
+    required: tuple = ()

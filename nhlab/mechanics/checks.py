@@ -8,7 +8,7 @@ import numbers
 import numpy as np
 import sympy as sp
 
-from ..codegen.careful import balanced
+from ..codegen.careful import MAX_AMPLIFICATION, balanced
 from .formula import sympified
 
 UNSET = math.nan  # the value of an input, until a run or ``set`` gives it one
@@ -86,6 +86,17 @@ def read_expression(e, name):
         )
     if e.has(sp.I):
         raise ValueError(f"{name} = {e} is not real: it contains the imaginary unit")
+    return check_cases(e, name)
+
+
+def check_cases(e: sp.Expr, name: str) -> sp.Expr:
+    """e, or a ValueError if it has no value where none of the conditions of a Piecewise holds."""
+    for pieces in e.atoms(sp.Piecewise):
+        if pieces.args[-1].cond != True:  # noqa: E712 (SymPy's true)
+            raise ValueError(
+                f"{name} contains {brief(pieces)}, which has no value where none of its conditions "
+                "holds; give it a last case (value, True)"
+            )
     return e
 
 
@@ -97,9 +108,10 @@ def read_matrix(rows, name):
     try:
         if not isinstance(rows, (sp.MatrixBase, sp.MatrixExpr)):
             rows = [[sympified(e, name) for e in row] for row in rows]
-        return sp.ImmutableMatrix(rows)
+        matrix = sp.ImmutableMatrix(rows)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} = {rows!r} is not a matrix; give its rows as lists") from None
+    return check_cases(matrix, name)
 
 
 def read_number(x, name):
@@ -239,23 +251,64 @@ def solved(matrix, b, what):
         raise ValueError(f"{what} has no inverse at one of these states") from None
 
 
-def scaled_rows(A):
-    """(A with rows of size one, what they were multiplied with): A A^T does not overflow.
+REMEDY = (
+    "write them so that they stay independent there, as sums and differences divided by what "
+    "vanishes, or stay away from it"
+)
 
-    By powers of two, so that no digit changes.
+
+def shortest(G: np.ndarray, A: np.ndarray, x: np.ndarray, place) -> np.ndarray:
+    """The shortest v in the metric G with A v = x, G^-1 A^T (A G^-1 A^T)^-1 x, over leading axes.
+
+    The rows of A are made orthonormal first, for A G^-1 A^T would lose twice as many digits where
+    they become dependent.  ``place(k)`` says in words where the k-th of these states is.
     """
+    unit = units(G)[..., None]
+    A, scale = unit_rows(A * np.swapaxes(unit, -1, -2))
+    B, R = np.linalg.qr(np.swapaxes(A, -1, -2))
+    check_independent(np.linalg.svd(R, compute_uv=False)[..., -1], place)
+    Z = solved(unit * G * np.swapaxes(unit, -1, -2), B, "the metric")
+    y = solved(np.swapaxes(R, -1, -2), scale * x, "A (dependent constraints)")
+    return unit * (Z @ solved(np.swapaxes(B, -1, -2) @ Z, y, "A G^-1 A^T"))
+
+
+def units(G: np.ndarray) -> np.ndarray:
+    """Units for the velocities in which the entries of a metric have about the size one."""
+    size = np.abs(G).max(-1, initial=0)
+    return 1 / np.sqrt(np.where(size > 0, size, 1))
+
+
+def unit_rows(A: np.ndarray) -> tuple:
+    """(A with rows of length one, what they were multiplied with), over leading axes; rows of
+    zeros stay.  First by powers of two, so that no square overflows."""
     size = np.abs(A).max(-1, keepdims=True, initial=0)
     scale = np.ldexp(1.0, -np.clip(np.frexp(size)[1], -1000, 1000))
+    length = np.linalg.norm(A * scale, axis=-1, keepdims=True)
+    scale = scale / np.where(length > 0, length, 1)
     return A * scale, scale
+
+
+def independence(A: np.ndarray, G: np.ndarray) -> np.ndarray:
+    """How far the rows are from being dependent, from 0 to 1, over leading axes: the smallest
+    singular value of the rows of length one, in units in which the metric G has the size one."""
+    return np.linalg.svd(unit_rows(A * units(G)[..., None, :])[0], compute_uv=False)[..., -1]
+
+
+def check_independent(values: np.ndarray, place):
+    """Refuse the first of some states whose ``independence`` is round-off, naming its place."""
+    for k in np.flatnonzero(~(values * MAX_AMPLIFICATION >= 1))[:1]:
+        size = f"smallest singular value {values.flat[k]:.1e} of the scaled rows"
+        raise ValueError(f"the constraints are dependent at {place(k)} ({size}); {REMEDY}")
 
 
 def is_singular(matrix):
     return np.linalg.cond(balanced(matrix)) > 1e13
 
 
-def rank(A):
-    """The number of independent rows, of one matrix or of each of a batch."""
+def rank(A: np.ndarray, G: np.ndarray | None = None) -> int | np.ndarray:
+    """The number of independent rows, of one matrix or of each of a batch; in the units of the
+    metric G, if it is given."""
     if A.shape[-2] < 2:  # quickly
         return (A != 0).any(-1).sum(-1)
-    rows = A / np.maximum(np.linalg.norm(A, axis=-1, keepdims=True), 1e-300)
-    return np.linalg.matrix_rank(rows, rtol=1e-10)
+    A = A if G is None else A * units(G)[..., None, :]
+    return np.linalg.matrix_rank(unit_rows(A)[0], rtol=1 / MAX_AMPLIFICATION)

@@ -10,7 +10,7 @@ from ..codegen.derivatives import dot
 from ..codegen.evaluate import joined
 from ..codegen.program import Program
 from ..codegen.statement import Stage, Statement, dummy
-from .checks import read_array
+from .checks import REMEDY, read_array
 from .forces import need_inputs
 from .symbolic import Place
 
@@ -67,12 +67,19 @@ class Motion:
         """The same with pivoting."""
         attempt = careful_step(self.program.statement, t, 1.0, y, list(self.parameters))
         if not attempt.ok:
-            raise ValueError(
-                f"the equations of motion have no solution at q = "
-                f"{np.array(y[: len(self.system.q)])}: they are singular there (dependent "
-                "constraints, M without inverse, or L not finite)"
-            )
+            q, v = np.split(np.array(y), [len(self.system.q)])
+            why = self._why(t, q, v)
+            raise ValueError(f"the equations of motion have no solution at q = {q}: {why}")
         return attempt.carry
+
+    def _why(self, t, q, v):
+        """What may be wrong there, in words."""
+        forms = self.system.A(q, t), self.system.M(q, v, t)
+        finite = all(np.isfinite(x).all() for x in forms)
+        if finite and (size := self.system.independence(q, v, t)) < 1e-3:
+            value = f"smallest singular value {size:.1e} of the scaled rows"
+            return f"the constraints become dependent there ({value}); {REMEDY}"
+        return "they are singular there (dependent constraints, M without inverse, or L not finite)"
 
     def values(self, q, v, t):
         """(a, lambda) over arrays of states, shape (..., n + m)."""

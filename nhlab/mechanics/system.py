@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import nullcontext
 from functools import cached_property, partial
 
 import numpy as np
 import sympy as sp
 
 from ..codegen.evaluate import Function
+from ..codegen.program import at_work
 from . import checks, display, dynamicsymbols, frobenius, positions, velocities
 from .checks import UNSET
 from .checks import symbols as symbols  # public here, beside System
@@ -18,6 +20,7 @@ from .motion import Motion
 from .symbolic import Symbolic
 
 LONG = 500  # operations of L and the constraints from which on they are abbreviated; not tuned
+MANY = 20  # coordinates from which on a system may take seconds to derive, and says so
 
 
 class System:
@@ -82,8 +85,9 @@ class System:
         self.parameters = self._bind(parameters)
         self.q0, self.v0, self._exact = q0, v0, exact
         self.generated = {}  # key -> code; shared by all settings of the parameters
-        checks.check_forms(self)
-        checks.check_values(self)
+        with at_work("deriving the mass matrix") if len(self.q) > MANY else nullcontext():
+            checks.check_forms(self)
+            checks.check_values(self)
 
     # ------------------------------------------------------------------ construction
 
@@ -412,13 +416,11 @@ class System:
 
     def Q(self, q, t=0.0):
         """The projector on the complement of D: G^-1 A^T (A G^-1 A^T)^-1 A, FIM08 section 2."""
-        return self._normal(q, t, self.A(q, t))
+        return velocities.normal(self, q, t, self.A(q, t))
 
-    def _normal(self, q, t, x):
-        """The shortest velocities, in the metric G, with A v = x: G^-1 A^T (A G^-1 A^T)^-1 x."""
-        A, scale = checks.scaled_rows(self.A(q, t))
-        Z = checks.solved(self.G(q, t), np.swapaxes(A, -1, -2), "the metric")
-        return Z @ checks.solved(A @ Z, scale * x, "A G^-1 A^T (dependent constraints)")
+    def independence(self, q, v=None, t=0.0):
+        """How far the rows of A are from being dependent, from 0 to 1, shape (...)."""
+        return velocities.independence(self, q, v, t)
 
     def P(self, q, t=0.0):
         """The projector on D, I - Q."""
@@ -431,7 +433,7 @@ class System:
 
     def shortest(self, q, t=0.0):
         """The shortest velocity w, in the metric of the projectors, with A w + b = 0."""
-        return -self._normal(q, t, self.b(q, t)[..., None])[..., 0]
+        return -velocities.normal(self, q, t, self.b(q, t)[..., None])[..., 0]
 
     def complete(self, q, /, *, t=0.0, **given):
         """The admissible velocity at q with these components, as in ``complete(q0, vx=1)``.
@@ -454,8 +456,13 @@ class System:
         return self.motion.values(q, v, t)[..., : len(self.v)]
 
     def multipliers(self, q, v, t=0.0):
-        """The continuous multipliers lambda of d/dt L_v - L_q = F + A^T lambda, (..., m)."""
-        return self.motion.values(q, v, t)[..., len(self.v) :]
+        """The continuous multipliers lambda of d/dt L_v - L_q = F + A^T lambda, (..., m).
+
+        Where constraints become dependent they lose twice as many digits as A^T lambda.
+        """
+        lam = self.motion.values(q, v, t)[..., len(self.v) :]
+        velocities.check_multipliers(self, q, v, t)
+        return lam
 
     def exact(self, t):
         """The known solution from (q0, v0), shape (..., n), where there is one."""

@@ -4,8 +4,40 @@ from __future__ import annotations
 
 import numpy as np
 
+from . import checks
 from .checks import rank, read_array, read_number, solved
 from .positions import position
+
+
+def normal(system, q, t, x) -> np.ndarray:
+    """The shortest velocities, in the metric G, with A v = x: G^-1 A^T (A G^-1 A^T)^-1 x."""
+    A, G = system.A(q, t), system.G(q, t)
+    if not system.m:
+        return np.swapaxes(A, -1, -2) @ x
+    return checks.shortest(G, A, x, _place_of(system, q, A.shape[:-2]))
+
+
+def _place_of(system, q, batch):
+    """A function k -> the k-th of some positions, in words."""
+    n = len(system.q)
+    places = np.broadcast_to(system.states(q, "q"), (*batch, n)).reshape(-1, n)
+    return lambda k: f"q = {places[k]}"
+
+
+def independence(system, q, v, t) -> np.ndarray:
+    """The smallest singular value of A with rows of length one, in units in which the entries of
+    M have about the size one: neither units nor factors of the constraints change it much."""
+    if not system.m:
+        return np.ones(np.shape(q)[:-1])[()]
+    return checks.independence(system.A(q, t), system.M(q, v, t))
+
+
+def check_multipliers(system, q, v, t):
+    """Refuse places where round-off leaves no digits of the multipliers, as of a least-squares
+    problem: it is multiplied by one over the square of ``independence``."""
+    if system.m > 1:
+        values = np.atleast_1d(independence(system, q, v, t)) ** 2
+        checks.check_independent(values, _place_of(system, q, values.shape))
 
 
 def velocity(system, q, p, t):

@@ -16,6 +16,9 @@ from .reversible import need_plain
 # Gonzalez' correction divides by u.M u: left out where it is round-off, GAP of the energies, or in
 # slow steps, u.M u < SLOW v.M v, where round-off would grow, SLOW_GAP of them.
 GAP, SLOW, SLOW_GAP = 1e-15, 1e-9, 1e-10
+# The largest tolerated |pivot before| / |pivot after| in making the rows of A orthonormal.
+MAX_CANCELLATION = 1e7
+TURNS = 4  # of the iteration for the polar factor, each of which squares its error
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,7 +37,11 @@ class DiscreteGradient(Method):
       :math:`(\bar M_{ii} u_i)`, i not cyclic, that gives :math:`h\,g\cdot u = U(q_1) - U(q_0)`;
     * :math:`S_{ij} = \partial_i p_j - \partial_j p_i`, p = L_v at the midpoint and mean v, is
       skew: the gyroscopic force of M(q) and of terms b(q).v;
-    * the rows of A at either end are made orthonormal in :math:`\bar M^{-1}`.
+    * the rows of A at either end are made orthonormal in :math:`\bar M^{-1}`, those at the second
+      end turned so that they lie next to those at the first: :math:`A_0\bar M^{-1}A_1^T` is
+      symmetric and positive.  So the method depends on D alone, not on the forms that define it,
+      nor on their order (with three and more of them up to about the 32nd power of the angle by
+      which D turns in a step).
 
     Energy, with :math:`n = \bar v - u = \bar M^{-1}\bar A^T\kappa`.  By the choice of U,
     :math:`\Delta E = \bar v\cdot\bar M\Delta v + h\,g\cdot u`.  By A v = 0 at both ends,
@@ -106,7 +113,8 @@ class DiscreteGradient(Method):
             sizes=(*(x + y for x, y in zip(system.v, s.d, strict=True)), *s.multipliers),
             weights=(*s.shares, *(1,) * (2 * s.m)),
         )
-        given = [let.backward(R, s.lam1) for R in (s.R0, s.R1)]  # A^T lam in the rows as given
+        turned = [dot([row[k] for row in s.turn], s.lam1) for k in range(s.m)]
+        given = let.backward(s.R0, s.lam1), let.backward(s.R1, turned)  # in the rows of A as given
         return Statement(
             t=s.t,
             h=h,
@@ -115,6 +123,7 @@ class DiscreteGradient(Method):
             stages=(stage,),
             update=(*s.q_1, *s.v1, *((x + y) / 2 for x, y in zip(*given, strict=True))),
             let=s.lets(),
+            required=tuple(s.required),
         )
 
 
@@ -143,8 +152,11 @@ class Ends(Frame):
         at1 = self.place(self.q_1, v0)
         self.M = [[let((self.at(e) + at1(e)) / 2, "M") for e in row] for row in S.M]
         self.root = let.cholesky(self.M)
+        self.required = []
         self.A0, self.R0 = self.orthonormal(self.at.table(S.A))
         self.A1, self.R1 = self.orthonormal(at1.table(S.A))
+        self.turn = self.alignment()
+        self.A1 = let.product(self.turn, self.A1)
         self.A = [
             [let((x + y) / 2, "A") for x, y in zip(*rows, strict=True)]
             for rows in zip(self.A0, self.A1, strict=True)
@@ -164,9 +176,33 @@ class Ends(Frame):
         """A with rows orthonormal in M^-1, and the triangle that makes them so."""
         let = self.short
         Y = [let.forward(self.root, row) for row in A]
-        R = let.cholesky([[dot(x, y) for y in Y] for x in Y])
+        gram = [[dot(x, y) for y in Y] for x in Y]
+        R = let.cholesky(gram)
+        self.required += [MAX_CANCELLATION * R[k][k] ** 2 - gram[k][k] for k in range(1, self.m)]
         columns = [let.forward(R, [row[i] for row in A]) for i in range(self.n)]
         return [[column[k] for column in columns] for k in range(self.m)], R
+
+    def alignment(self):
+        """The orthogonal matrix U that turns the rows A1 so that A0 M^-1 (U A1)^T is symmetric and
+        positive: the polar factor of C = A0 M^-1 A1^T."""
+        let = self.short
+        Y0, Y1 = ([let.forward(self.root, row) for row in A] for A in (self.A0, self.A1))
+        C = [[let(dot(x, y), "C") for y in Y1] for x in Y0]
+        if self.m < 2:
+            return [[sp.S.One]] * self.m
+        if self.m == 2:  # C and its cofactors, added where det C > 0, else subtracted
+            (a, b), (c, d) = C
+            s = let(sp.sign(a * d - b * c), "sign")
+            U = [[a + s * d, b - s * c], [c - s * b, d + s * a]]
+            size = let(sp.sqrt(dot(U[0], U[0])), "size")
+            return [[let(e / size, "U") for e in row] for row in U]
+        for _ in range(TURNS):  # Newton and Schulz: C (3 - C^T C)/2
+            square = let.product(list(zip(*C, strict=True)), C)
+            C = let.product(C, [[(3 * (i == j) - e) / 2 for j, e in enumerate(row)]
+                                for i, row in enumerate(square)])  # fmt: skip
+        R = let.cholesky([[dot(x, y) for y in C] for x in C])  # what is left to be orthogonal
+        columns = [let.forward(R, [row[j] for row in C]) for j in range(self.m)]
+        return [list(row) for row in zip(*columns, strict=True)]
 
     def gradient(self):
         """Gonzalez' discrete gradient of U(q) = (E(q, v0) + E(q, v1))/2."""
@@ -225,6 +261,11 @@ class Abbreviations:
 
     def all(self, expressions, hint, symbols):
         return [self(e, hint.format(x.name)) for e, x in zip(expressions, symbols, strict=True)]
+
+    def product(self, X, Y):
+        """The product of two matrices."""
+        columns = list(zip(*Y, strict=True))
+        return [[self(dot(row, column), "X") for column in columns] for row in X]
 
     def cholesky(self, S):
         """Lower triangular R with R R^T = S."""

@@ -102,7 +102,8 @@ class Projector(Method):
 
     def start_momentum(self, system, t, q, v, h):
         """Half the constraint impulse before q0, half after: p_minus = p0 + (h/2) A^T lambda."""
-        force = np.einsum("...ai,...a->...i", system.A(q, t), system.multipliers(q, v, t))
+        lam = system.motion.values(q, v, t)[..., len(system.v) :]
+        force = np.einsum("...ai,...a->...i", system.A(q, t), lam)
         impulse = np.asarray(h)[..., None] / 2 * force
         return self.arriving(system, t, q, system.momentum(q, v, t) + impulse)
 

@@ -193,8 +193,9 @@ def check_states(start):
     for k in _first(~np.isfinite(A).all(-1)):
         place = f"q0{at(k)} = {_short(q[k])}"
         raise ValueError(f"the constraints are not finite at {place}; start elsewhere")
-    for k in _first(rank(A)[:, None] < A.shape[1]):
-        place = f"q0{at(k)} = {_short(q[k])} (rank {rank(A[k])} of {len(A[k])})"
+    ranks = rank(A, s.M(q, v, t))
+    for k in _first(ranks[:, None] < A.shape[1]):
+        place = f"q0{at(k)} = {_short(q[k])} (rank {ranks[k]} of {len(A[k])})"
         raise ValueError(f"the constraints are dependent at {place}; start elsewhere")
     if v is None:  # Projector does not discretise the constraints: any q1 will do
         return None if isinstance(start.method, Projector) else _check_second(start, at)

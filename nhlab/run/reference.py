@@ -12,11 +12,19 @@ from .errors import IntegrationError
 from .explain import dependent
 from .start import first_acceleration
 
+LOOK = 500  # steps of the solver, from which the number of all is estimated
+MAX_STEPS = 10_000_000  # of the solver that a run may need: an hour
+
+
+class TooLong(ValueError):
+    """A run that would take hours."""
+
 
 class ReferenceRun:
     """A run in progress: y = (q, v) at the times of the rows, and one h before each but the first.
 
     tiny : steps in a row that lead nowhere, as at a singularity
+    taken, seen : the solver's steps since it was looked at last, and the time then
     leg : the step whose inputs are held; without inputs there is one leg alone
     """
 
@@ -27,6 +35,7 @@ class ReferenceRun:
         start.empty_rows()  # refuses more than there is room for
         self.done, self.total, self.tiny = 0, start.kept - 1, 0
         self.times = start.t0 + self.h * (start.every * np.arange(start.kept))
+        self.taken, self.seen = 0, start.t0
         self.y = np.tile(np.concatenate([start.q0[0], start.v0[0]]), (start.kept, 1))
         self.before = self.y[1:].copy()
         self.legs, self.leg, m = start.steps if start.inputs else 1, 0, start.method
@@ -82,6 +91,7 @@ class ReferenceRun:
         self.tiny = self.tiny + 1 if solver.step_size < 1e-9 * (times[-1] - times[0]) else 0
         if self.tiny > 50:
             raise ValueError(f"the step size fell to {solver.step_size:.1e}")
+        self._look_ahead(solver.t)
         dense = solver.dense_output()
         for y, at in ((self.y[1:], times[1:]), (self.before, times[1:] - self.h)):
             i, j = np.searchsorted(at, [solver.t_old, solver.t], side="right")
@@ -94,11 +104,25 @@ class ReferenceRun:
             self.leg += 1
             self.solver = self._solver(solver.t, solver.y)
 
+    def _look_ahead(self, t: float):
+        """Refuse to go on if the rest would take hours: a fast oscillation needs all its steps."""
+        self.taken += 1
+        if self.taken < LOOK:
+            return
+        size = (t - self.seen) / self.taken
+        if self.times[-1] - t > MAX_STEPS * size:
+            count = (self.times[-1] - t) / size if size > 0 else math.inf
+            raise TooLong(f"its steps are {size:.1e} long, and {count:.0e} of them are left")
+        self.taken, self.seen = 0, t
+
     def _error(self, error):
-        (here, _), (there, _) = self._parts(self.y[self.done]), self._parts(self.solver.y)
+        (here, v), (there, _) = self._parts(self.y[self.done]), self._parts(self.solver.y)
         time, step = self.times[self.done], self.done * self.start.every
-        reason = dependent(self.system, [here, there], time) or f"the motion ends here: {error}"
+        reason = dependent(self.system, [here, there], v, time) or f"the motion ends here: {error}"
         advice = "The constraints or M degenerate, or the motion is singular."
+        if isinstance(error, TooLong):
+            reason = f"the motion is too fast for nh.Reference: {error}"
+            advice = "Ask for a shorter time, take a larger rtol, or slow the motion down."
         where = {"method": self.start.method, "step": step, "time": time, "residual": math.nan}
         part = self.trajectory("stopped: " + reason)
         return IntegrationError(reason, advice=advice, trajectory=part, **where)

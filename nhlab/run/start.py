@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ..codegen.careful import careful_step
-from ..codegen.evaluate import joined
-from ..mechanics.checks import read_number
+from ..mechanics.checks import brief, read_number
 from ..methods.layout import Rows
 from ..methods.method import velocity_shares
 from . import arguments
@@ -181,7 +180,7 @@ def begin(start):
     at = slice(None) if start.many else 0  # numbers are faster than arrays of one
     q0, v0, q1, h = (x if x is None else x[at] for x in (start.q0, start.v0, start.q1, start.h))
     none = np.zeros(s.m)
-    v = v0 if q1 is None else s.velocity_between(q0, q1, h)
+    v = v0 if q1 is None else second_velocity(s, q0, q1, h)
     a = first_acceleration(s, t0, q0, v) if q1 is None else np.zeros_like(v)
     with np.errstate(all="ignore"):  # what is not finite is refused afterwards
         shares = velocity_shares(v, a, h)
@@ -207,6 +206,17 @@ def begin(start):
     return row, state, done, np.atleast_2d(shares)
 
 
+def second_velocity(system, q0: np.ndarray, q1: np.ndarray, h) -> np.ndarray:
+    """The velocity of a step h from q0 to q1; ValueError if it is beyond all numbers."""
+    with np.errstate(all="ignore"):
+        v = system.velocity_between(q0, q1, h)
+    if not np.isfinite(v).all():
+        where = f"q1 = {brief(q1.tolist())} is too far from q0 = {brief(q0.tolist())}"
+        fault = f"{where} for a step h = {brief(np.asarray(h).tolist())}: the velocity overflows"
+        raise ValueError(f"{fault}; give a nearer q1, or v0")
+    return v
+
+
 def first_acceleration(system, t, q, v):
     try:
         return system.acceleration(q, v, t)
@@ -214,20 +224,21 @@ def first_acceleration(system, t, q, v):
         raise ValueError(f"there is no motion from q0 = {q}, v0 = {v}: {error}") from None
 
 
-def one_step(method, system, t, h, rows, shares):
-    """One step of a row or of a batch of rows, with pivoting where need be; NaN where it fails."""
+def one_step(method, system, t: float, h, rows: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """One step of a row or of each of many, with pivoting where need be; NaN where it fails.
+
+    The rows take their steps one by one, for functions of arrays may differ from those of numbers
+    in the last digit, and a member of an ensemble begins like a single run.
+    """
     program, one = method.program(system), rows.ndim == 1
     args = method.arguments(system, shares.tolist() if one else shares.T)
-    if one:
-        ok, *new = program.one_step(t, float(h), *rows.tolist(), *args)
-        found, failed = (np.array(new[1:]), []) if ok else (rows.copy(), [()])
-    else:
-        with np.errstate(all="ignore"):
-            ok, _, *new = program.numpy(t, h, *rows.T, *args)
-        found = joined(new, rows.shape[:1])
-        failed = np.flatnonzero(~np.broadcast_to(ok, len(rows)))
-    for k in failed:
-        own = [float(np.broadcast_to(x, rows.shape[:-1])[k]) for x in (t, h, *args)]
-        again = careful_step(program.statement, *own[:2], rows[k].tolist(), own[2:])
-        found[k] = again.carry if again.ok else np.nan
+    numbers = [np.broadcast_to(x, rows.shape[:-1]).tolist() for x in (h, *args)]
+    found = np.full_like(rows, np.nan)
+    for k in [()] if one else range(len(rows)):
+        own = [x if one else x[k] for x in numbers]
+        ok, *new = program.one_step(t, own[0], *rows[k].tolist(), *own[1:])
+        if not ok:
+            again = careful_step(program.statement, t, own[0], rows[k].tolist(), own[1:])
+            new = [again.h, *(again.carry if again.ok else found[k])]
+        found[k] = new[1:]
     return found

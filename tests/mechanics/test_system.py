@@ -1,12 +1,14 @@
 """What a System says about itself: M, V, A, energy, momenta, projectors, the motion, its name."""
 
 import copy
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 import sympy as sp
 
 import nhlab as nh
+from nhlab.codegen import derivatives
 
 x, y, z, vx, vy, vz = nh.symbols("x y z vx vy vz")
 w, vw, t, m, k = nh.symbols("w vw t m k")
@@ -310,3 +312,30 @@ def test_projectors_of_rows_of_any_size(size):
     system = nh.System((x, y), (vx, vy), vx**2 / 2 + vy**2 - x * y, rows)
     np.testing.assert_allclose(system.Q([1.0, 2.0]), np.array([[1, -2], [-1, 2]]) / 3, rtol=1e-15)
     np.testing.assert_allclose(system.shortest([1.0, 2.0]), [-1, 1], rtol=1e-15)
+
+
+# ---------------------------------------------------------------------------- many coordinates
+
+
+def chain(count):
+    """Masses in a row, coupled by springs."""
+    q, v = nh.symbols(f"q0:{count}"), nh.symbols(f"v0:{count}")
+    springs = sum((a - b) ** 2 for a, b in zip(q[1:], q, strict=False))
+    return nh.System(q, v, sum(u**2 for u in v) / 2 - springs / 2)
+
+
+def test_the_gradient_of_many_coordinates_takes_no_more_than_its_terms(monkeypatch):
+    """Each term is differentiated by the symbols in it, not by all."""
+    L, calls, real = chain(40).L, [], derivatives.derivative
+    monkeypatch.setattr(derivatives, "derivative", lambda e, x: calls.append(x) or real(e, x))
+    slopes, _ = derivatives.gradient(L, nh.symbols("q0:40 v0:40"), [])
+    assert len(slopes) == 80 and len(calls) < 1000  # with all it would be 10,000 and more
+
+
+def test_a_system_that_takes_long_says_so(monkeypatch):
+    said = []
+    monkeypatch.setattr(
+        "nhlab.mechanics.system.at_work", lambda what: said.append(what) or nullcontext()
+    )
+    assert chain(3) and said == []
+    assert chain(30) and said == ["deriving the mass matrix"]

@@ -226,7 +226,9 @@ def test_energy(name, h):
     assert np.ptp(witness.energy()) > 1e-6 and np.ptp(witness.energy("projected")) > 1e-9
 
 
-@pytest.mark.parametrize("system", [S.sleigh(), S.snakeboard(), rough()], ids=lambda s: s.name)
+@pytest.mark.parametrize(
+    "system", [S.sleigh(), S.snakeboard(), S.car_with_trailer(), rough()], ids=lambda s: s.name
+)
 def test_equations_of_the_discrete_gradient(system):
     """One step put into the equations as the docstring has them, by NumPy."""
     f, h = oracle.formulas(system), 0.1
@@ -242,6 +244,8 @@ def test_equations_of_the_discrete_gradient(system):
         return (e(0, q, v0) + e(0, q, v1)) / 2
 
     A0, A1 = (orthonormal(f.A(0, q)) for q in (q0, q1))
+    left, _, right = np.linalg.svd(A0 @ np.linalg.solve(M, A1.T))
+    A1 = left @ right @ A1  # next to A0
     A = (A0 + A1) / 2
     kappa = np.linalg.lstsq(A.T, M @ (mean - u), rcond=None)[0]
     along = np.diag(M) * u * [system.symbolic.E.has(s) for s in system.q]
@@ -254,7 +258,27 @@ def test_equations_of_the_discrete_gradient(system):
     assert np.abs(A @ u).max() < 1e-13 and np.abs(A1 @ v1).max() < 1e-14
     assert np.abs(M @ (mean - u) - A.T @ kappa).max() < 1e-13
     assert np.abs(force - A.T @ lam).max() < 1e-13
-    assert np.abs(force + (A1 - A0).T @ kappa - A.T @ lam).max() > 1e-12  # the term is needed
+    needed = np.abs(force + (A1 - A0).T @ kappa - A.T @ lam).max() > 1e-12
+    assert needed == (system.name != "snakeboard")  # where kappa is 0
+
+
+def other_forms(system):
+    """The same distributions by the forms in the reverse order, and by mixtures of them."""
+    forms = system.constraints
+    mixed = [(2 + sp.sin(system.q[0])) * c + 0.7 * forms[0] for c in forms[1:]]
+    return system.remade(constraints=forms[::-1]), system.remade(constraints=[3 * forms[0], *mixed])
+
+
+@pytest.mark.parametrize("name", ["robot", "snakeboard", "two_wheeled_robot"])
+def test_the_discrete_gradient_depends_on_the_distribution_alone(name):
+    """With two constraints and with three; the multipliers are those of the forms as given."""
+    system = getattr(S, name)()
+    system = system.set(**{u.name: 0.0 for u in system.inputs})
+    one = run(system, nh.DiscreteGradient(), 0.1, 100)
+    sols = [run(other, nh.DiscreteGradient(), 0.1, 100) for other in other_forms(system)]
+    for sol in sols:
+        assert np.abs(sol.q - one.q).max() < 1e-11 and np.abs(sol.v - one.v).max() < 1e-11
+    assert np.abs(sols[0].lam[:, ::-1] - one.lam).max() < 1e-11
 
 
 def test_at_rest_and_at_turning_points():

@@ -297,3 +297,16 @@ def test_vanishing_pivots_are_rescued_in_company(backend):
     q0, v0 = np.array([[0.0, 0.5], [0.3, 0.5]]), np.array([[0.5, 0.1]] * 2)
     many = nh.ensemble(seam, nh.DLA(alpha=0), q0, v0, h=0.1, steps=20, backend=backend)
     agree(many, seam, nh.DLA(alpha=0), q0, v0, h=0.1, steps=20)
+
+
+def test_members_of_edla_begin_like_single_runs():
+    """To the last digit: their first step is another method's, and tanh of an array may differ
+    from tanh of a number."""
+    x, vx = nh.symbols("x vx")
+    system = nh.System((x,), (vx,), (1 + x**2 / 5) * vx**2 / 2 - 3 * sp.tanh(x))
+    rng = np.random.default_rng(0)
+    q0, v0 = rng.uniform(-1, 1, (60, 1)), rng.uniform(0.5, 1, (60, 1))
+    many = nh.ensemble(system, nh.EDLA(), q0, v0, h=0.05, steps=2, backend="python")
+    for k in range(60):
+        one = nh.integrate(system, nh.EDLA(), q0[k], v0[k], h=0.05, steps=1, backend="python")
+        assert np.array_equal(many.rows[k, :2], one.rows.array)

@@ -40,6 +40,25 @@ def test_an_energy_that_does_not_depend_on_the_step():
     assert "EDLA is of no use" in error.advice
 
 
+@pytest.mark.parametrize("factor", [1, 0.1, 1e8, 1e-8])
+@pytest.mark.parametrize("zero", [0.5, -0.5, 0.3, 1e4])
+def test_neither_units_nor_the_zero_of_energy_matter_to_edla(factor, zero):
+    """Free motion in all units of mass; with zero = 0.5 its energy is 0, or round-off."""
+    system = nh.System((x,), (vx,), factor * (vx**2 / 2 + zero))
+    error = stopped(system, nh.EDLA(), [0.1], [1.0], h=0.1, steps=5)
+    assert "hardly depends on the step" in error.reason and error.step == 1
+
+
+def test_an_energy_that_depends_on_the_step_whatever_its_zero():
+    """The knife edge stops since no step exists, also where its potential is 1e6 at the start."""
+    edge = nh.systems.knife_edge()
+    reasons = []
+    for system in (edge, edge.remade(L=edge.L - 1e6)):
+        error = stopped(system, nh.EDLA(), h=0.05, steps=20)
+        reasons.append((error.step, error.reason.split(" at ")[0]))
+    assert reasons[0] == reasons[1] == (9, "no positive step exists")
+
+
 def test_no_step_on_a_pendulum_whose_pivot_moves():
     """A limit of the method, met at about the same time for every h; the advice fits the system."""
     y, vy, t = nh.symbols("y vy t")

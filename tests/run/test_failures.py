@@ -1,5 +1,6 @@
 """What a run hands back is finite, or it says why not; one member fails alone."""
 
+import time
 import warnings
 
 import numpy as np
@@ -156,6 +157,38 @@ def test_a_second_position_off_the_constraints_is_refused():
     nh.integrate(S.particle(), nh.Projector(), **off)  # which has no discrete constraints
 
 
+def test_times_of_ten_units_in_the_last_place_can_be_told_apart():
+    """At 2^52 a unit in the last place is 1: steps of 10 are taken, of 9.5 refused."""
+    free, start = nh.System((x,), (vx,), vx**2 / 2), {"q0": [0.0], "v0": [1.0], "t0": 2.0**52}
+    assert nh.integrate(free, nh.DLA(), **start, h=10.0, steps=2).t[-1] == 2.0**52 + 20
+    refused(lambda: nh.integrate(free, nh.DLA(), **start, h=9.5, steps=2), "h = 9.5", "round-off")
+
+
+def test_how_far_a_second_position_may_be_off():
+    """By twice what the forms change on the way: with y' = 0.5 and h = 0.1 the form (-y, 0, 1)
+    changes by 0.05, and z' is the largest velocity: |z' - 1.025| <= 2 * 0.05 z', z' <= 1.1389."""
+    options = {"q0": [0, 1, 0], "h": 0.1, "steps": 1}
+    nh.integrate(S.particle(), nh.DLA(), q1=[0.1, 1.05, 0.113], **options)
+    off = [0.1, 1.05, 0.115]
+    refused(
+        lambda: nh.integrate(S.particle(), nh.DLA(), q1=off, **options), "q1 = [0.1, 1.05, 0.115]"
+    )
+
+
+@pytest.mark.parametrize("method", [nh.Projector(), nh.DLA(), nh.EDLA()], ids=str)
+def test_a_second_position_beyond_all_numbers_is_answered_with_a_sentence(method):
+    for system, q0, q1 in (
+        (S.particle(), [0, 1, 0], [-1e308, 1, 0]),
+        (S.pendulum(), [0.0], [-1e308]),
+    ):
+        refused(
+            lambda s=system, a=q0, b=q1: nh.integrate(s, method, a, q1=b, h=0.1, steps=3),
+            "q1 = [-1e+308",
+        )
+    many = {"q0": [[0.0], [0.0]], "q1": [[0.1], [-1e308]], "h": 0.1, "steps": 3}
+    refused(lambda: nh.ensemble(S.pendulum(), method, **many), "member 1", "too far from q0")
+
+
 def test_a_second_position_from_a_motion_is_accepted():
     """That of the true motion is off wd by as much as the forms change, and no more."""
     for make in (S.sleigh, S.particle, S.snakeboard, S.rolling_disk):
@@ -248,3 +281,35 @@ def test_a_reference_whose_first_step_fails_says_so():
     with pytest.raises(nh.IntegrationError, match="the motion ends here") as stopped:
         nh.integrate(system, nh.Reference(), [1.0], [0.0], h=0.3, steps=2, t0=1e6)
     assert stopped.value.step == 0 and len(stopped.value.trajectory) == 1
+
+
+def test_a_motion_beyond_the_reach_of_the_reference_is_refused_soon():
+    """A ball at 1e9 needs 1e8 steps of the solver and more; the first rows are kept."""
+    ball = S.rubber_ball()
+    begun = time.process_time()
+    with pytest.raises(nh.IntegrationError, match=r"too fast for nh\.Reference") as stopped:
+        nh.integrate(ball, nh.Reference(), ball.q0, 1e9 * np.array(ball.v0), h=0.1, steps=10)
+    assert len(stopped.value.trajectory) == 1 and "rtol" in stopped.value.advice
+    assert time.process_time() - begun < 30
+    nh.integrate(
+        ball, nh.Reference(), ball.q0, 1e3 * np.array(ball.v0), h=0.1, steps=1
+    )  # the witness
+
+
+@pytest.mark.parametrize("where", ["L", "constraints", "forces", "metric"])
+def test_pieces_that_leave_a_gap_are_refused_by_the_system(where):
+    """SymPy itself closes a gap that is none, as between x < 0 and x >= 0."""
+    gap, whole = sp.Piecewise((x**2, x < 1)), sp.Piecewise((x**2, x < 1), (x, x >= 1))
+
+    def system(pieces):
+        parts = {"L": (vx**2 + vy**2) / 2, "constraints": [], "forces": None, "metric": None}
+        parts["L"] -= pieces if where == "L" else 0
+        parts |= {
+            "constraints": {"constraints": [vy - pieces * vx]},
+            "forces": {"forces": {"x": pieces}},
+            "metric": {"metric": [[2 + pieces, 0], [0, 1]]},
+        }.get(where, {})
+        return nh.System((x, y), (vx, vy), **parts)
+
+    refused(lambda: system(gap), where, "Piecewise((x**2, x < 1))", "(value, True)")
+    nh.integrate(system(whole), nh.DLA(), [0.9, 0.0], [0.0, 0.0], h=0.1, steps=2)

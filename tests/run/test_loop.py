@@ -292,3 +292,15 @@ def test_rest_is_a_motion():
             continue  # every step size keeps the energy of rest
         sol = nh.integrate(PARTICLE, method, [0, 0, 0], [0, 0, 0], h=0.1, steps=20)
         assert np.all(sol.q == 0) and np.all(sol.p == 0)
+
+
+@pytest.mark.parametrize("before", [0.002, 5.0])
+def test_a_careful_step_is_not_extrapolated(before):
+    """EDLA extrapolates its h from the last two; where a step has failed these are to blame, and
+    the step with pivoting is predicted by the last h alone."""
+    start = {"q0": None, "v0": None, "h": 0.1, "steps": 5}
+    good, bad = (loop.Run(Start(nh.systems.pendulum(), nh.EDLA(), **start), "python") for _ in "ab")
+    bad.state.h_before[...] = before
+    for one in (good, bad):
+        one.careful()
+    assert np.array_equal(good.state.array, bad.state.array) and good.done == 2
