@@ -44,6 +44,8 @@ _MODULES = {
     "methods": "methods",
     "diagnostics": "geometry.diagnostics",
     "bodies": "view.bodies",
+    "shapes": "view.shapes",
+    "stage": "view.stage",
     "plot": "view.plot",
     "widgets": "view.widgets",
 }

@@ -20,7 +20,8 @@ ROOMS = {  # in the order of the pages, with what a reader looks for there
     "view": "Pictures and panels",
     "course": "The course",
 }
-LISTED = ("bodies", "diagnostics", "discrete", "groups", "plot", "systems")  # with all they hold
+# with all they hold
+LISTED = ("bodies", "diagnostics", "discrete", "groups", "plot", "shapes", "stage", "systems")
 
 # Parts of a docstring that are markup already, and stay as they are.
 MARKUP = r"(?ms)(^\.\. math::[^\n]*\n(?:(?:[ \t][^\n]*)?\n)*|``.*?``|:\w+:`.*?`|^\* )"
