@@ -15,7 +15,7 @@ def film():
     """The robot of lesson 00 with a large step: what RK4 loses in energy it loses in size."""
     start = {"v0": [2, 0, 0.15, 2], "h": 0.5, "steps": 168}
     runs = [integrate(systems.robot(), method, **start) for method in (DLA(), RK4())]
-    return animate(*runs, below="energy")
+    return animate(*runs, below="energy", frames=60)
 
 
 def main(file=FILE):
