@@ -45,6 +45,8 @@ _MODULES = {
     "plain": "plain",
     "diagnostics": "geometry.diagnostics",
     "bodies": "view.bodies",
+    "shapes": "view.shapes",
+    "stage": "view.stage",
     "plot": "view.plot",
     "widgets": "view.widgets",
 }

@@ -738,6 +738,7 @@ class Stage {
             this.t += this.speed * Math.min(0.1, Math.max(0, passed / 1000));
             if (this.t >= this.t1) { this.t = this.t1; this.play(false); }
         }
+        if (this.glide) { this.glide -= Math.min(0.25, Math.max(0.01, (now - this.last) / 700)); if (this.glide < 0.02) this.glide = 0; }
         this.last = now;
         const begun = performance.now();
         try { this.render(); } catch (error) { this.still(`The motion cannot be drawn here (${error.message}).`); return; }
@@ -759,7 +760,6 @@ class Stage {
         }
         const height = Math.round(Math.min(width / this.head.aspect, 460));
         for (const p of this.panes) this.pane(p, theme, width / this.panes.length, height, ratio);
-        if (this.glide) { this.glide *= 0.9; if (this.glide < 0.02) this.glide = 0; }
         this.range.value = this.t;
         const digits = Math.max(0, 2 - Math.floor(Math.log10(this.t1 - this.t0) / 2));
         this.clock.textContent = `t = ${this.t.toFixed(digits)}`;
@@ -775,7 +775,7 @@ class Stage {
     pane(p, theme, width, height, ratio) {
         const W = Math.round(width * ratio), H = Math.round(height * ratio);
         if (p.canvas.width !== W || p.canvas.height !== H) { p.canvas.width = W; p.canvas.height = H; p.canvas.style.height = height + "px"; }
-        const [focus, distance, at] = this.goal(p, width / height), k = this.glide && p.focus ? 0.12 : 1;
+        const [focus, distance, at] = this.goal(p, width / height), k = this.glide && p.focus ? Math.min(1, 0.12 / this.glide) : 1;
         p.focus = p.focus && k < 1 ? p.focus.map((v, i) => v + k * (focus[i] - v)) : focus;
         p.distance = k < 1 ? p.distance + k * (distance - p.distance) : distance;
         const az = p.view[0] + this.turn[0], el = p.view[1] + this.turn[1], d = p.distance;

@@ -147,7 +147,8 @@ class Stage:
         from PIL import Image
 
         images = list(self.pictures(self.frames, 480))
-        palette = images[-1].quantize(96, dither=Image.Dither.NONE)
+        # one palette for all pictures, with the colours of small parts, keeps the file small
+        palette = images[-1].quantize(80, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
         images = [x.quantize(palette=palette, dither=Image.Dither.NONE) for x in images]
         images[0].save(path, save_all=True, append_images=images[1:], duration=80, loop=0)
 

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..mechanics.groups import SO3
-from ..mechanics.groupsystem import GroupSystem
 from ..run.trajectory import Trajectory
 from . import shapes
 from .body import between
@@ -268,11 +267,6 @@ def actor(
     t = sample(sol)
     columns = columns_of(sol, model, t) or {"t": t}
     return Actor(name, model, t, columns, colour, reading=reading, **look)
-
-
-def exact_between(sol: Trajectory) -> bool:
-    """Does interpolation of stored columns give the library's q between nodes exactly?"""
-    return not isinstance(sol.system, GroupSystem) or sol.system.group is SO3
 
 
 # ---------------------------------------------------------------------------- the scene

@@ -3,7 +3,7 @@
 
     python tests/benchmarks/panel.py
 
-Also the rate of an animation, and the processor time of a picture.  Needs Playwright and Chromium,
+Also the processor time of a picture.  Needs Playwright and Chromium,
 like tests/course/test_browser.py.
 """
 
@@ -35,9 +35,6 @@ def f(h):
     ax.legend(); ax.set_xlabel("time t"); ax.set_ylabel("energy E"); plt.show()
 s = w.FloatSlider(value=0.2, min=0.02, max=0.4, step=0.002, description="plain h")
 display(s, w.interactive_output(f, dict(h=s)))"""
-ANIMATION = """\
-robot = nh.systems.robot()
-nh.animate(*(nh.integrate(robot, m, h=0.1, steps=400) for m in (nh.DLA(), nh.RK4())))"""
 COUNT = """() => {
     window.pictures = 0;
     new MutationObserver(changes => {
@@ -76,19 +73,6 @@ def drag(page, handle, seconds=5):
     return rate
 
 
-def play(page, seconds=6):
-    """Start the animation; pictures per second."""
-    button = page.locator(".widget-play button").first
-    button.scroll_into_view_if_needed()
-    button.click()
-    time.sleep(1)
-    before, begun = page.evaluate("window.pictures"), time.time()
-    time.sleep(seconds)
-    rate = (page.evaluate("window.pictures") - before) / (time.time() - begun)
-    button.click()
-    return rate
-
-
 def processor_time(refit, count=40):
     """Milliseconds per picture without a browser: a slider moved from Python."""
     space, spent = {}, []
@@ -119,7 +103,7 @@ def serve(folder, port):
 
 
 def measure(url):
-    """Pictures per second of both, three times in turn, and of an animation."""
+    """Pictures per second of both, three times in turn."""
     with sync_playwright() as p:
         flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
         browser = p.chromium.launch(executable_path=which("chromium"), args=flags)
@@ -134,7 +118,6 @@ def measure(url):
         for _ in range(3):
             rates["panel"].append(drag(page, handles.nth(0)))
             rates["plain"].append(drag(page, handles.nth(1)))
-        rates["animation"] = [play(page)]
         browser.close()
     return {k: sorted(v)[len(v) // 2] for k, v in rates.items()}
 
@@ -142,7 +125,7 @@ def measure(url):
 def main():
     folder, port = Path(tempfile.mkdtemp()), 8897
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    cells = [nbformat.v4.new_code_cell(text) for text in (PANEL, PLAIN, ANIMATION)]
+    cells = [nbformat.v4.new_code_cell(text) for text in (PANEL, PLAIN)]
     notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
     nbformat.write(notebook, folder / "panel.ipynb")
     server = serve(folder, port)
@@ -151,7 +134,7 @@ def main():
     finally:
         server.terminate()
     print("pictures per second:", {k: round(x, 1) for k, x in found.items()})
-    print(f"ratio {found['panel'] / found['plain']:.1f} (target 3), animation of 12.5")
+    print(f"ratio {found['panel'] / found['plain']:.1f} (target 3)")
     for refit, target in ((False, 25), (True, 45)):
         name = "with axes refitted" if refit else "picture"
         print(f"{name}: {processor_time(refit):.0f} ms of processor time (target {target})")

@@ -21,7 +21,8 @@ ROOMS = {  # in the order of the pages, with what a reader looks for there
     "course": "The course",
     "plain": "All integrators in 250 lines",
 }
-LISTED = ("bodies", "diagnostics", "discrete", "groups", "plain", "plot", "systems")  # with members
+# with all they hold
+LISTED = "bodies diagnostics discrete groups plain plot shapes stage systems".split()
 
 # Parts of a docstring that are markup already, and stay as they are.
 MARKUP = r"(?ms)(^\.\. math::[^\n]*\n(?:(?:[ \t][^\n]*)?\n)*|``.*?``|:\w+:`.*?`|^\* )"

@@ -107,7 +107,7 @@ def _boot(lift: float) -> list:
 
 
 # across the slope, up from the path, height
-TREES = (-0.3, 0.3, 1.0), (0.12, 0.5, 1.2), (0.5, 0.34, 0.8), (0.85, 0.6, 1.1), (1.3, 0.36, 0.95)
+TREES = (-0.25, 0.22, 1.0), (0.12, 0.4, 1.2), (0.45, 0.26, 0.8), (0.8, 0.45, 1.1), (1.2, 0.3, 0.95)
 
 
 def _forest(runs: Runs, slope: float) -> list:
@@ -124,7 +124,7 @@ def _forest(runs: Runs, slope: float) -> list:
     )
     for along, away, tall in rows:
         x, y = x0 - away * wide, y0 + along * wide
-        at, h = np.array([x * np.cos(slope), y, -x * np.sin(slope)]), 0.3 * tall * wide
+        at, h = np.array([x * np.cos(slope), y, -x * np.sin(slope)]), 0.17 * tall * wide
         shapes += [tube(at - [0, 0, 0.1 * h], at + [0, 0, 0.2 * h], 0.05 * h, 8, colour="#7A5A3C")]
         for low, high, r in ((0.12, 0.55, 0.26), (0.38, 0.8, 0.2), (0.64, 1.0, 0.13)):
             cone = [(0, low * h), (r * h, low * h), (0, high * h)]

@@ -1,0 +1,60 @@
+"""The bodies of the catalogue in motion: ``figures/bodies.png``, and those of the first page."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from ..mechanics import catalogue, machines
+from ..methods import Reference
+from ..run.loop import integrate
+from ..view import still
+from ..view.animate import animate
+
+FILE = Path(__file__).resolve().parents[2] / "figures/bodies.png"
+# The name, the system, and how long it is watched: until it shows what it can do.
+CAST = {
+    "skate": (catalogue.knife_edge, 6.0),
+    "snakeboard": (catalogue.snakeboard, 9.0),
+    "rolling coin": (catalogue.rolling_disk, 7.0),
+    "robot": (catalogue.robot, 5.0),
+    "sleigh": (catalogue.sleigh, 12.0),
+    "Whipple's bicycle": (machines.bicycle, 4.0),
+    "Segway": (machines.segway, 3.0),
+    "car with trailer": (machines.car_with_trailer, 8.0),
+    "roller racer": (machines.roller_racer, 8.0),
+    "ball on a turntable": (machines.ball_on_turntable, 8.0),
+    "rattleback": (machines.rattleback, 6.0),
+    "particle": (catalogue.particle, 12.0),
+}
+COLUMNS, WIDTH = 4, 400
+
+
+def draw_body(name: str, width: int = WIDTH) -> Image.Image:
+    """Return the still of a body's true motion, without its legend."""
+    make, end = CAST[name]
+    run = integrate(make(), Reference(), h=end / 200, steps=200)
+    return still.picture(animate(run).scene, width=width)
+
+
+def draw_sheet() -> Image.Image:
+    """Return all of them side by side, each with its name."""
+    pictures = {name: draw_body(name) for name in CAST}
+    height = max(x.height for x in pictures.values())
+    rows = math.ceil(len(pictures) / COLUMNS)
+    sheet = Image.new("RGB", (COLUMNS * WIDTH, rows * height), "white")
+    draw, font = ImageDraw.Draw(sheet), ImageFont.load_default(18)
+    for k, (name, picture) in enumerate(pictures.items()):
+        x, y = WIDTH * (k % COLUMNS), height * (k // COLUMNS)
+        sheet.paste(picture, (x, y))
+        draw.text((x + 12, y + height - 30), name, fill="#1B1F26", font=font)
+    return sheet
+
+
+def main(file: Path = FILE) -> int:
+    """Draw the sheet."""
+    draw_sheet().quantize(200, dither=Image.Dither.NONE).save(file, optimize=True)
+    return 0
