@@ -508,8 +508,8 @@ class Page {
         this.hold(this.figures[axes.diagram], axes, curves, call[axes.end] ?? null);
         return curves;
     }
-    thin([[line], , width], dense) {  // a hairline is drawn twice as fast, and clearer where dense
-        const value = dense ? 1 : width;
+    thin([[line], , width, dash], dense) {  // a hairline is drawn twice as fast, and clearer where
+        const value = dense ? Math.min(width, dash.length ? 2 : 1) : width;  // dense, if not dashed
         if (line.line_width.value !== value && !("marker" in line)) line.line_width = {value};
     }
     hold(figure, axes, curves, end) {  // limits for the curves, as far as they can be shown

@@ -33,7 +33,7 @@ page.follow();"""
 WIDGET = """:host {font-size: 14px}
 .bk-input, .bk-btn.bk-btn-default {color: FieldText; background-color: Field}
 .noUi-horizontal .noUi-handle {width: 24px; height: 24px; right: -12px; top: -8px}
-.noUi-target {background: color-mix(in srgb, CanvasText 25%, Canvas); border: 0}
+.noUi-target {margin-top: 8px; background: color-mix(in srgb, CanvasText 25%, Canvas); border: 0}
 select.bk-input {appearance: auto; background-image: none; padding: 0 6px}"""
 TEXT = """:host {font-size: 14px; line-height: 1.4}
 pre {white-space: pre-wrap; user-select: all}"""
