@@ -1,7 +1,7 @@
 """Statements drawn: as plates that stand still, and as panels with sliders."""
 
 from collections import namedtuple
-from functools import partial
+from dataclasses import replace
 
 import numpy as np
 
@@ -155,5 +155,6 @@ def panel(statement, first=None, tries=()):
     options = {"caption": caption, "code": code, "alt": f"{statement.title}. {statement.claim}"}
     options |= {"first": first, "tries": tries, "offer": offer}
     made = Panel(sheet.picture, update, controls, **options)
-    made.outline = partial(outline, statement, controls, caption)
+    more = {"first": first, "tries": tries, "changes": statement.changes}
+    made.outline = lambda: replace(outline(statement, controls, caption), **more)
     return made

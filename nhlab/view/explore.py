@@ -202,6 +202,7 @@ class Explorer:
         views = {view: self._outlined(view) for view in self.views}
         out = f" Not on this page: {', '.join(dict(self.extra))}." if self.extra else ""
         about = {"size": self.size, "code": self._written, "warns": True}
+        about |= {"tries": self.tries, "changes": CHANGES}
         return Outline(self.setting, self.controls, views, self.caption + out, **about)
 
     def _outlined(self, view):

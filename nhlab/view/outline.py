@@ -36,6 +36,7 @@ from .limits import (
     round_limits,
     who_leaves,
 )
+from .panel import first_of
 from .setting import Call, Setting
 
 # What takes the place of a colour where the page is dark.
@@ -120,6 +121,9 @@ class Outline:
     drawings: tuple = ()
     code: Callable | None = None  # (call, system before its parameters were moved, view) -> text
     warns: bool = False  # of energies that jump
+    first: list | tuple | None = None  # the controls that are seen at once
+    tries: dict | tuple = ()  # questions -> values of controls
+    changes: dict = field(default_factory=dict)  # views of energies -> of what they change by
 
     def script(self, diagrams):
         """The data and functions of the figure, in JavaScript; ``diagrams`` grows."""
@@ -135,6 +139,9 @@ class Outline:
             "caption": plain(self.caption),
             "judge": self.judge and _translated(self.judge),
             "warns": self.warns,
+            "first": first_of(self.controls) if self.first is None else self.first,
+            "tries": dict(self.tries),
+            "changes": {k: x for k, x in self.changes.items() if x in self.views},
         }
         return literal(book)
 

@@ -320,7 +320,7 @@ const escaped = x => String(x).replace(/[&<>]/g, c => ({"&": "&amp;", "<": "&lt;
 class Page {
     constructor(books, models) {
         Object.assign(this, {...models, books, reached: {}, widgets: models.controls});
-        Object.assign(this, {resting: true, loose: false, pause: null, setting: false});
+        Object.assign(this, {resting: true, loose: false, pause: null, setting: false, more: false});
         this.watch_zoom();
         (window.nhlab_pages ??= []).push(this);
         this.open(0);
@@ -332,7 +332,7 @@ class Page {
         const sliders = this.widgets.filter(x => !lists.includes(x));
         this.controls = book.controls.map(({key, values, ...given}) => {
             const widget = (values ? lists : sliders).shift();
-            widget.setv({...given, visible: true});
+            widget.setv({...given, visible: this.more || book.first.includes(key)});
             return widget;
         });
         for (const x of [...lists, ...sliders]) x.visible = false;  // those that are left
@@ -366,6 +366,36 @@ class Page {
             this.controls[k].value = all ? String(all.indexOf(values[key])) : values[key];
         });
         this.redraw();
+    }
+    // ---- what may be tried, and the controls under More
+
+    ask() {
+        const {book, values, defaults, more} = this, page = `nhlab_pages[${nhlab_pages.indexOf(this)}]`;
+        const same = x => Object.keys(x).every(k => typeof x[k] === "number"
+            ? Math.abs(x[k] - values[k]) < 1e-9 : x[k] === values[k]);
+        const button = (call, words, kind = "") =>
+            `<button class="${kind}" onclick="${page}.${call}">${escaped(words)}</button>`;
+        const parts = Object.entries(book.tries).map(([words, x], k) =>
+            button(`try_it(${k})`, words, same({...defaults, ...x}) ? "now" : ""));
+        const start = Object.entries(defaults).filter(([k]) => k.startsWith("q0.") || k.startsWith("v0."));
+        const change = book.changes[values.view ?? book.views[0].name];
+        if (change && !same(Object.fromEntries(start))) {
+            parts.push(button("show_change()", "The start moves E: show E - E(0)"));
+        }
+        if (book.first.length < book.controls.length) {
+            parts.push(button("open_more()", more ? "− Less" : "+ More", "more"));
+        }
+        this.say(this.asked, parts.join(""));
+    }
+    try_it(k) { this.set({...this.defaults, ...Object.values(this.book.tries)[k]}); }
+    show_change() { this.set({view: this.book.changes[this.values.view ?? this.book.views[0].name]}); }
+    open_more() {
+        this.more = !this.more;
+        this.book.controls.forEach(({key}, k) => {
+            this.controls[k].visible = this.more || this.book.first.includes(key);
+        });
+        this.ask();
+        setTimeout(() => this.name_parts());  // of sliders that were not there
     }
     reset() { this.fit_axes(this.defaults); }
     fit_axes(values = {}) { this.forget(); this.last = null; this.set(values); }
@@ -408,6 +438,7 @@ class Page {
         const shown = JSON.stringify([view.name, values.system, values.method]);
         const ghost = this.shown === shown ? "" : this.turn_to(view, shown, values);
         if (ghost !== now) this.draw(values, view);
+        this.ask();
     }
     turn_to(view, shown, values) {  // another view: its untouched setting stays as a pale ghost
         const used = view.axes.map(axes => axes.diagram);
@@ -477,8 +508,8 @@ class Page {
         this.hold(this.figures[axes.diagram], axes, curves, call[axes.end] ?? null);
         return curves;
     }
-    thin([[line], , width], dense) {  // a hairline is drawn twice as fast, and clearer where dense
-        const value = dense ? 1 : width;
+    thin([[line], , width, dash], dense) {  // a hairline is drawn twice as fast, and clearer where
+        const value = dense ? Math.min(width, dash.length ? 2 : 1) : width;  // dense, if not dashed
         if (line.line_width.value !== value && !("marker" in line)) line.line_width = {value};
     }
     hold(figure, axes, curves, end) {  // limits for the curves, as far as they can be shown

@@ -26,16 +26,23 @@ CODE = """const page = said.nhlab ?? (said.nhlab = (() => {
 const {Page, np, py} = window.nhlab_runtime ??= new Function(runtime.code)();
 const books = [%s];
 return new Page(books, {controls, figures, sources, glyphs, texts, legend, said, caption,
-    listing, fit});
+    listing, fit, asked});
 })());
 page.follow();"""
 # Widgets in the colours of the system, which are dark where the page is.
 WIDGET = """:host {font-size: 14px}
 .bk-input, .bk-btn.bk-btn-default {color: FieldText; background-color: Field}
-.noUi-target {background: color-mix(in srgb, CanvasText 25%, Canvas); border: 0}
+.noUi-horizontal .noUi-handle {width: 24px; height: 24px; right: -12px; top: -8px}
+.noUi-target {margin-top: 8px; background: color-mix(in srgb, CanvasText 25%, Canvas); border: 0}
 select.bk-input {appearance: auto; background-image: none; padding: 0 6px}"""
 TEXT = """:host {font-size: 14px; line-height: 1.4}
 pre {white-space: pre-wrap; user-select: all}"""
+# Settings to try, and More.
+ASKED = """:host {font-size: 14px}
+button {font: inherit; min-height: 28px; margin: 2px 4px 2px 0; padding: 2px 12px; cursor: pointer;
+    border: 1px solid GrayText; border-radius: 14px; background: transparent; color: inherit}
+button.now {background: CanvasText; color: Canvas}
+button.more {border: 0; font-weight: 600}"""
 # What they are called, and what they call.
 BUTTONS = ("Reset", "reset()"), ("Fit axes", "fit_axes()"), ("Copy as code", "copy(cb_obj.origin)")
 TEMPLATE = """
@@ -154,14 +161,14 @@ class Figure:
         self.sources, self.glyphs, self.texts, self.figures = [], [], [], []
         for diagram in diagrams:
             self._add(diagram)
-        names = "controls figures sources glyphs texts legend said caption listing fit".split()
-        self.legend, self.said, self.caption, self.listing = map(
-            self._text, (SAID, SAID, TEXT, TEXT)
+        names = "controls figures sources glyphs texts legend said caption listing fit asked"
+        self.legend, self.said, self.caption, self.listing, self.asked = map(
+            self._text, (SAID, SAID, TEXT, TEXT, ASKED)
         )
         self.buttons = [self._button(*x) for x in BUTTONS]
         self.fit = self.buttons[1]
         self.fit.visible = False  # until a reader zooms
-        args = {name: getattr(self, name) for name in names}
+        args = {name: getattr(self, name) for name in names.split()}
         args["runtime"] = self.models.CustomJS(code=runtime() + "\nreturn {Page, np, py};")
         code = CODE % ", ".join(f"() => ({book})" for book in books)
         self.callback = self.models.CustomJS(args=args, code=code)
@@ -180,8 +187,8 @@ class Figure:
         bar = Row(
             *choice, *self.controls, Row(*self.buttons, align="end"), stylesheets=[wrap], **wide
         )
-        texts = (self.said, self.caption, self.listing)
-        return Column(bar, self.legend, *self.figures, *texts, **wide)
+        texts = (self.caption, self.listing)
+        return Column(self.legend, *self.figures, self.said, bar, self.asked, *texts, **wide)
 
     def _button(self, label, call):
         width = 60 + 4 * len(label)

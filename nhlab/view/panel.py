@@ -150,7 +150,7 @@ class Panel(w.VBox):
         for c in controls.values():
             c.observe(self._on_change, "value")
         self.draw()
-        self._fill_bar(_first(controls) if first is None else first)
+        self._fill_bar(first_of(controls) if first is None else first)
 
     def _check_tries(self, tries):
         for words, values in tries.items():
@@ -385,7 +385,7 @@ class Panel(w.VBox):
 OPENED = {"more": False}  # as the reader left it
 
 
-def _first(controls):
+def first_of(controls: dict) -> list:
     """The controls that are seen at once: of a run h, alpha and two that say how it begins, or as
     many more as there is no h and alpha; else all."""
     more = [k for k in controls if k.startswith(("q0.", "v0."))]

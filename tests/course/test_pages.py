@@ -193,6 +193,10 @@ def test_one_file_shows_several_systems_on_a_phone(browser, tmp_path):
     assert page.evaluate("nhlab_pages[0].dark")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.evaluate("nhlab_pages[0].open(1)")
+    more = page.get_by_role("button", name="More")
+    assert more.bounding_box()["height"] >= 24
+    assert page.get_by_label("step size h").bounding_box()["height"] >= 24
+    more.click()
     titles = page.evaluate("nhlab_pages[0].controls.filter(x => x.visible).map(x => x.title)")
     assert "mu" in titles and "x(0)" in titles
     (got,) = watched.shown(0, {"view": "x y"})["curves"]
@@ -203,6 +207,28 @@ def test_one_file_shows_several_systems_on_a_phone(browser, tmp_path):
     page.wait_for_function("nhlab_pages[0].values.h > 0.1")
     assert page.evaluate("nhlab_pages[0].runs.dla.call.h") == pytest.approx(0.105, abs=0.006)
     assert not watched.wrong and watched.asked == [f"file://{file}"]
+
+
+def test_a_page_has_few_sliders_settings_to_try_and_what_the_start_calls_for(browser, tmp_path):
+    panel = nh.paper_figure("cm01_fig1")
+    watched = Watched(browser, nh.live(panel, tmp_path / "own.html"), 1)
+    page = watched.page
+    titles = "nhlab_pages[0].controls.filter(x => x.visible).map(x => x.title)"
+    assert page.evaluate(titles) == ["step size h", "alpha", "y(0)", "vx(0)"]
+    page.get_by_role("button", name="a step twice as large").click()
+    assert page.evaluate("nhlab_pages[0].values.h") == 0.4
+    assert page.locator("button.now").inner_text() == "a step twice as large"
+    offer = page.get_by_role("button", name="show E - E(0)")
+    assert offer.count() == 0
+    page.evaluate("nhlab_pages[0].set({'v0.vx': 0.5})")
+    offer.click()
+    assert page.evaluate("nhlab_pages[0].values.view") == "E - E(0) at the nodes"
+    assert offer.count() == 0
+    page.get_by_role("button", name="More").click()
+    assert len(page.evaluate(titles)) == len(panel.controls)
+    page.get_by_role("button", name="Less").click()
+    assert len(page.evaluate(titles)) == 4
+    assert not watched.wrong
 
 
 def test_a_reader_s_own_system_with_odd_names_warned_of_and_copied(browser, tmp_path):

@@ -29,7 +29,8 @@ def pixels(panel):
 def particle_panel(**options):
     given = {"h": (0.02, 0.4, 0.2), "alpha": (0.0, 1.0, 0.5), "start": ("y", "vx", "vy")} | options
     methods, views = [nh.DLA(), nh.Projector(), nh.RK4()], ["energy", "node constraint", "x y"]
-    return nh.explore(PARTICLE, methods, views, steps=200, caption="three methods", **given)
+    given = {"steps": 200} | given
+    return nh.explore(PARTICLE, methods, views, caption="three methods", **given)
 
 
 @pytest.fixture(scope="module")
@@ -232,7 +233,7 @@ def test_limits_on_a_logarithmic_scale():
 
 def test_blitting_draws_what_a_full_redraw_draws():
     p = particle_panel()
-    p.controls["h"].value = 0.21
+    p.set(h=0.21)
     blitted = pixels(p)
     p.picture.changed()
     p.draw()
@@ -561,6 +562,69 @@ def test_the_steps_of_a_slider_meet_its_value_and_its_end(ends):
     for x in (value, high):
         assert (x - low) / s.step == pytest.approx(round((x - low) / s.step), abs=1e-6)
     assert float(format(value, s.readout_format)) == value
+
+
+def test_a_run_has_four_sliders_at_once_and_the_rest_under_more():
+    p = particle_panel(T=(10, 40, 20), steps=None, rule=True)
+    seen = [x for x in p.bar.children if x in p.controls.values()]
+    assert [c.description for c in seen] == ["step size h", "alpha", "y(0)", "vx(0)"]
+    box = p.bar.children[-1]
+    hidden = [c for c in p.controls.values() if c not in seen]
+    assert {*hidden} < {*box.children} and "Copy as code" in str(box.children)
+    assert box.layout.display == "none"
+    p.more.value = True
+    assert box.layout.display == "flex"
+    again = particle_panel()
+    assert again.more.value and again.bar.children[-1].layout.display == "flex"  # it remembers
+    again.more.value = False
+    assert not hasattr(own_panel(), "more")  # a panel of one's own has nothing to hide
+
+
+def test_settings_to_try_set_the_sliders_and_show_which_it_is():
+    tries = {"twice the step": {"h": 0.4}, "alpha = .3?": {"alpha": 0.3, "view": "x y"}}
+    p = particle_panel(tries=tries)
+    first, second = (b for b in p.bar.children[-2].children if b.description in tries)
+    first.click()
+    assert p.values["h"] == 0.4 and (first.button_style, second.button_style) == ("info", "")
+    second.click()
+    assert (p.values["h"], p.values["alpha"], p.values["view"]) == (0.2, 0.3, "x y")
+    assert (first.button_style, second.button_style) == ("", "info")
+    p.controls["h"].value = 0.1
+    assert second.button_style == ""
+    with pytest.raises(ValueError, match=r"tries: 'k\?' sets 'k'; choose from"):
+        particle_panel(tries={"k?": {"k": 1}})
+    with pytest.raises(ValueError, match=r"^h = 9 is no number in"):
+        particle_panel(tries={"h?": {"h": 9}})
+
+
+def test_whoever_moves_the_start_is_offered_what_stays_comparable():
+    p = nh.explore(PARTICLE, nh.DLA(), ["energy", "energy error"], steps=50, start=["y", "vx"])
+    assert p.offer.layout.display == "none"
+    p.set(h=0.1)
+    assert p.offer.layout.display == "none"
+    p.set(**{"v0.vx": 0.5})
+    assert p.offer.layout.display == "" and "E - E(0)" in p.offer.description
+    p.offer.click()
+    assert p.values["view"] == "energy error" and p.values["v0.vx"] == 0.5
+    assert p.offer.layout.display == "none" and p.picture.ax.get_ylim()[0] < 0
+    plain = nh.explore(PARTICLE, nh.DLA(), ["energy", "step"], steps=50, start=["y", "vx"])
+    plain.set(**{"v0.vx": 0.5})
+    assert plain.offer.layout.display == "none"  # there is no such view
+
+
+def test_what_was_said_of_the_last_picture_is_grey_while_the_next_is_computed():
+    seen = []
+
+    def update(_, values, quick):
+        time.sleep(0.0 if quick else 0.4)
+        return {"k": f"{values['k']:.1f}"}
+
+    p = nh.panel(nh.Picture(), update, k=(0.0, 1.0, 0.5))
+    p.shown.observe(lambda change: seen.append(change["new"]), "value")
+    p.controls["k"].value = 0.6
+    moving, settled = seen
+    assert "opacity:0.45" in moving and ">0.5<" in moving
+    assert "opacity:1" in settled and ">0.6<" in settled
 
 
 def test_slow_panels_draw_quickly_while_dragging():
