@@ -130,8 +130,10 @@ def amplification(J: np.ndarray) -> float:
 
 
 def _radius(x: np.ndarray) -> float:
-    """The spectral radius of a matrix, infinite if it overflows."""
-    return float(np.abs(np.linalg.eigvals(x)).max()) if np.isfinite(x).all() else math.inf
+    """The spectral radius of a matrix, infinite if it overflows or cannot be found."""
+    with contextlib.suppress(np.linalg.LinAlgError):
+        return float(np.abs(np.linalg.eigvals(x)).max()) if np.isfinite(x).all() else math.inf
+    return math.inf
 
 
 def _solution(J, r):

@@ -108,6 +108,7 @@ def test_units_do_not_matter():
             assert np.abs(back - SMOOTH.Q(q)).max() < 2e-9
 
 
+GRADIENT = nh.DiscreteGradient()
 SAME = [nh.DLA(), nh.DLA(0), nh.DLA(1), nh.Projector(), nh.EDLA(), nh.Composition(nh.DLA())]
 
 
@@ -124,6 +125,20 @@ def test_runs_depend_on_the_distribution_alone(method, part):
             true = nh.integrate(SMOOTH, method, q, v, **options).q
             assert np.abs(ours - true).max() < 1e-10, (distance, ours, true)
         assert ours is not None or distance < 2 * LIMIT
+
+
+@pytest.mark.parametrize("part", [0, 0.5, 1])
+def test_the_discrete_gradient_is_refused_earlier(part):
+    """It makes the rows orthonormal inside its equations, and loses 1/sigma^2; what it returns
+    does not depend on the forms."""
+    for distance in NEAR:
+        q, v = start(distance, part)
+        run = {"h": H, "steps": 3}
+        ours = answer(lambda q=q, v=v, run=run: nh.integrate(BOARD, GRADIENT, q, v, **run).q)
+        assert (ours is None) == (part != 0.5 and distance < 2e-4), distance
+        if ours is not None:
+            true = nh.integrate(SMOOTH, GRADIENT, q, v, **run).q
+            assert np.abs(ours - true).max() < 1e-8
 
 
 FACTORS = [(nh.DLA(), 1), (nh.Projector(), 1), (nh.RK4(), 0.5), (nh.Reversible(), 1)]
