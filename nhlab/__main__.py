@@ -262,8 +262,9 @@ def test(args):
 
 
 def figures(args):
-    """Draw every figure of the papers, and the moving one of the README."""
-    code = "from nhlab.course import figures, opening; exit(figures.main() or opening.main())"
+    """Draw every figure of the papers, the README's film and the sheet of bodies."""
+    code = "from nhlab.course import figures, opening, sheet; "
+    code += "exit(figures.main() or opening.main() or sheet.main())"
     return ["-c", code, *args]
 
 

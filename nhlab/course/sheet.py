@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from ..mechanics import catalogue, machines
-from ..methods import Reference
+from ..methods import DLA
 from ..run.loop import integrate
 from ..view import still
 from ..view.animate import animate
@@ -34,10 +33,10 @@ COLUMNS, WIDTH = 4, 400
 
 
 def draw_body(name: str, width: int = WIDTH) -> Image.Image:
-    """Return the still of a body's true motion, without its legend."""
+    """Return the still of a body's motion by DLA, without words."""
     make, end = CAST[name]
-    run = integrate(make(), Reference(), h=end / 200, steps=200)
-    return still.picture(animate(run).scene, width=width)
+    run = integrate(make(), DLA(), h=end / 400, steps=400, progress=False)
+    return Image.fromarray(still.render(animate(run).scene, width=width))
 
 
 def draw_sheet() -> Image.Image:
@@ -52,6 +51,10 @@ def draw_sheet() -> Image.Image:
         sheet.paste(picture, (x, y))
         draw.text((x + 12, y + height - 30), name, fill="#1B1F26", font=font)
     return sheet
+
+
+# Those of the first page, and the lesson in which one meets them.
+SHOWN = {"snakeboard": "06", "rolling coin": "08", "Whipple's bicycle": "10", "roller racer": "09"}
 
 
 def main(file: Path = FILE) -> int:

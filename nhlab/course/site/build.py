@@ -64,7 +64,7 @@ def gather(source, live, lite=False):
         shutil.copy(HERE / name, static)
     copy_mathjax(static / "mathjax")
     start.write_fonts(static)
-    start.copy_pictures(ROOT, static)
+    start.write_pictures(ROOT, static)
     if live:
         plug.copy_bokeh(static / "bokeh")
     return notebooks

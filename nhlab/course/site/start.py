@@ -21,6 +21,7 @@ from ...mechanics import catalogue
 from ...mechanics.system import System
 from ...methods import DLA, RK4
 from ...run import script
+from .. import sheet
 from . import texts
 
 HERE = Path(__file__).resolve().parent
@@ -59,7 +60,7 @@ def page(root: Path, notebooks: dict, address: str, has_choice: bool) -> str:
         "choose": CHOOSE if has_choice else "",
         "first_minutes": str(sum(texts.minutes(first.cells[0].source))),
         "program": html.escape(heart_of_dla()),
-        "bodies": "",
+        "bodies": bodies_section(lessons, has_choice),
         "lessons": "\n".join(lesson_items(root, lessons)),
         "script": f"const robot = {script.literal(robot())};\n"
         + (HERE / "start.js").read_text(encoding="utf-8"),
@@ -119,6 +120,37 @@ def lesson_items(root: Path, lessons: dict) -> list[str]:
     return items
 
 
+def bodies_section(lessons: dict, has_choice: bool) -> str:
+    """Return the pictures of some bodies, each a link to the lesson in which one meets it."""
+    items = []
+    for name, number in sheet.SHOWN.items():
+        (lesson,) = (x for x in lessons if x.startswith(number))
+        words = name[0].upper() + name[1:]
+        items.append(
+            f'    <a class="body" href="notebooks/{lesson}.html">'
+            f'<img src="_static/{picture_name(name)}" loading="lazy" alt="A {name}, in '
+            f'motion and the path behind it"><span>{html.escape(words)} '
+            f"<small>lesson {number}</small></span></a>"
+        )
+    choose = ' <a href="own.html">Choose a system</a>, or state your own.' if has_choice else ""
+    text = f"Each is a Lagrangian and a few constraints. Turn them, push them, change the step.{choose}"
+    return "\n".join(
+        ['<section id="bodies">', "  <h2>Bodies that roll and glide</h2>"]
+        + [
+            f'  <p class="sub">{text}</p>',
+            '  <div class="bodies">',
+            *items,
+            "  </div>",
+            "</section>",
+        ]
+    )
+
+
+def picture_name(body: str) -> str:
+    """Return the name of the file with the picture of a body."""
+    return re.sub(r"\W+", "_", body) + ".webp"
+
+
 def preview(address: str) -> str:
     """Return what other sites show of a link to this page: title, description and picture.
 
@@ -136,10 +168,12 @@ def preview(address: str) -> str:
     return "\n".join([*lines, f'<meta name="twitter:card" content="{card}">'])
 
 
-def copy_pictures(root: Path, folder: Path) -> None:
-    """Copy the pictures that the page shows, which Sphinx would not find in it."""
+def write_pictures(root: Path, folder: Path) -> None:
+    """Write the pictures that the page shows, which Sphinx would not find in it."""
     for name in PICTURES:
         shutil.copy(root / "figures" / name, folder)
+    for name in sheet.SHOWN:
+        sheet.draw_body(name, 560).save(folder / picture_name(name), quality=75)
 
 
 def write_fonts(folder: Path) -> None:
