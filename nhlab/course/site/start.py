@@ -133,17 +133,10 @@ def bodies_section(lessons: dict, has_choice: bool) -> str:
             f"<small>lesson {number}</small></span></a>"
         )
     choose = ' <a href="own.html">Choose a system</a>, or state your own.' if has_choice else ""
-    text = f"Each is a Lagrangian and a few constraints. Turn them, push them, change the step.{choose}"
-    return "\n".join(
-        ['<section id="bodies">', "  <h2>Bodies that roll and glide</h2>"]
-        + [
-            f'  <p class="sub">{text}</p>',
-            '  <div class="bodies">',
-            *items,
-            "  </div>",
-            "</section>",
-        ]
-    )
+    text = f"Each is a Lagrangian and a few constraints, and plays in its lesson.{choose}"
+    head = ['<section id="bodies">', "  <h2>Bodies that roll and glide</h2>"]
+    body = [f'  <p class="sub">{text}</p>', '  <div class="bodies">', *items, "  </div>"]
+    return "\n".join([*head, *body, "</section>"])
 
 
 def picture_name(body: str) -> str:
