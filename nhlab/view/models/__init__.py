@@ -13,7 +13,7 @@ from ...run.trajectory import Trajectory
 from .. import bodies
 from ..body import OUTLINES, Body
 from ..stage import Model
-from . import vehicles  # noqa: F401  (each module adds its bodies to the catalogue)
+from . import balls, bicycle, machines, vehicles  # noqa: F401  (each adds its bodies)
 from .catalogue import MODELS, known
 from .outlines import from_outlines, marker
 
