@@ -128,8 +128,8 @@ def bodies_section(lessons: dict, has_choice: bool) -> str:
         words = name[0].upper() + name[1:]
         items.append(
             f'    <a class="body" href="notebooks/{lesson}.html">'
-            f'<img src="_static/{picture_name(name)}" loading="lazy" alt="A {name}, in '
-            f'motion and the path behind it"><span>{html.escape(words)} '
+            f'<img src="_static/{picture_name(name)}" loading="lazy" alt="{words} in motion, '
+            f'and the path behind it"><span>{html.escape(words)} '
             f"<small>lesson {number}</small></span></a>"
         )
     choose = ' <a href="own.html">Choose a system</a>, or state your own.' if has_choice else ""
