@@ -13,8 +13,9 @@ from ...run.trajectory import Trajectory
 from .. import bodies
 from ..body import OUTLINES, Body
 from ..stage import Model
-from . import vehicles  # noqa: F401  (each module adds its bodies to the catalogue)
-from . import points, spinning  # noqa: F401
+
+# each module adds its bodies to the catalogue
+from . import linkage, points, spinning, vehicles  # noqa: F401
 from .catalogue import MODELS, known
 from .outlines import from_outlines, marker
 

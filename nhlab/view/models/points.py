@@ -102,7 +102,7 @@ class Pointlike:
     def __init__(self, system: System, runs: Runs):
         q = visited(runs)
         self.system, self.reach = system, extent(q)
-        self.disc = 0.17 * self.reach
+        self.disc = 0.23 * self.reach
         self.level, self.top = q[:, 2].min() - 1.15 * self.disc, q[:, 2].max() + 0.6 * self.disc
         self.bound = len(system.A(q[0], 0.0)) == 1  # so that the velocities allowed form a plane
 
@@ -117,7 +117,7 @@ class Pointlike:
         return found | ({"D": Frame("ball", turned("D"))} if self.bound else {})
 
     def parts(self) -> Parts:
-        r = 0.3 * self.disc
+        r = 0.24 * self.disc
         foot = [(0, 0), (r, 0), (0.95 * r, 0.12 * r), (0.3 * r, 0.22 * r), (0, 0.22 * r)]
         found = in_frame("foot", lathe(foot, 24, colour=DARK, gloss=0.4), self._pole())
         found += in_frame("ball", ball((0, 0, 0), r, 24, colour=ACTOR, gloss=0.8))
@@ -141,7 +141,7 @@ class Pointlike:
         return lathe(profile, 10, **paint)
 
     def model(self, says: str, **look) -> Model:
-        look = {"view": (-1.05, 0.36), "near": 1.4, "says": says} | look
+        look = {"view": (-1.68, 0.56), "near": 1.4, "says": says} | look
         look |= {"floor": Floor(height=float(self.level)), "focus": Track("ball")}
         columns = self.columns if self.bound else None
         tracks = [Track("ball"), Track("foot")]
@@ -152,7 +152,8 @@ class Pointlike:
 def particle(system: System, runs: Runs) -> Model:
     """The plane of the velocities that z' = y x' allows: the farther along y, the steeper."""
     says = "A ball on a pole carries a disc, the plane of the velocities that it may have"
-    return Pointlike(system, runs).model(says)
+    away = abs(float(visited(runs)[:, 1].mean())) > 2  # then the plane is always steep
+    return Pointlike(system, runs).model(says, view=(-2.2, 0.45) if away else (-1.78, 0.56))
 
 
 @known("contact oscillator", "non-reversible oscillator")
@@ -162,7 +163,10 @@ def contact_oscillator(system: System, runs: Runs) -> Model:
     most = 1.12 * float(np.abs(visited(runs)).max())
     made.level, made.top = -most - 1.2 * made.disc, most
     says = "A bead on a pole carries the disc of its velocities; beads on rails show x, y and z"
-    found, corner = made.model(says), np.array([-most, most, 0]) + made.disc * np.array([-1, 1, 0])
+    found, corner = (
+        made.model(says, view=(-0.8, 0.34)),
+        np.array([-most, most, 0]) + made.disc * np.array([-1, 1, 0]),
+    )
     low, scenery, r = made.level + 0.08 * most, [], 0.07 * most
     for k, (name, colour) in enumerate(zip("xyz", (RED, GREEN, BLUE), strict=True)):
         way = np.eye(3)[k]
@@ -189,7 +193,7 @@ def contact_oscillator(system: System, runs: Runs) -> Model:
 def quartic(system: System, runs: Runs) -> Model:
     """A beam at the height x above three fields, on each of them a bead at (z_i, y_i)."""
     q = visited(runs)
-    half, r = 1.15 * float(np.abs(q[:, 1:]).max()), 0.09 * float(np.abs(q[:, 1:]).max())
+    half, r = 1.15 * float(np.abs(q[:, 1:]).max()), 0.12 * float(np.abs(q[:, 1:]).max())
     wide, back = 2.3 * half, 1.25 * half
     lift = 3 * r - float(q[:, 0].min())  # the floor is that far below x = 0
     high = lift + float(q[:, 0].max()) + 3 * r
@@ -213,9 +217,10 @@ def quartic(system: System, runs: Runs) -> Model:
         bead = {"colour": colour, "second": WHITE, "bands": 5, "gloss": 0.7}
         parts += in_frame(f"bead {k}", ball((0, 0, 0), r, 20, **bead))
         scenery += in_frame("world", _field(x, half, 0.22 * r))
+    tracks += [Track("world", (side, -half, 0.0)) for side in (-half - wide, half + wide)]
     tracks = [*(Track(f"bead {k}", (0, 0, -r)) for k in (1, 2, 3)), *tracks]
     says = "Three beads move on their fields, below a beam whose height is the seventh coordinate"
-    look = {"view": (-1.45, 0.55), "near": 1.1, "says": says}
+    look = {"view": (-1.571, 0.45), "near": 1.1, "says": says}
     return Model(frames, parts, tracks, scenery, **look)
 
 
@@ -258,7 +263,7 @@ def pendulum(system: System, runs: Runs) -> Model:
     head = ball((0, back, high), 0.055 * l, 18, colour=DARK, gloss=0.5)
     scenery = in_frame("world", _base(l, (0, back)), axle, column, head, _dial(l, high, back))
     says = "A pendulum on a stand swings"
-    look = {"view": (-1.32, 0.16), "near": 1.2, "says": says}
+    look = {"view": (-1.32, 0.16), "near": 2.2, "says": says}
     fixed = Track("world", (0.0, back, 0.02 * l)), Track("world", (0.0, back, high))
     return Model(frames, parts, [Track("bob"), *fixed], scenery, **look)
 
@@ -314,7 +319,7 @@ def spherical_pendulum(system: System, runs: Runs) -> Model:
     scenery += in_frame("world", _base(l, far[:2]))
     fixed = [Track("world", (*map(float, far[:2]), z)) for z in (0.02 * l, top)]
     says = "A pendulum swings in all directions from a joint; rings lie on its sphere"
-    look = {"view": (-1.1, 0.26), "near": 1.2, "says": says}
+    look = {"view": (-1.1, 0.26), "near": 1.8, "says": says}
     return Model(frames, parts, [Track("bob"), *fixed], scenery, columns, **look)
 
 
@@ -335,7 +340,7 @@ SWEPT = 1 / 15  # of the period
 
 
 def kepler_ellipse(q: np.ndarray, v: np.ndarray, mu: float) -> tuple[np.ndarray, float] | None:
-    """The true orbit through q with velocity v, (k, 2), and its period; None if it is not bounded."""
+    """The true orbit through q with velocity v, (k, 2), and its period; None if unbounded."""
     r, speed2 = np.hypot(*q), v @ v
     if speed2 >= 2 * mu / r:
         return None
@@ -375,6 +380,8 @@ def kepler(system: System, runs: Runs) -> Model:
         ball((0, 0, 0), 0.036 * reach, 24, colour=ACTOR, gloss=0.7),
         torus(0.056 * reach, 0.006 * reach, 36, 6, axis=(0.3, 0, 1), colour=CREAM, gloss=0.4),
     )
+    frames["radius"] = Frame("world", turn(2, "angle"), stretch("radius", 1, 1))
+    parts += in_frame("radius", tube((0, 0, 0), (1, 0, 0), 0.004 * reach, 8, colour=AMBER))
     fan = [f"fan {k}" for k in range(SECTORS)]
     for k, name in enumerate(fan):
         a, l, m, b = (f"{name} {s}" for s in "almb")
@@ -386,7 +393,8 @@ def kepler(system: System, runs: Runs) -> Model:
     def columns(q: np.ndarray, t: np.ndarray) -> Columns:
         when = [np.clip(t - span * k / SECTORS, t[0], None) for k in range(SECTORS + 1)]
         at = [np.stack([np.interp(s, t, x) for x in q.T], -1) for s in when]
-        found = {}
+        angle = np.unwrap(np.arctan2(q[:, 1], q[:, 0]))
+        found = {"angle": angle, "radius": np.linalg.norm(q, axis=-1)}
         for k, name in enumerate(fan):
             values = triangle_columns(at[k + 1], at[k])
             found |= {f"{name} {s}": x for s, x in zip("almb", values, strict=True)}
@@ -395,10 +403,10 @@ def kepler(system: System, runs: Runs) -> Model:
     scenery = in_frame("world", ball((0, 0, 0), sun, 32, colour="#FFC53D", gloss=0.25))
     if orbit is not None:
         line = np.column_stack([orbit[0], np.zeros(len(orbit[0]))])
-        wire = sweep(line, 0.0055 * reach, 6, closed=True, colour=IRON, gloss=0.5)
+        wire = sweep(line, 0.004 * reach, 6, closed=True, colour=IRON, gloss=0.5)
         scenery += in_frame("world", wire)
     says = "A planet moves round the sun beside its true ellipse; a wedge shows the area swept"
-    look = {"view": (-1.3, 0.85), "near": 6.0, "floor": Floor(height=-sun), "says": says}
+    look = {"view": (-1.3, 0.85), "near": 2.5, "floor": Floor("none"), "says": says}
     return Model(frames, parts, [Track("planet")], scenery, columns, **look)
 
 
@@ -425,7 +433,7 @@ def marker(system: System, runs: Runs) -> Model:
     frames = {"marker": Frame("world", place, *([turn(2, heading)] if heading else []))}
     parts = in_frame("marker", _cart(size) if heading else _puck(size))
     low = float(q[:, 2].min()) if "z" in names else 0.0
-    return Model(frames, parts, [Track("marker")], floor=Floor(height=low), near=2.0, says=says)
+    return Model(frames, parts, [Track("marker")], floor=Floor(height=low), near=3.2, says=says)
 
 
 def _cart(size: float) -> list[Shape]:

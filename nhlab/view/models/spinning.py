@@ -121,7 +121,8 @@ def rigid_body(system: System, runs: Runs) -> Model:
     p = run.p[0]
     parts = in_frame("box", _box(system, 0.62))
     for way, colour in zip(axes.T, (RED, GREEN, BLUE), strict=True):
-        parts += in_frame("body", _arrow(way, 0.0, 0.95, colour, 0.022))
+        back = tube(-0.8 * way, 0 * way, 0.014, 10, colour=colour, gloss=0.6)
+        parts += in_frame("body", _arrow(way, 0.0, 0.95, colour, 0.022), back)
     curve = polhode(moments, axes.T @ p)
     if curve is not None:
         wire = sweep(curve, 0.018, 8, closed=True, colour=AMBER, gloss=0.6)
@@ -130,18 +131,24 @@ def rigid_body(system: System, runs: Runs) -> Model:
     way = SO3.matrix(g) @ p / np.linalg.norm(p)
     says = "A box turns freely; a needle shows its angular momentum, and a wire on the box, the "
     says += "polhode, passes below the needle"
-    look = {"view": (0.75, 0.3), "near": 1.25, "says": says}
-    tracks = [Track("body", tuple(0.95 * axes[:, 1])), Track("world", (0.0, 0.0, 0.0))]
-    return Model(frames, parts, tracks, _needle(way), **look)
+    look = {"view": (-2.6, 0.3), "near": 1.25, "says": says}
+    foot = _foot(way)
+    tracks = [Track("body", tuple(0.95 * axes[:, 1])), Track("world", (*map(float, foot),))]
+    return Model(frames, parts, tracks, _needle(way, foot), **look)
 
 
-def _needle(way: np.ndarray) -> list:
+def _foot(way: np.ndarray) -> np.ndarray:
+    """Where the stand of the needle is on the floor: beside the sphere."""
+    across = way[:2] if np.hypot(*way[:2]) > 1e-6 else np.array([1.0, 0])
+    return np.array([*(max(1.46 * np.hypot(*way[:2]), 1.25) * across / np.hypot(*across)), 0])
+
+
+def _needle(way: np.ndarray, foot: np.ndarray) -> list:
     """A needle on a stand that points at the fixed point from the direction ``way``."""
     centre = np.array([0, 0, CENTRE])
     tip, neck, end = (centre + s * way for s in (1.03, 1.2, 1.36))
     needle = [tube(neck, tip, 0.03, 14, 0.003, colour=DARK, gloss=0.7)]
     needle += [tube(end, neck, 0.03, 14, colour=DARK, gloss=0.7)]
-    foot = np.array([*(end + 0.1 * way)[:2], 0]) if np.hypot(*way[:2]) > 0.5 else [1.4, 0, 0]
     post = [
         foot,
         [*foot[:2], end[2] - 0.1],
@@ -191,7 +198,7 @@ def suslov(system: System, runs: Runs) -> Model:
     )
     says += "turn about its blue axis"
     look = {"view": (-0.7, 0.25), "near": 1.25, "says": says}
-    tracks = [Track("body", (0, 0, 0.93)), Track("world", (0.0, 0.0, 0.01))]
+    tracks = [Track("body", (0, 0, 0.93)), Track("world", (0.25, -0.2, 0.01))]
     return Model(frames, parts, tracks, _cage(), columns, **look)
 
 
@@ -218,5 +225,5 @@ def _cage() -> list:
     """Rings of the sphere, and its foot."""
     at, thin = (0, 0, CENTRE), 0.009
     rings = [torus(1 + thin, thin, 72, 6, at=at, axis=axis, **PALE) for axis in np.eye(3)]
-    foot = [(0, 0), (0.42, 0), (0.42, 0.03), (0.3, 0.07), (0.1, 0.1), (0.06, 0.15), (0, 0.15)]
+    foot = [(0, 0), (0.34, 0), (0.34, 0.03), (0.25, 0.07), (0.1, 0.1), (0.06, 0.15), (0, 0.15)]
     return in_frame("world", rings, lathe(foot, 36, colour=DARK, gloss=0.4))
