@@ -13,7 +13,9 @@ from ...run.trajectory import Trajectory
 from .. import bodies
 from ..body import OUTLINES, Body
 from ..stage import Model
-from . import balls, bicycle, machines, vehicles  # noqa: F401  (each adds its bodies)
+
+# each module adds its bodies to the catalogue
+from . import balls, bicycle, linkage, machines, points, spinning, vehicles  # noqa: F401
 from .catalogue import MODELS, known
 from .outlines import from_outlines, marker
 
