@@ -13,7 +13,7 @@ from nbval.kernel import RunningKernel
 from processes import end_started, keyboard_interrupts
 
 # Files of few, long tests: they come first, or the other processes are idle at the end.
-LONG = "test_browser", "test_pages", "test_site", "test_fuzz", "test_machines"
+LONG = "test_browser", "test_pages", "test_site", "test_fuzz", "test_metamorphic", "test_machines"
 AFTER_RUN_ALL = Path(__file__).parent / "course/after_run_all.py"
 
 
