@@ -319,14 +319,18 @@ def begun_again(problem: Problem, method: Method, rng: np.random.Generator) -> P
     return whole, part, 1 / base.h.min()  # of (q1 - q0)/h
 
 
-def beside_another(problem: Problem, method: Method, rng: np.random.Generator) -> Pair:
+def beside_another(problem: Problem, method: Method, rng: np.random.Generator) -> Pair | None:
     """A run alone and beside a second, independent system.
 
     EDLA chooses one step size for both and the discrete gradient one correction, so that they are
     independent of their company only if it does the same.
     """
-    twin = method.variable_step or isinstance(method, nh.DiscreteGradient)
-    problems = problem, problem if twin else draw(problem.family, int(rng.integers(2**31)), 0)
+    family, seed, company = problem.family, int(rng.integers(2**31)), problem
+    if not (method.variable_step or isinstance(method, nh.DiscreteGradient)):
+        company = draw(family, seed, 0)
+        if expected(family, seed, 0, method, problem.h) > MAX_SENSITIVITY:
+            return None  # it may end the run of both
+    problems = problem, company
     q0, v0 = (np.concatenate([getattr(x, k) for x in problems]) for k in ("q0", "v0"))
     both, n = side_by_side(problem.family, 2), len(problem.q0)
     values = {f"c_{k}_{i}": x for k, one in enumerate(problems) for i, x in enumerate(one.c)}
@@ -457,10 +461,11 @@ def allowed(method: Method) -> float:
 
 
 @cache
-def expected(family: str, seed: int, k: int, method: Method) -> float:
+def expected(family: str, seed: int, k: int, method: Method, h: float | None = None) -> float:
     """By what factor the motion enlarges an error of its start, times the digits that are lost by
     constraints which are nearly dependent or holonomic; infinite if h is too large."""
     problem = draw(family, seed, k)
+    problem = problem if h is None else replace(problem, h=h)
     rng, system, change = np.random.default_rng(3), problem.system, 1e-9
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", RuntimeWarning)

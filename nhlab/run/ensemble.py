@@ -63,9 +63,8 @@ def ensemble(
     chunk : members computed as one task; by default about a second of work, at most 64 MB
     progress, inputs : as in ``nh.integrate``;  backend : "python", "numpy", "numba"; None: by size
 
-    A run that cannot go on stops alone, and ``.errors`` says why; there it also says of which
-    members the summary failed or is not finite.  Ctrl-C raises Interrupted, a
-    lost worker EnsembleError; both keep the members that were done in ``.ensemble``.
+    A run that cannot go on stops alone; ``.errors`` says why, and whose summary is not finite.
+    Ctrl-C raises Interrupted, a lost worker EnsembleError; both have what is done in ``.ensemble``.
     """
     if isinstance(method, Reference):
         raise ValueError(f"method = {method!r} takes no steps of its own; call nh.integrate for it")
