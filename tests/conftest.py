@@ -10,9 +10,10 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbval.kernel import RunningKernel
+from processes import end_started, keyboard_interrupts
 
 # Files of few, long tests: they come first, or the other processes are idle at the end.
-LONG = "test_browser", "test_pages", "test_site", "test_fuzz", "test_machines"
+LONG = "test_browser", "test_pages", "test_site", "test_fuzz", "test_metamorphic", "test_machines"
 AFTER_RUN_ALL = Path(__file__).parent / "course/after_run_all.py"
 
 
@@ -47,6 +48,20 @@ def pytest_unconfigure(config):
     if hasattr(config, "code_folder"):
         shutil.rmtree(config.code_folder, ignore_errors=True)
         del os.environ["NHLAB_CACHE_DIR"]
+
+
+@pytest.fixture(autouse=True)
+def processes_end_with_their_test():
+    """A test that fails half-way leaves nothing at work."""
+    yield
+    end_started()
+
+
+@pytest.fixture
+def ctrl_c():
+    """SIGINT raises KeyboardInterrupt, also where a shell started the tests in the background."""
+    with keyboard_interrupts():
+        yield
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ import types
 import zipfile
 from pathlib import Path
 
+import processes
 import pytest
 
 launcher = importlib.import_module("nhlab.__main__")
@@ -209,7 +210,7 @@ def test_a_second_start_waits_for_the_first(tmp_path, system):
     def start(name):
         run = [sys.executable, "-c", code, str(tmp_path), name]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        process = subprocess.Popen(run, cwd=PROJECT, **pipes)
+        process = processes.start(run, cwd=PROJECT, **pipes)
         assert process.stdout.readline() == "asks\n"
         return process
 
@@ -256,7 +257,7 @@ def copied(tmp_path):
 def test_two_starts_at_once_install_once(copied):
     folder = copied("echo pip >> log; sleep 0.5")  # it takes its time
     run = [sys.executable, "-m", "nhlab", "run", "-c", "1"]
-    starts = [subprocess.Popen(run, cwd=folder, stdout=subprocess.DEVNULL) for _ in range(2)]
+    starts = [processes.start(run, cwd=folder, stdout=subprocess.DEVNULL) for _ in range(2)]
     assert [x.wait(60) for x in starts] == [0, 0]
     assert (folder / "log").read_text() == "pip\n"
 
@@ -365,9 +366,9 @@ def test_an_interrupted_start_is_repaired_by_the_next(copied):
     command = [sys.executable, "-m", "nhlab", "run", "-c", "import probe; raise SystemExit(7)"]
 
     def start(**settings):
-        how = {"cwd": folder, "env": pip_settings(**settings), "start_new_session": True}
+        how = {"cwd": folder, "env": pip_settings(**settings)}
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        return subprocess.Popen(command, **how, **pipes)
+        return processes.start(command, **how, **pipes)
 
     first = start()
     assert "installing" in first.stdout.readline()

@@ -30,7 +30,10 @@ def folder():
     """The folder of generated texts and compiled code, or None where there is none to trust."""
     try:
         root = os.environ.get("NHLAB_CACHE_DIR")
-        base = root or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        base = root or os.environ.get("XDG_CACHE_HOME")
+        if not base and not Path.home().is_dir():  # root could make it, but a home is not ours
+            return None
+        base = base or Path.home() / ".cache"
         return _checked(os.path.abspath(root or os.path.join(base, "nhlab")))
     except (OSError, RuntimeError):  # neither a home nor a working directory
         return None

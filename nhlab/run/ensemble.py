@@ -63,8 +63,8 @@ def ensemble(
     chunk : members computed as one task; by default about a second of work, at most 64 MB
     progress, inputs : as in ``nh.integrate``;  backend : "python", "numpy", "numba"; None: by size
 
-    A run that cannot go on stops alone, and ``.errors`` says why.  Ctrl-C raises Interrupted, a
-    lost worker EnsembleError; both keep the members that were done in ``.ensemble``.
+    A run that cannot go on stops alone; ``.errors`` says why, and whose summary is not finite.
+    Ctrl-C raises Interrupted, a lost worker EnsembleError; both have what is done in ``.ensemble``.
     """
     if isinstance(method, Reference):
         raise ValueError(f"method = {method!r} takes no steps of its own; call nh.integrate for it")
@@ -99,8 +99,9 @@ class Ensemble:
     q, p : (K, N+1, n), NaN where a run had stopped
     t, h : (K, N+1) and (K,)
     parameters : name -> (K,)
-    steps_done, ok : (K,), and True where a run went through
-    errors : index -> why a run stopped, in short; ``error(k)`` repeats run k to explain it
+    steps_done, ok : (K,), and True where a run went through and its summary is finite
+    errors : index -> why a run stopped or has no finite summary, in short; ``error(k)`` repeats
+        run k to explain why it stopped
     jumps : index -> (first energy, farthest from it), where h was too large
     summary : if one was asked for, an array (K, ...) or a dict of them; then there are no rows
 
@@ -321,8 +322,9 @@ def _run(common, part, out=None):
         if functions:
             try:
                 sol = one.trajectory(own, done[k], errors.get(k, ""))
-                with np.errstate(all="ignore"):  # of what overflows the energies warn
+                with np.errstate(all="ignore"):  # what overflows is noted below
                     values[k] = _summarise(functions, sol)
+                _note_infinite(errors, k, values[k])
             except Exception as error:
                 _note(errors, k, f"the summary failed: {type(error).__name__}: {error}")
     rows = rows if out is None and not functions else None
@@ -403,10 +405,10 @@ def last(sol):
 
 
 def energy(sol):
-    """The energy at the nodes: the first, largest less smallest, and the slope of the best line."""
+    """The energy at the nodes: the first, largest less smallest, and the slope of the best line,
+    which is 0 through a single node."""
     E, t = sol.energy(), sol.t - sol.t.mean()
-    with np.errstate(all="ignore"):  # one node has no slope
-        slope = t @ (E - E.mean()) / (t @ t)
+    slope = t @ (E - E.mean()) / (t @ t) if len(E) > 1 else 0.0
     return {"E0": E[0], "E_ptp": np.ptp(E), "E_slope": slope}
 
 
@@ -438,5 +440,14 @@ def _summarise(functions, sol):
     return {k: np.array(x, float) for k, x in found.items()}  # the rows may be used again
 
 
-def _note(errors, k, text):
+def _note_infinite(errors: dict[int, str], k: int, values: dict[str | None, np.ndarray]) -> None:
+    """Note that numbers of a summary overflowed or are undefined: such a member is not ok."""
+    bad = [(name, x[~np.isfinite(x)]) for name, x in values.items() if not np.isfinite(x).all()]
+    for name, x in bad[:1]:
+        what = "its summary" if name is None else f"its summary {name!r}"
+        _note(errors, k, f"{what} is not finite: {x[0]}")
+
+
+def _note(errors: dict[int, str], k: int, text: str) -> None:
+    """Add to what went wrong with member k."""
     errors[k] = f"{errors[k]}; {text}" if k in errors else text

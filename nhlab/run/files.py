@@ -1,10 +1,16 @@
-"""Runs in files: systems and methods as JSON, without executing anything on the way back in."""
+"""Runs in files: systems and methods are written as JSON; nothing is executed when one is read."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 import sympy as sp
@@ -16,7 +22,11 @@ from ..mechanics.formula import is_moderate_power
 from ..mechanics.groupsystem import GroupSystem
 from ..mechanics.system import System
 from ..methods.layout import Rows
+from ..methods.method import Method
 from .arguments import positive, whole
+
+if TYPE_CHECKING:
+    from .trajectory import Trajectory
 
 FORMAT = "nhlab trajectory 1"
 CLASSES = {
@@ -28,15 +38,20 @@ CLASSES = {
     ).split()
 }
 CLASSES["ExprCondPair"] = sp.functions.elementary.piecewise.ExprCondPair
+EVALUATED = "And", "Or", "Not", "ITE", "ExprCondPair"  # SymPy cannot build these unevaluated
 EXPRESSIONS = ("q", "v", "L", "constraints", "holonomic", "t", "metric", "forces")
 REDUCTIONS = ("Chaplygin", "Horizontal", "Mixed")
 CONSTANTS = {"pi": sp.pi, "E": sp.E, "True": sp.true, "False": sp.false}
-BITS = 4096  # of a number in a file; more would take SymPy forever, and no formula needs them
+# Limits of a file. SymPy's time grows faster than its expressions: beyond them it might never end.
+MAX_BITS = 4096  # of a number, of its precision and of its exponent
+MAX_DEPTH = 100  # nested operations of an expression; the rattleback has 18
+MAX_NODES = 50_000  # operations, symbols and numbers of a system; the bicycle has 5,115
 
 # ---------------------------------------------------------------------------- trajectories
 
 
-def save(sol, path):
+def save(sol: Trajectory, path: str | os.PathLike | BinaryIO) -> None:
+    """Write a run to a file; the file is complete, or what was there before is still there."""
     if not hasattr(path, "write"):
         need(path, (str, os.PathLike), "path", "path of a file")
     about = {
@@ -47,37 +62,64 @@ def save(sol, path):
         **{k: getattr(sol, k) for k in ("t0", "every", "message", "q1_given")},
         "inputs": [*sol.inputs],
     }
-    arrays = {"rows": sol.rows.array}
+    check_size(about["system"])
+    arrays = {"about": np.array(json.dumps(about)), "rows": sol.rows.array}
     if sol.inputs:
         arrays["inputs"] = np.stack([*sol.inputs.values()], -1)
-    np.savez_compressed(path, about=np.array(json.dumps(about)), **arrays)
+    if hasattr(path, "write"):
+        np.savez_compressed(path, **arrays)
+        return
+    path = os.fsdecode(path)
+    with replacing(path if path.endswith(".npz") else f"{path}.npz") as file:
+        np.savez_compressed(file, **arrays)
 
 
-def load(cls, path):
-    """The Trajectory that ``save`` wrote."""
+@contextmanager
+def replacing(path: str) -> Iterator[BinaryIO]:
+    """Yield a file for the new content of ``path``, which takes its place when all is written.
+
+    Until then it lies in the same folder under another name, and is removed if writing fails: a
+    full disk or Ctrl-C leaves the old file as it was. Links and permissions stay as they are.
+    """
+    target = os.path.realpath(path)  # a link keeps pointing to its file
+    exists = os.path.exists(target)
+    if exists and not (os.path.isfile(target) and os.access(target, os.W_OK)):
+        with open(target, "wb") as file:  # a pipe; a folder or a read-only file raises OSError
+            yield file
+        return
+    draft = os.path.join(os.path.dirname(target), f".nhlab-{secrets.token_hex(8)}.tmp")
+    try:
+        file = open(draft, "xb")  # with the permissions that the umask gives to new files
+    except OSError as error:  # its message names a file that nobody knows
+        raise type(error)(error.errno, error.strerror, path) from None
+    try:
+        with file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())  # else a full disk may be noticed too late
+        if exists:
+            shutil.copymode(target, draft)
+        os.replace(draft, target)
+    finally:
+        with suppress(FileNotFoundError):  # it has taken its place
+            os.unlink(draft)
+
+
+def load(cls: type[Trajectory], path: str | os.PathLike | BinaryIO) -> Trajectory:
+    """Read the Trajectory that ``save`` wrote."""
     named = isinstance(path, (str, os.PathLike))
     if named and not os.path.exists(path) and os.path.exists(f"{path}.npz"):
-        path = f"{path}.npz"  # np.savez adds the ending
+        path = f"{path}.npz"  # save adds the ending
     try:
-        with np.load(path, allow_pickle=False) as file:
+        opened = open(path, "rb") if named else nullcontext(path)  # NumPy may leave it open
+        with opened as given, np.load(given, allow_pickle=False) as file:
             about, rows = json.loads(str(file["about"])), file["rows"]
             about["inputs"] = _inputs(about.get("inputs", []), file, len(rows))
         if about["format"] != FORMAT:
             raise KeyError("format")
+        check_size(about["system"])
         system, method = system_from_json(about["system"]), method_from_json(about["method"])
-        if not {*about["inputs"]} <= {s.name for s in system.inputs}:
-            raise ValueError(f"inputs {[*about['inputs']]}, which the forces do not have")
-        layout = method.layout(system)
-        if rows.dtype != float or rows.ndim != 2 or rows.shape[1] != layout.width or not len(rows):
-            raise ValueError(f"rows of shape {rows.shape} and type {rows.dtype}")
-        parts = Rows(layout, rows)
-        if not all(np.isfinite(x).all() for x in (parts.q, parts.v, *parts.clock(0.0, 1.0))):
-            raise ValueError("rows that are not finite")
-        sol = cls(system, method, rows, **_about(about))
-        with np.errstate(all="ignore"):
-            if not np.isfinite(sol.t).all():
-                raise ValueError(f"times up to {sol.t[-1]}")
-        return sol
+        return _trajectory(cls, system, method, rows, about)
     except FileNotFoundError:
         looked = "" if os.path.isabs(path) else f" in {os.getcwd()}"
         raise FileNotFoundError(
@@ -90,16 +132,33 @@ def load(cls, path):
         raise ValueError(f"{path} is not a trajectory saved by nhlab ({why[:300]})") from None
 
 
-def _inputs(names, file, count):
-    """name -> (count,) of the inputs that were held."""
+def _trajectory(cls, system: System, method: Method, rows: np.ndarray, about: dict) -> Trajectory:
+    """Make the Trajectory of these rows, or raise ValueError if they do not belong together."""
+    if not {*about["inputs"]} <= {s.name for s in system.inputs}:
+        raise ValueError(f"inputs {[*about['inputs']]}, which the forces do not have")
+    layout = method.layout(system)
+    if rows.dtype != float or rows.ndim != 2 or rows.shape[1] != layout.width or not len(rows):
+        raise ValueError(f"rows of shape {rows.shape} and type {rows.dtype}")
+    parts = Rows(layout, rows)
+    if not all(np.isfinite(x).all() for x in (parts.q, parts.v, *parts.clock(0.0, 1.0))):
+        raise ValueError("rows that are not finite")
+    sol = cls(system, method, rows, **_about(about))
+    with np.errstate(all="ignore"):
+        if not np.isfinite(sol.t).all():
+            raise ValueError(f"times up to {sol.t[-1]}")
+    return sol
+
+
+def _inputs(names: list[str], file: dict, count: int) -> dict[str, np.ndarray]:
+    """Read the inputs that were held in the steps: name -> (count,)."""
     values = file["inputs"] if names else np.zeros((count, 0))
     if values.shape != (count, len(names)) or not np.isfinite(values).all():
         raise ValueError(f"inputs of shape {values.shape}")
     return {str(name): values[:, k] for k, name in enumerate(names)}
 
 
-def _about(data):
-    """What a Trajectory is told besides its rows, checked as at the door of a run."""
+def _about(data: dict) -> dict:
+    """Read what a Trajectory needs besides its rows, checked as the arguments of a run are."""
     found = {"h": positive(data["h"], many=False), "t0": read_number(data["t0"], "t0")}
     found["every"], found["inputs"] = whole(data["every"], "every", 1), data["inputs"]
     for name, kind in (("message", str), ("q1_given", bool)):
@@ -112,8 +171,25 @@ def _about(data):
 # ---------------------------------------------------------------------------- expressions
 
 
-def to_json(e):
-    """A SymPy expression as nested lists."""
+def check_size(data: object) -> None:
+    """Raise ValueError if the JSON of a system has too many or too deeply nested expressions."""
+    count, left = 0, [(data, 0)]
+    while left:  # not recursive: Python's own limit depends on who calls
+        part, depth = left.pop()
+        if isinstance(part, dict):
+            left += [(x, depth) for x in part.values()]
+        elif isinstance(part, list):
+            is_node = bool(part) and isinstance(part[0], str)
+            count, depth = count + is_node, depth + is_node
+            left += [(x, depth) for x in part]
+        for size, most, what in ((depth, MAX_DEPTH, "nested "), (count, MAX_NODES, "")):
+            if size > most:
+                fault = f"more than {most} {what}operations"
+                raise ValueError(f"the system is too large for a file: it has {fault}")
+
+
+def to_json(e: sp.Basic) -> list:
+    """Write a SymPy expression as nested lists."""
     if isinstance(e, sp.Rational):
         return ["Rational", str(e.p), str(e.q)]
     if isinstance(e, (sp.Symbol, sp.Float)):
@@ -123,66 +199,99 @@ def to_json(e):
         sign, mantissa, exponent, bits = value
         mantissa = str(int(mantissa, 16))
         return ["Float", [int(sign), mantissa, int(exponent), int(bits)], options["precision"]]
-    if str(e) in CONSTANTS:
+    if e.is_Atom and str(e) in CONSTANTS:
         return ["Constant", str(e)]
     if type(e).__name__ not in CLASSES:
         raise ValueError(f"{e} cannot be saved: {type(e).__name__} is not a known function")
     return [type(e).__name__, *map(to_json, e.args)]
 
 
-def from_json(data):
-    """The expression that ``to_json`` wrote."""
+def from_json(data: list) -> sp.Basic:
+    """Read the expression that ``to_json`` wrote."""
+    return _expression(data)[0]
+
+
+def _expression(data: list) -> tuple[sp.Basic, float | None]:
+    """Read an expression; also its value, if it is a number or a function of numbers alone.
+
+    The operations are kept as they were written, not evaluated: SymPy would write them in another
+    form and, to decide a relation between numbers, would compute any digits of them.
+    """
     kind, *rest = data
     if kind == "Symbol":
-        return sp.Symbol(rest[0], **rest[1])
-    if kind == "Rational":
-        return sp.Rational(*(_bounded(int(x)) for x in rest[:2]))
-    if kind == "Float":
-        sign, mantissa, exponent, bits = rest[0]
-        if not (abs(exponent) <= BITS and 0 < int(rest[1]) <= BITS):
-            raise ValueError(f"a number with exponent {exponent} and precision {rest[1]}")
-        return sp.Float((sign, _bounded(int(mantissa)), exponent, bits), precision=int(rest[1]))
-    if kind == "Constant":
-        return CONSTANTS[rest[0]]
-    args = [from_json(x) for x in rest]
-    if kind == "Pow" and not is_moderate_power(*args):
+        return sp.Symbol(rest[0], **rest[1]), None
+    if kind in ("Rational", "Float", "Constant"):
+        e = {"Rational": _rational, "Float": _float, "Constant": CONSTANTS.get}[kind](*rest)
+        return e, _finite(e) if e.is_number else None
+    parts = [_expression(x) for x in rest]
+    args, values = [e for e, _ in parts], [x for _, x in parts]
+    options = {} if kind in EVALUATED else {"evaluate": False}
+    if not issubclass(CLASSES[kind], sp.Expr) or not values or None in values:
+        return CLASSES[kind](*args, **options), None
+    if kind == "Pow" and not _is_moderate(*values):
         raise ValueError(f"a power beyond the numbers of Python, {args[0]} to {args[1]}")
-    if issubclass(CLASSES[kind], (sp.Add, sp.Mul, sp.Pow, sp.Function)) and kind != "Piecewise":
-        return CLASSES[kind](*args, evaluate=False)  # as it was, not as SymPy would write it
-    return CLASSES[kind](*args)
+    return CLASSES[kind](*args, **options), _finite(CLASSES[kind](*map(sp.Float, values)))
 
 
-def _bounded(x):
-    if x.bit_length() > BITS:
+def _rational(p: str, q: str) -> sp.Rational:
+    return sp.Rational(_bounded(int(p)), _bounded(int(q)))
+
+
+def _float(parts: list, precision: int) -> sp.Float:
+    sign, mantissa, exponent, bits = parts
+    if not (abs(exponent) <= MAX_BITS and 0 < int(precision) <= MAX_BITS):
+        raise ValueError(f"a number with exponent {exponent} and precision {precision}")
+    return sp.Float((sign, _bounded(int(mantissa)), exponent, bits), precision=int(precision))
+
+
+def _bounded(x: int) -> int:
+    if x.bit_length() > MAX_BITS:
         raise ValueError(f"a number of {x.bit_length()} bits")
     return x
+
+
+def _is_moderate(base: float, exponent: float) -> bool:
+    defined = base != 0 or exponent > 0
+    return defined and is_moderate_power(sp.Float(base), sp.Float(exponent))
+
+
+def _finite(e: sp.Expr) -> float:
+    """The value of a number, or a ValueError if it is no real number that a float can hold."""
+    try:
+        if math.isfinite(value := float(e)):
+            return value
+    except (TypeError, OverflowError):
+        pass
+    raise ValueError("a number beyond those of Python, or not a real one")
 
 
 # ---------------------------------------------------------------------------- systems, methods
 
 
-def _each(f, x):
-    """f of an expression or of all in nested sequences of them; None stays."""
+def _each(f: Callable, x: object) -> object:
+    """Apply f to an expression, or to all in nested sequences of them; None stays None."""
     x = x.tolist() if isinstance(x, (sp.MatrixBase, np.ndarray)) else x
     if isinstance(x, (tuple, list)) and not (x and isinstance(x[0], str)):
         return [_each(f, y) for y in x]
     return None if x is None else f(x)
 
 
-def system_to_json(s):
+def system_to_json(s: System) -> dict:
+    """Write a system, a reduction with the system that it was made from, as JSON."""
     if s.full is not None:
         options = {k: x for k, x in s.given().items() if k != "system"}
         return {"reduction": type(s).__name__, "full": system_to_json(s.full), **options}
     data = {k: _each(to_json, getattr(s, k)) for k in EXPRESSIONS}
     data |= {k: _each(float, getattr(s, k)) for k in ("q0", "v0")}
-    data |= {"name": s.name, "source": s.source}
+    data |= {k: "" if (x := getattr(s, k)) is None else str(x) for k in ("name", "source")}
     data["parameters"] = {k.name: x for k, x in s.numbers.items()}
     if isinstance(s, GroupSystem):
         data |= {"group": s.group.name, "r": s.k, "rule": s.rule}
     return data
 
 
-def system_from_json(data):
+def system_from_json(data: dict) -> System:
+    """Read the system that ``system_to_json`` wrote."""
     if "reduction" in data:
         if data["reduction"] not in REDUCTIONS:
             raise ValueError(f"reduction {data['reduction']!r} is unknown")
@@ -190,33 +299,36 @@ def system_from_json(data):
         reduction = getattr(import_module("nhlab"), data["reduction"])  # by its public name
         return reduction(system_from_json(data["full"]), **options)
     given = {k: _each(from_json, data.get(k) if k == "forces" else data[k]) for k in EXPRESSIONS}
-    given |= {k: data[k] for k in ("parameters", "name", "source")}
+    given["parameters"] = data["parameters"]
+    given |= {k: need(data[k], str, k, "text") for k in ("name", "source")}
     given |= {f"{k}0": _numbers(data[f"{k}0"], len(given[k])) for k in "qv"}
     if "group" not in data:
         return System(**given)
     if data["group"] not in ("SO3", "SE2"):
         raise ValueError(f"group {data['group']!r} is unknown")
-    q, k, t, holonomic = given.pop("q"), data["r"], given.pop("t"), given.pop("holonomic")
+    q, k = given.pop("q"), whole(data["r"], "r", 0)
+    t, holonomic = given.pop("t"), given.pop("holonomic")
     if holonomic or t is not None:
         raise ValueError("a system on a group has neither holonomic constraints nor t")
     group, rule = getattr(groups, data["group"]), data["rule"]
     return GroupSystem(group, r=q[:k], g=q[k:], rule=rule, **given)
 
 
-def _numbers(x, count):
-    """So many numbers, or None."""
+def _numbers(x: list | None, count: int) -> list[float] | None:
+    """Read so many numbers, or None."""
     if x is not None and len(x) != count:
         raise ValueError(f"{x!r} are not {count} numbers")
     return x if x is None else [read_number(y, "a start") for y in x]
 
 
-def method_to_json(m):
-    """[name, options]; an option may be a method itself."""
+def method_to_json(m: Method) -> list:
+    """Write a method as [name, options]; an option may be a method itself."""
     options = {k: method_to_json(x) if hasattr(x, "statement") else x for k, x in vars(m).items()}
     return [type(m).__name__, options]
 
 
-def method_from_json(data):
+def method_from_json(data: list) -> Method:
+    """Read the method that ``method_to_json`` wrote."""
     name, options = data
     if name not in methods.__all__:
         raise KeyError(name)

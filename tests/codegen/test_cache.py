@@ -309,6 +309,16 @@ def test_without_a_home(monkeypatch):
     assert cache.folder() is None and "def step" in program().text
 
 
+def test_a_home_that_does_not_exist_is_not_made(tmp_path, monkeypatch):
+    """Containers start root with HOME=/nonexistent."""
+    for name in ("XDG_CACHE_HOME", "NHLAB_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path / "nonexistent"))
+    assert cache.folder() is None and "def step" in program().text
+    assert [*tmp_path.iterdir()] == []
+
+
 def test_the_folder_below_the_home(tmp_path, monkeypatch):
     monkeypatch.delenv("NHLAB_CACHE_DIR")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))

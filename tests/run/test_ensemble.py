@@ -208,6 +208,28 @@ def test_a_summary_that_fails_names_its_member():
     assert run(summary=len).errors == {}
 
 
+@pytest.mark.parametrize("backend", ["python", "numpy", "numba"])
+def test_a_summary_that_is_not_finite_is_an_error(backend):
+    """h is far too large for member 0: its positions are finite, its energies are not."""
+    how = {"h": [31.56, 0.1], "steps": 80, "backend": backend}
+    with pytest.warns(RuntimeWarning, match="jump"):
+        many = nh.ensemble(PARTICLE, nh.Reversible(), summary="energy", **how)
+    assert many.summary["E_ptp"][0] == np.inf and many.ok.tolist() == [False, True]
+    assert many.errors == {0: "its summary 'E_ptp' is not finite: inf"}
+    assert many.steps_done.tolist() == [80, 80] and many.error(0) is None
+    with pytest.warns(RuntimeWarning, match="jump"):
+        ends = nh.ensemble(PARTICLE, nh.Reversible(), summary="last", **how)
+    assert ends.ok.all() and np.isfinite(ends.summary["q"]).all()
+    with pytest.warns(RuntimeWarning, match="jump"):
+        own = nh.ensemble(PARTICLE, nh.Reversible(), summary=lambda sol: sol.energy()[::40], **how)
+    assert own.errors == {0: "its summary is not finite: inf"} and own.summary.shape == (2, 3)
+
+
+def test_the_energy_of_a_single_node():
+    many = nh.ensemble(PARTICLE, nh.DLA(), h=[0.1, 0.2], steps=0, summary="energy")
+    assert many.ok.all() and many.summary["E_slope"].tolist() == [0, 0]
+
+
 def test_summaries_need_little_memory():
     """The rows of one member at a time, whatever the number of members."""
     q0, v0 = starts(PARTICLE, 20)

@@ -233,7 +233,7 @@ def test_what_cannot_travel_is_said(processes):
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals reach no thread here")
 @pytest.mark.parametrize("threads", [False, True], ids=["here", "threads"])
-def test_interruption_keeps_what_is_done(threads):
+def test_interruption_keeps_what_is_done(threads, ctrl_c):
     """Ctrl-C in the third chunk: two are done, the fourth never begins."""
     called, stopped = [], threading.Event()
 

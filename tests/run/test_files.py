@@ -2,11 +2,15 @@
 
 import io
 import json
+import os
 import pickle
+import stat
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 import sympy as sp
+import verdict
 from starts import METHODS, PARTICLE, run, stopped_sleigh
 
 import nhlab as nh
@@ -80,6 +84,103 @@ def test_saved_where_told(tmp_path):
         nh.load(tmp_path / "nothing")
 
 
+# ---------------------------------------------------------------------------- all or nothing
+
+
+@contextmanager
+def full_disk(monkeypatch):
+    """No file may become longer than 1000 bytes, as on a disk that is full."""
+    resource = pytest.importorskip("resource", reason="limits of POSIX")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(OSError):
+            yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@contextmanager
+def ctrl_c_while_writing(monkeypatch):
+    def write_a_part(file, **_):
+        (file if hasattr(file, "write") else open(file, "wb")).write(b"part")
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(np, "savez_compressed", write_a_part)
+        yield
+
+
+@pytest.mark.parametrize("failure", [full_disk, ctrl_c_while_writing])
+def test_a_file_is_replaced_whole_or_not_at_all(failure, tmp_path, monkeypatch):
+    path, short = tmp_path / "run.npz", run(steps=2)
+    with failure(monkeypatch):
+        run(steps=500).save(path)
+    assert [*tmp_path.iterdir()] == []  # nothing is left of it
+    short.save(path)
+    before = path.read_bytes()
+    with failure(monkeypatch):
+        run(steps=500).save(path)
+    assert path.read_bytes() == before and [*tmp_path.iterdir()] == [path]
+    np.testing.assert_array_equal(nh.load(path).q, short.q)
+    run(steps=500).save(path)
+    assert nh.load(path).steps == 500 and [*tmp_path.iterdir()] == [path]
+
+
+def test_what_is_too_large_for_a_file_leaves_the_old_one(tmp_path, monkeypatch):
+    run(steps=2).save(tmp_path / "run.npz")
+    monkeypatch.setattr(files, "MAX_DEPTH", 2)
+    with pytest.raises(ValueError, match="too large for a file: it has more than 2 nested"):
+        run(steps=4).save(tmp_path / "run.npz")
+    monkeypatch.undo()
+    assert nh.load(tmp_path / "run.npz").steps == 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+def test_permissions_and_links_stay_as_they_are(tmp_path):
+    def mode(path):
+        return stat.S_IMODE(path.stat().st_mode)
+
+    before = os.umask(0o027)
+    try:
+        run(steps=2).save(tmp_path / "new.npz")
+    finally:
+        os.umask(before)
+    assert mode(tmp_path / "new.npz") == 0o640  # as of every new file
+    (tmp_path / "new.npz").chmod(0o604)
+    (tmp_path / "folder").mkdir()
+    link, far = tmp_path / "folder/link.npz", tmp_path / "folder/far.npz"
+    link.symlink_to("../new.npz")
+    far.symlink_to("../later.npz")  # which is not there yet
+    for path in (link, far):
+        run(steps=4).save(path)
+        assert path.is_symlink() and nh.load(path).steps == 4
+    assert nh.load(tmp_path / "new.npz").steps == nh.load(tmp_path / "later.npz").steps == 4
+    assert mode(tmp_path / "new.npz") == 0o604
+    assert len([*tmp_path.rglob("*")]) == 5  # no drafts
+
+
+def test_errors_name_the_file_that_was_asked_for(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"nowhere.run\.npz"):
+        run(steps=2).save(tmp_path / "nowhere/run")
+    (tmp_path / "folder.npz").mkdir()
+    with pytest.raises(OSError, match=r"folder\.npz"):
+        run(steps=2).save(tmp_path / "folder")
+    assert [f.name for f in tmp_path.iterdir()] == ["folder.npz"]
+
+
+@pytest.mark.skipif(getattr(os, "geteuid", lambda: 0)() == 0, reason="root may write everything")
+def test_a_read_only_file_is_not_replaced(tmp_path):
+    run(steps=2).save(tmp_path / "run.npz")
+    (tmp_path / "run.npz").chmod(0o444)
+    with pytest.raises(PermissionError, match=r"run\.npz"):
+        run(steps=4).save(tmp_path / "run.npz")
+    assert nh.load(tmp_path / "run.npz").steps == 2
+
+
+# ---------------------------------------------------------------------------- foreign files
+
+
 def test_saved_run_of_a_given_q1_and_a_stopped_run(tmp_path):
     sol = run(q0=[0, 1, 0], q1=[0.1, 1.1, 0.1])
     sol.save(tmp_path / "a.npz")
@@ -104,6 +205,35 @@ DESCRIPTION += [("method", None), ("method", ["DLA", ["alpha"]]), ("system", [])
 SYSTEM = [("L", ["Rational", "9" * 5000, "1"]), ("L", [["Add"]]), ("q", None), ("q0", "a")]
 SYSTEM += [("parameters", [1]), ("q0", [1]), ("constraints", [["Symbol", 3, {}]])]
 SYSTEM += [("L", ["Symbol", "x", {"real": "no"}])]
+for field in ("name", "source"):
+    SYSTEM += [(field, value) for value in (None, 3, True, ["particle"], {"a": "b"})]
+
+
+def nested(operation, depth):
+    e = ["Symbol", "x", {"real": True}]
+    for _ in range(depth):
+        e = operation(e)
+    return e
+
+
+def either(e, condition):
+    """e under a condition, else 0."""
+    otherwise = ["ExprCondPair", ["Rational", "0", "1"], ["Constant", "True"]]
+    return ["Piecewise", ["ExprCondPair", e, condition], otherwise]
+
+
+ONE, TWENTY = ["Rational", "1", "1"], ["Rational", "20", "1"]
+TOWER = ["exp", ["exp", ["exp", TWENTY]]]  # has more digits than there are atoms
+ENDLESS = {  # SymPy would not come back, or not for a long time
+    "a relation of towers": either(ONE, ["StrictLessThan", TOWER, ONE]),
+    "towers that cancel": either(ONE, ["Equality", ["Add", TOWER, ONE], TOWER]),
+    "a tower under not": either(ONE, ["Not", ["LessThan", TOWER, ONE]]),
+    "no real number": ["log", ["Rational", "-1", "1"]],
+    "nested |1 + |1 + ...|": nested(lambda e: ["Abs", ["Add", ONE, e]], 60),
+    "nested cases": nested(lambda e: either(ONE, ["StrictLessThan", e, ONE]), 60),
+    "cases in cases": nested(lambda e: either(e, ["StrictLessThan", e, ONE]), 14),
+    "nested beyond Python": nested(lambda e: ["sin", e], 700),
+}
 
 
 def bad_files():
@@ -155,6 +285,8 @@ def bad_files():
     yield "a huge power", system(L=["Pow", *[["Rational", str(9**9), "1"]] * 2])
     tower = ["Pow", ["Rational", "9", "1"], ["Rational", "300", "1"]]
     yield "a tower of powers", system(L=["Pow", tower, ["Rational", "300", "1"]])
+    for name, e in ENDLESS.items():
+        yield name, system(L=["Add", about["system"]["L"], e])
     for name, value in DESCRIPTION:
         yield f"{name} = {value!r}", changed(**{name: value})
     for name, value in SYSTEM:
@@ -174,6 +306,14 @@ def npy(array):
 BAD_FILES = dict(bad_files())
 
 
+@pytest.fixture
+def seconds():
+    """An alarm: what SymPy begins with such files may never end."""
+    with verdict.watched():
+        yield
+
+
+@pytest.mark.usefixtures("seconds")
 @pytest.mark.parametrize("name", BAD_FILES)
 def test_foreign_files_are_refused(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -201,6 +341,75 @@ def test_expressions_are_written_as_ever(name):
     assert files.to_json(e) == data == json.loads(json.dumps(files.to_json(e)))
     back = files.from_json(data)
     assert back == e and sp.srepr(back) == sp.srepr(e)
+
+
+# Numbers at the limits of what a file may hold, and just beyond them.
+BITS = files.MAX_BITS
+INSIDE = {
+    "precision 1": ["Float", [0, "1", 0, 1], 1],
+    "largest precision": ["Float", [0, "1", 0, 1], BITS],
+    "smallest exponent": ["Float", [0, "1", -BITS, 1], 53],
+    "largest number": ["Float", [0, "1", 1023, 1], 53],
+    "longest number": ["Rational", "1", str(2**BITS - 1)],
+    "longest mantissa": ["Float", [0, str(2**BITS - 1), -BITS, BITS], BITS],
+    "0**2": ["Pow", ["Add", ["Rational", "-1", "1"], ["sin", ONE], ["Mul", ["Rational", "-1", "1"],
+                     ["sin", ONE]], ONE], ["Rational", "2", "1"]],
+}  # fmt: skip
+OUTSIDE = {
+    "precision 0": ["Float", [0, "1", 0, 1], 0],
+    "precision -1": ["Float", [0, "1", 0, 1], -1],
+    "precision": ["Float", [0, "1", 0, 1], BITS + 1],
+    "small exponent": ["Float", [0, "1", -BITS - 1, 1], 53],
+    "large number": ["Float", [0, "1", 1024, 1], 53],
+    "large exponent": ["Float", [0, "1", BITS + 1, 1], 53],
+    "long number": ["Rational", "1", str(2**BITS)],
+    "long mantissa": ["Float", [0, str(2**BITS), -BITS, BITS + 1], BITS],
+    "a power below the floats": ["Pow", ["Rational", "10", "1"], ["Rational", "-400", "1"]],
+    "1/0": ["Pow", ["Rational", "0", "1"], ["Rational", "-1", "1"]],
+    "log(-1)": ["log", ["Rational", "-1", "1"]],
+    "exp(710)": ["exp", ["Rational", "710", "1"]],
+    "exp(1) - exp(710)": ["Add", ["exp", ONE], ["exp", ["Rational", "710", "1"]]],
+}
+
+
+@pytest.mark.usefixtures("seconds")
+@pytest.mark.parametrize("name", INSIDE)
+def test_numbers_at_the_limits_are_read(name):
+    value = files.from_json(INSIDE[name])
+    assert value.is_number and files.to_json(value)[0] == INSIDE[name][0]
+
+
+@pytest.mark.usefixtures("seconds")
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_numbers_beyond_the_limits_are_refused(name):
+    with pytest.raises(ValueError, match=r"a (number|power)"):
+        files.from_json(OUTSIDE[name])
+
+
+def test_systems_at_the_limits_are_read_and_larger_ones_refused():
+    def sines(depth):
+        return nested(lambda e: ["sin", e], depth - 1)
+
+    files.check_size({"L": sines(files.MAX_DEPTH)})
+    with pytest.raises(ValueError, match="more than 100 nested operations"):
+        files.check_size({"L": sines(files.MAX_DEPTH + 1)})
+    files.check_size({"L": [sines(2) for _ in range(files.MAX_NODES // 2)]})
+    with pytest.raises(ValueError, match="more than 50000 operations"):
+        files.check_size({"L": [sines(2) for _ in range(files.MAX_NODES // 2)], "t": sines(1)})
+
+
+def test_relations_come_back_as_they_were_written():
+    """Also those that SymPy would decide, or turn round."""
+    for name in "StrictLessThan LessThan StrictGreaterThan GreaterThan Equality Unequality".split():
+        written = [name, ["Symbol", "x", {"real": True}], ["Symbol", "x", {"real": True}]]
+        assert files.to_json(files.from_json(written)) == written
+
+
+def test_a_name_that_is_no_text_is_saved_as_text(tmp_path):
+    system = nh.System((x,), (vx,), vx**2, name=3, source=None, q0=[1], v0=[0])
+    run(system, nh.RK4()).save(tmp_path / "run.npz")
+    back = nh.load(tmp_path / "run.npz").system
+    assert (back.name, back.source) == ("3", "") and back == system
 
 
 @pytest.mark.parametrize("method", [nh.DLA(), nh.EDLA(), nh.RK4()], ids=repr)

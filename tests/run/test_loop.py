@@ -9,6 +9,7 @@ import tracemalloc
 import warnings
 
 import numpy as np
+import processes
 import pytest
 import sympy as sp
 from starts import DISCRETE, DRIVEN, METHODS, PARTICLE, run, stopped_sleigh
@@ -200,8 +201,10 @@ def test_interrupt_keeps_the_computed_part(method, backend, text, monkeypatch):
     np.testing.assert_allclose(part.q, whole.q[: len(part)], rtol=1e-12)
 
 
-CTRL_C = """
-import sys, nhlab as nh
+SIGNALLED = """
+import faulthandler, signal, sys, nhlab as nh
+faulthandler.dump_traceback_later(100, exit=True)  # should nobody be left to end this process
+{first}
 s = nh.systems.particle()
 nh.integrate(s, nh.DLA(), h=0.01, steps=10, backend="{backend}")  # generated and compiled
 print("ready", flush=True)
@@ -213,20 +216,44 @@ except KeyboardInterrupt as stopped:
     again = nh.integrate(s, nh.DLA(), h=0.01, steps=sol.steps, every=10**5, progress=False)
     print(type(stopped).__name__, abs(sol.q - again.q).max() < 1e-9)
 """
+# What nohup and shells do to a process in the background: Python then has no handler of Ctrl-C.
+IGNORED = "signal.signal(signal.SIGINT, signal.SIG_IGN)"
+HANDLED = f"{IGNORED}; signal.signal(signal.SIGTERM, signal.default_int_handler)"
+
+
+def long_run(backend, first=""):
+    """A process in the middle of a run of 10^10 steps."""
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    code = SIGNALLED.format(backend=backend, first=first)
+    process = processes.start([sys.executable, "-c", code], env=env, **pipes)
+    assert process.stdout.readline() == "ready\n"
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(0.4)
+    return process
 
 
 @pytest.mark.parametrize("backend", ["python", "numba"])
 def test_control_c(backend):
     """A real SIGINT, sent from outside."""
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    process = subprocess.Popen(
-        [sys.executable, "-c", CTRL_C.format(backend=backend)],
-        env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stdout.readline() == "ready\n"
+    process = long_run(backend)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert out == "Interrupted True\n" and err == ""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("backend", ["python", "numba"])
+def test_a_run_in_the_background_answers_other_signals(backend):
+    """With Ctrl-C ignored SIGTERM ends it, or does what the program has said."""
+    process = long_run(backend, IGNORED)
+    process.send_signal(signal.SIGINT)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(0.4)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(20) == -signal.SIGTERM
+    process = long_run(backend, HANDLED)
+    process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=60)
     assert out == "Interrupted True\n" and err == ""
 

@@ -88,6 +88,18 @@ def test_time():
     np.testing.assert_array_equal(run(t0=2.5).q, run().q)  # autonomous
 
 
+@pytest.mark.parametrize("method", [nh.DLA(), nh.Projector(), nh.EDLA()], ids=repr)
+def test_only_the_step_that_was_given_has_no_impulse(method):
+    start = {"q0": [0, 1, 0], "q1": [0.1, 1.1, 0.105]}
+    full = run(method=method, **start)
+    assert np.isnan(full.lam[0]).all() and np.isfinite(full.lam[1:]).all()
+    for every in (2, 3):  # the first stored impulse is that of step 2 or 3
+        sparse = run(method=method, every=every, **start)
+        np.testing.assert_array_equal(sparse.lam, full.lam[every - 1 :: every])
+    assert np.isfinite(run(method=method).lam).all()  # from v0 every step has one
+    assert run(method=method, steps=0, **start).lam.shape == (0, 1)
+
+
 def test_variable_steps():
     sol = run(method=nh.EDLA(), steps=100)
     assert sol.h[0] == 0.1 and np.ptp(sol.h) > 0.01 and np.all(sol.h > 0)
