@@ -228,6 +228,17 @@ def _check_second(start, at):
         raise ValueError(f"{fault}: wd(q0, q1) = {_short(wd[k])}, not 0; {remedy}")
 
 
+def second_velocity(system, q0: np.ndarray, q1: np.ndarray, h) -> np.ndarray:
+    """The velocity of a step h from q0 to q1; ValueError if it is beyond all numbers."""
+    with np.errstate(all="ignore"):
+        v = system.velocity_between(q0, q1, h)
+    if not np.isfinite(v).all():
+        where = f"q1 = {brief(q1.tolist())} is too far from q0 = {brief(q0.tolist())}"
+        fault = f"{where} for a step h = {brief(np.asarray(h).tolist())}: the velocity overflows"
+        raise ValueError(f"{fault}; give a nearer q1, or v0")
+    return v
+
+
 def _nearest(system, A, residual, q, v, t):
     """The admissible velocity next to v, and in which sense."""
     if system.metric is None and not system.is_mechanical:  # no metric to project with

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ..codegen.careful import careful_step
-from ..mechanics.checks import brief, read_number
+from ..mechanics.checks import read_number
 from ..methods.layout import Rows
 from ..methods.method import velocity_shares
 from . import arguments
@@ -180,7 +180,7 @@ def begin(start):
     at = slice(None) if start.many else 0  # numbers are faster than arrays of one
     q0, v0, q1, h = (x if x is None else x[at] for x in (start.q0, start.v0, start.q1, start.h))
     none = np.zeros(s.m)
-    v = v0 if q1 is None else second_velocity(s, q0, q1, h)
+    v = v0 if q1 is None else arguments.second_velocity(s, q0, q1, h)
     a = first_acceleration(s, t0, q0, v) if q1 is None else np.zeros_like(v)
     with np.errstate(all="ignore"):  # what is not finite is refused afterwards
         shares = velocity_shares(v, a, h)
@@ -204,17 +204,6 @@ def begin(start):
     row, done = np.atleast_2d(start.layout.join(**first)), int(second is not first)
     state = np.atleast_2d(start.layout.join(**second)) if done else row.copy()
     return row, state, done, np.atleast_2d(shares)
-
-
-def second_velocity(system, q0: np.ndarray, q1: np.ndarray, h) -> np.ndarray:
-    """The velocity of a step h from q0 to q1; ValueError if it is beyond all numbers."""
-    with np.errstate(all="ignore"):
-        v = system.velocity_between(q0, q1, h)
-    if not np.isfinite(v).all():
-        where = f"q1 = {brief(q1.tolist())} is too far from q0 = {brief(q0.tolist())}"
-        fault = f"{where} for a step h = {brief(np.asarray(h).tolist())}: the velocity overflows"
-        raise ValueError(f"{fault}; give a nearer q1, or v0")
-    return v
 
 
 def first_acceleration(system, t, q, v):
