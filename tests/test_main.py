@@ -451,19 +451,22 @@ def test_lab_gets_defaults_for_panels_and_keeps_what_is_set(project, user, monke
     found = subprocess.run(
         [sys.executable, "-c", SETTINGS], capture_output=True, text=True, env=dict(os.environ)
     )
-    assert found.stdout.split() == ["True", "PromptConnection"], found.stderr
+    assert found.stdout.split() == ["True", "false", "PromptConnection"], found.stderr
     monkeypatch.delenv("JUPYTER_WIDGETS_ECHO")
     launcher.lab([])
     assert os.environ["JUPYTER_WIDGETS_ECHO"] == "0"
 
 
-# As the server reads them: does Lab save the state of widgets, and which connection is used?
+# As the server reads them: does Lab save the state of widgets, does it ask whether it may fetch
+# news, and which connection is used?
 SETTINGS = """
 from jupyter_server.serverapp import ServerApp
 from jupyterlab_server.settings_utils import _get_overrides
 app = ServerApp()
 app.load_config_file()
-print(_get_overrides("nowhere")[0]["@jupyter-widgets/jupyterlab-manager:plugin"]["saveState"])
+overrides = _get_overrides("nowhere")[0]
+print(overrides["@jupyter-widgets/jupyterlab-manager:plugin"]["saveState"])
+print(overrides["@jupyterlab/apputils-extension:notification"]["fetchNews"])
 print(app.kernel_websocket_connection_class.__name__)
 """
 
