@@ -141,7 +141,7 @@ class OwnBody(Body):
 
     def __init__(self, system, parts):
         super().__init__(system)
-        self.parts = parts
+        self.parts, self.upright = parts, getattr(parts, "upright", False)
 
 
 def read_outlines(parts):

@@ -132,6 +132,7 @@ class Model:
 
     parts : (name of a frame, shape) of what moves with the run
     scenery : the same for what stands in the room and is drawn once, however many runs there are
+    whole : the scenery belongs to the motion, as the wire of a bead: the camera shows all of it
     columns : (q of shape (N, n), t of shape (N,)) -> arrays by name, beside the coordinates
     focus : the point the camera follows; it moves with the horizontal place of a frame
     view : azimuth and elevation of the camera in radians
@@ -149,6 +150,7 @@ class Model:
     near: float = 1.7
     floor: Floor = field(default_factory=Floor)
     says: str = "A body moves"
+    whole: bool = False
 
     def names(self) -> list[str]:
         """The columns that the frames use."""
@@ -229,9 +231,9 @@ class Actor:
         R, at = poses(self.model.frames, self.at(t))[focus.frame]
         return R @ np.array(focus.point) + at
 
-    def corners(self, t: float, every: int = 1) -> np.ndarray:
+    def corners(self, t: float, every: int = 1, scenery: bool = False) -> np.ndarray:
         """Points of the mesh at a time, (k, 3)."""
-        mesh, where = self.model.mesh(False)
+        mesh, where = self.model.mesh(scenery)
         found = poses(self.model.frames, self.at(t))
         R, at = (np.array([pose[i] for pose in found.values()]) for i in (0, 1))
         points = np.einsum("mij,mvj->mvi", R[where], mesh.points) + at[where][:, None]
@@ -365,7 +367,8 @@ class Scene:
         """For each pane points (k, 3) that its bodies and their tracks reach."""
         ends, found = np.linspace(*self.times, 5), []
         for a in self.actors:
-            found.append(np.concatenate([*(a.corners(t, 7) for t in ends), *a.paths()]))
+            bodies = [a.corners(t, 7, a.model.whole) for t in ends]
+            found.append(np.concatenate([*bodies, *a.paths()]))
         return [np.concatenate([found[k] for k in pane]) for pane in self.panes]
 
     def far(self, pane: int) -> View:
@@ -379,7 +382,7 @@ class Scene:
 
     def follows(self, pane: int) -> bool:
         """Would the body be too small to be seen if the camera saw the whole motion?"""
-        return self._zoom(pane) > 2.2
+        return self._zoom(pane) > 2.2 and not self.main(pane).model.whole
 
     def _zoom(self, pane: int) -> float:
         return self.far(pane).distance / self.near(pane, self.times[0]).distance
@@ -387,7 +390,7 @@ class Scene:
     def poster(self, pane: int, t: float) -> View:
         """The camera of the still: it sees the whole motion unless the body would be too small."""
         near, far = self.near(pane, t), self.far(pane)
-        if self._zoom(pane) < 2.9:
+        if self._zoom(pane) < 2.9 or not self.follows(pane):
             return far
         d = 2.2 * near.distance
         away = far.focus - near.focus
@@ -408,6 +411,8 @@ class Scene:
     def cell(self, pane: int) -> float:
         """The side of a tile of the floor: 1, 2 or 5 times a power of ten, about the body's."""
         size = 0.6 * self.size(pane)
+        if self.main(pane).model.whole:
+            size = max(size, 0.08 * self.far(pane).distance)
         power = 10.0 ** np.floor(np.log10(size))
         return float(power * max(m for m in (1, 2, 5) if m * power <= size * 1.0001))
 

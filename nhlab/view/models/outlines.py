@@ -10,7 +10,7 @@ from ...mechanics.system import System
 from ...run.trajectory import Trajectory
 from .. import bodies
 from ..body import Body, between, read_outlines
-from ..shapes import ACTOR, AMBER, Shape, ball, extruded, prism
+from ..shapes import ACTOR, AMBER, CREAM, DARK, STEEL, Shape, ball, extruded, prism
 from ..stage import (
     Columns,
     Floor,
@@ -25,6 +25,7 @@ from ..stage import (
 )
 
 PALE = "#B8B4AA"
+COLOURS = ACTOR, DARK, CREAM, AMBER, STEEL  # of the outlines of one body
 
 
 def from_outlines(given: Callable) -> Callable:
@@ -53,6 +54,8 @@ class Outlined:
         self.size = float(np.linalg.norm(np.ptp(spread, 0))) or 1.0
         heights = np.concatenate([_in_space(p)[:, 2] for part in seen for p in part])
         self.low = float(np.min(heights[np.isfinite(heights)]))
+        still = [all(np.array_equal(p, part[0], equal_nan=True) for p in part) for part in seen]
+        self.still = [x and not all(still) for x in still]  # a wire, a wall
         self.leaders = self._lead([[_in_space(p) for p in part] for part in seen])
         self.tracks = len(body.tracks(q[:1]))
 
@@ -90,6 +93,9 @@ class Outlined:
             rows = np.array([fit(self.rest[k], _in_space(points)) for points in parts[k]])
             found |= {f"{name}{k}": rows[:, i] for i, name in enumerate(NAMES[fit])}
         for k, track in enumerate(self.body.tracks(q)):
+            if self.still[0] and np.all(track == track[0]):  # of a wire: take what moves on it
+                moving = self.still.index(False)
+                track = np.array([np.nanmean(p, 0) for p in parts[moving]])
             place = np.nan_to_num(_in_space(track))
             found |= {f"track {name}{k}": place[:, i] for i, name in enumerate("xyz")}
         return found
@@ -97,21 +103,23 @@ class Outlined:
     def model(self) -> Model:
         upright = self.flat and getattr(self.body, "upright", False)
         frames = {"plane": Frame("world", *([turn(0, np.pi / 2)] if upright else []))}
-        thick, parts = 0.05 * self.size if self.flat else 0.025 * self.size, []
+        parts, scenery = [], []
         for k, (rest, leader) in enumerate(zip(self.rest, self.leaders, strict=True)):
             if leader == k:
                 frames[f"part {k}"] = Frame("plane", *self._steps(k))
             centred = rest - np.nanmean(self.rest[leader], 0)
-            parts += [(f"part {leader}", shape) for shape in self._solid(centred, thick, ACTOR)]
+            solid = self._line(centred) if self.still[k] else self._solid(centred, k)
+            (scenery if self.still[k] else parts).extend((f"part {leader}", x) for x in solid)
         for k in range(self.tracks):
             frames[f"track {k}"] = Frame("plane", move(*(f"track {name}{k}" for name in "xyz")))
         tracks = [Track(f"track {k}") for k in range(self.tracks)]
         fixed = [_in_space(f) for f in self.body.fixed] if self.flat else []
-        scenery = [("plane", s) for f in fixed for s in self._solid(f, 0.4 * thick, PALE)]
+        scenery += [("plane", shape) for outline in fixed for shape in self._line(outline)]
         view = (-1.3, 0.25) if upright else (-1.2, 0.75) if self.flat else (-0.95, 0.42)
         low = (0.0 if self.flat else self.low) - (0.02 * self.size if self.low < -1e-6 else 0)
         floor = Floor("none") if upright else Floor(height=min(low, 0.0))
-        look = {"view": view, "floor": floor, "says": "A body made of outlines moves"}
+        look = {"view": view, "floor": floor, "whole": bool(scenery)}
+        look["says"] = "A body made of outlines moves"
         return Model(frames, parts, tracks, scenery, self.columns, **look)
 
     def _steps(self, k: int) -> list:
@@ -123,12 +131,45 @@ class Outlined:
             steps += [stretch(*(f"{name}{k}" if name in names else 1 for name in "lmn"))]
         return steps
 
-    def _solid(self, points: np.ndarray, thick: float, colour: str) -> list[Shape]:
-        """Solids for a curve with gaps."""
-        gaps = np.flatnonzero(~np.isfinite(points).all(1))
-        pieces = [p[np.isfinite(p).all(1)] for p in np.split(points, gaps)]
-        shown = [p[:, :2] if self.flat else p for p in pieces if len(p)]
-        return [s for p in shown for s in extruded(p, thick, colour=colour)]
+    def _solid(self, points: np.ndarray, k: int) -> list[Shape]:
+        """Solids for the k-th outline, a curve with gaps: each lies a little higher than those
+        before it, and has another colour; a small circle becomes a ball."""
+        thick = (0.05 if self.flat else 0.025) * self.size
+        colour = COLOURS[k % len(COLOURS)] if self.flat else ACTOR
+        shapes = []
+        for piece in _pieces(points):
+            radius = _radius(piece)
+            if self.flat and radius and radius < 0.06 * self.size:
+                at = [*piece[:-1, :2].mean(0), max(radius, 0.5 * thick)]
+                shapes.append(ball(at, radius, 20, colour=ACTOR, gloss=0.6))
+                continue
+            height = 0.45 * thick * k if self.flat else 0.0
+            outline = piece[:, :2] if self.flat else piece
+            shapes += extruded(outline, thick, height, colour=colour)
+        return shapes
+
+    def _line(self, points: np.ndarray) -> list[Shape]:
+        """What does not move: thin and pale."""
+        thick, shapes = 0.012 * self.size, []
+        for piece in _pieces(points):
+            lifted = piece + [0, 0, thick] if self.flat else piece
+            shapes += extruded(lifted, thick, colour=PALE)
+        return shapes
+
+
+def _pieces(points: np.ndarray) -> list[np.ndarray]:
+    """The parts of a curve between its gaps."""
+    gaps = np.flatnonzero(~np.isfinite(points).all(1))
+    pieces = [p[np.isfinite(p).all(1)] for p in np.split(points, gaps)]
+    return [p for p in pieces if len(p)]
+
+
+def _radius(points: np.ndarray) -> float | None:
+    """The radius if the outline is a circle."""
+    if len(points) < 9 or not np.allclose(points[0], points[-1]):
+        return None
+    away = np.linalg.norm(points - points[:-1].mean(0), axis=1)
+    return float(away.mean()) if np.ptp(away) < 0.02 * away.mean() else None
 
 
 def _in_space(points: np.ndarray) -> np.ndarray:
