@@ -13,7 +13,8 @@ from .outlines import outline
 
 # A figure that stands still; the data map column names to equally long arrays.
 Plate = namedtuple("Plate", "title figure data caption verdict")
-ABOVE = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2, "frameon": False}
+# beside the power of ten of the axis
+ABOVE = {"loc": "lower left", "bbox_to_anchor": (0.08, 1), "borderaxespad": 0.2, "frameon": False}
 
 
 class Sheet:

@@ -134,7 +134,7 @@ class Explorer:
         self.lines = [picture.line(**look) for look in looks]
         self.stops = [picture.line(**{**mark, "color": look["color"]}) for look in looks]
         if len(looks) > 1:
-            above = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "frameon": False}
+            above = {"loc": "lower left", "bbox_to_anchor": (0.08, 1), "frameon": False}
             picture.ax.legend(handles=self.lines, ncols=min(4, len(looks)), **above)
 
     def _view(self, values):

@@ -44,6 +44,7 @@ STYLE = {
     "axes.spines.top": False,     "axes.spines.right": False,
     "axes.grid": True,            "grid.alpha": 0.3,
     "lines.linewidth": 1.6,       "legend.frameon": False,
+    "axes.formatter.offset_threshold": 6,  # 1.0312 is easier to read than +1.03 and 0.0012
     "svg.hashsalt": "nhlab",  # the same figure gives the same file
 }  # fmt: skip
 
