@@ -97,8 +97,8 @@ def segway(system: System, runs: Runs) -> Model:
         parts,
         tracks,
         parts_in("start", _ruler(d)),
-        view=(-1.3, 0.18),
-        near=1.1,
+        view=(-1.2, 0.18),
+        near=1.05,
         says="A Segway, a platform with a tall handlebar on two wheels, sways and rolls",
     )
 
@@ -187,7 +187,7 @@ def two_wheeled_robot(system: System, runs: Runs) -> Model:
         parts,
         tracks,
         view=(-0.95, 0.48),
-        near=1.5,
+        near=1.65,
         says="A round robot with two driven wheels rolls over the floor",
     )
 
