@@ -186,10 +186,6 @@ def test_the_wedge_of_kepler_is_the_area_swept():
     np.testing.assert_allclose(area, (x * vy - y * vx) * span / 2, rtol=0.06)
     outer = found["fan 0"][0] @ [1, 0, 0], found["fan 1"][0] @ [0, 1, 0]
     np.testing.assert_allclose(*outer, atol=1e-9)  # one triangle begins where the other ends
-    tip = R @ [0, 1, 0]
-    angle = np.arctan2(tip[:, 1], tip[:, 0])
-    rod = found["radius"][0] @ [1, 0, 0]
-    np.testing.assert_allclose(np.cos(angle - np.arctan2(rod[:, 1], rod[:, 0])), 1, atol=1e-9)
 
 
 # ---------------------------------------------------------------------------- transmission
@@ -203,7 +199,7 @@ def test_the_wheel_of_the_transmission_rolls_on_the_turntable():
     for k in (11, 33, 57):
         x, y, z = sol.q[k]
         s, r = np.sin(y), linkage.WHEEL
-        made, found = frames_at(sol, sol.t[[k]])
+        _, found = frames_at(sol, sol.t[[k]])
         R, at = (a[0] for a in found["wheel"])
         low = velocity_of(sol, "wheel", R.T @ [0, 0, -r], k)
         R, _ = (a[0] for a in found["table"])

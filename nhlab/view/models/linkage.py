@@ -29,7 +29,7 @@ from ..shapes import (
 )
 from ..stage import Columns, Frame, Model, Track, move, stretch, turn
 from .catalogue import known
-from .points import BRASS, METAL, PAINT, Runs, in_frame, spring, visited
+from .points import BRASS, METAL, PAINT, Runs, finite_nodes, fixed_tracks, in_frame, spring
 
 WHEEL, TABLE, GEAR = 1 / 3, 0.42, 0.3  # radius of the wheel; heights of the turntable and its gear
 SHAFT = TABLE + WHEEL  # height of the wheel's shaft
@@ -58,7 +58,7 @@ def rack(half: float, pitch: float, depth: float, thick: float) -> np.ndarray:
 @known("transmission")
 def transmission(system: System, runs: Runs) -> Model:
     """Racks on springs for x and z, between them a wheel on a turntable, above it the pendulum."""
-    q = visited(runs)
+    q = finite_nodes(runs)
     most = float(np.abs(q[:, [0, 2]]).max())
     half = 0.7 + most  # of the racks, so long that they never leave their gears
     frames = {
@@ -73,7 +73,7 @@ def transmission(system: System, runs: Runs) -> Model:
     }
     long = half + 1.2  # from the walls to the middle of the racks
     frames["spring z"] = Frame("world", move(-long, -1.1, GEAR), stretch("length z", 1, 1))
-    steps = move(PINION, long, SHAFT + WHEEL), turn(2, -np.pi / 2), stretch("length x", 1, 1)
+    steps = move(PINION, long, SHAFT + WHEEL + 0.1), turn(2, -np.pi / 2), stretch("length x", 1, 1)
     frames["spring x"] = Frame("world", *steps)
 
     def columns(q: np.ndarray, t: np.ndarray) -> Columns:
@@ -86,8 +86,7 @@ def transmission(system: System, runs: Runs) -> Model:
         parts += in_frame(name, spring(0.09, 0.016))
     says = "A pendulum shifts a wheel on a turntable; the turntable is moved by one rack on a "
     says += "spring, and the wheel moves the other"
-    corners = [Track("world", (-long, -1.1, 0.0)), Track("world", (PINION, long, 0.0))]
-    tracks = [Track("bob"), *corners]
+    tracks = [Track("bob"), *fixed_tracks((-long, -1.1, 0), (PINION, long, 0))]
     look = {"view": (-0.9, 0.4), "near": 1.15, "says": says}
     return Model(frames, parts, tracks, _stand(long), columns, **look)
 
@@ -120,14 +119,14 @@ def _pendulum() -> list:
     bob = lathe(np.array(lens), 32, axis=(0, 1, 0), **PAINT)
     pin = tube((0, 0, 0), (0, BACK + 0.03, 0), 0.03, 10, **METAL)
     collar = tube((0, -0.06, 0), (0, 0.06, 0), 0.06, 18, colour=BRASS, gloss=0.85)
-    found = in_frame("pendulum", rod, collar) + in_frame("bob", bob, pin)
-    low, high = PIVOT - SHAFT - 1.2, PIVOT - SHAFT + 1.2
+    parts = in_frame("pendulum", rod, collar) + in_frame("bob", bob, pin)
+    low, high = WHEEL + 0.04, PIVOT - SHAFT + 1.2
     slot = {"colour": WOOD, "gloss": 0.4}
     for side in (-0.055, 0.055):
-        found += in_frame("yoke", tube((side, 0, low), (side, 0, high), 0.022, 8, **slot))
+        parts += in_frame("yoke", tube((side, 0, low), (side, 0, high), 0.022, 8, **slot))
     for z in (low, high):
-        found += in_frame("yoke", capsule((-0.055, 0, z), (0.055, 0, z), 0.024, 8, **slot))
-    return found + in_frame("yoke", _fork(low))
+        parts += in_frame("yoke", capsule((-0.055, 0, z), (0.055, 0, z), 0.024, 8, **slot))
+    return parts + in_frame("yoke", _fork(low))
 
 
 def _fork(low: float) -> list[Shape]:
@@ -142,8 +141,8 @@ def _racks(half: float) -> list:
     pitch = 2 * np.pi / TEETH
     bar = rack(half, pitch, 0.1, 0.06)
     first = prism(bar, -0.07, 0.07, 0.0, colour=ACTOR, gloss=0.5)
-    turned = prism(bar * [1, -1], -0.07, 0.07, axis=(1, 0, 0), colour=ACTOR, gloss=0.5)
-    return in_frame("rack z", first) + in_frame("rack x", turned)
+    over = prism(bar * [1, -1], -0.07, 0.07, axis=(1, 0, 0), colour=ACTOR, gloss=0.5)
+    return in_frame("rack z", first) + in_frame("rack x", over)
 
 
 def _stand(long: float) -> list:

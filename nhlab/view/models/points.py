@@ -44,7 +44,13 @@ def in_frame(frame: str, *groups: Shape | list[Shape]) -> Parts:
     return [(frame, shape) for shape in flat]
 
 
-def visited(runs: Runs) -> np.ndarray:
+def fixed_tracks(*points: Sequence[float]) -> list[Track]:
+    """Tracks of points that stay where they are: they leave no line, and the camera, which sees
+    all tracks, keeps in view what stands there."""
+    return [Track("world", tuple(map(float, point))) for point in points]
+
+
+def finite_nodes(runs: Runs) -> np.ndarray:
     """All nodes of some runs at which q is finite, (N, n)."""
     return np.concatenate([run.q[np.isfinite(run.q).all(1)] for run in runs])
 
@@ -61,16 +67,16 @@ def turn_to(direction: np.ndarray, start: Sequence[float] = (0, 0, 1)) -> np.nda
     opposite = w < 1e-12  # any half turn about an axis across ``start`` will do
     x = np.cross(start, way)
     x = np.where(opposite[..., None], np.roll(np.array(start, float), 1), x)
-    found = np.concatenate([np.where(opposite, 0, w)[..., None], x], -1)
-    return found / np.linalg.norm(found, axis=-1, keepdims=True)
+    q = np.concatenate([np.where(opposite, 0, w)[..., None], x], -1)
+    return q / np.linalg.norm(q, axis=-1, keepdims=True)
 
 
-def named(prefix: str, values: np.ndarray) -> Columns:
+def quaternion_columns(prefix: str, values: np.ndarray) -> Columns:
     """The columns prefix w, x, y, z of quaternions (N, 4)."""
     return {f"{prefix} {name}": x for name, x in zip("wxyz", values.T, strict=True)}
 
 
-def turned(prefix: str) -> list:
+def quaternion_step(prefix: str) -> list:
     return quaternion(*(f"{prefix} {name}" for name in "wxyz"))
 
 
@@ -100,7 +106,7 @@ class Pointlike:
     """
 
     def __init__(self, system: System, runs: Runs):
-        q = visited(runs)
+        q = finite_nodes(runs)
         self.system, self.reach = system, extent(q)
         self.disc = 0.23 * self.reach
         self.level, self.top = q[:, 2].min() - 1.15 * self.disc, q[:, 2].max() + 0.6 * self.disc
@@ -109,26 +115,26 @@ class Pointlike:
     def columns(self, q: np.ndarray, t: np.ndarray) -> Columns:
         """How the disc lies: across the row A(q, t)."""
         rows = [self.system.A(x, s)[0] for x, s in zip(q, t, strict=True)]
-        return named("D", turn_to(np.array(rows)))
+        return quaternion_columns("D", turn_to(np.array(rows)))
 
     def frames(self) -> dict[str, Frame]:
-        found = {"foot": Frame("world", move("x", "y", float(self.level)))}
-        found |= {"ball": Frame("world", move("x", "y", "z"))}
-        return found | ({"D": Frame("ball", turned("D"))} if self.bound else {})
+        frames = {"foot": Frame("world", move("x", "y", float(self.level)))}
+        frames |= {"ball": Frame("world", move("x", "y", "z"))}
+        return frames | ({"D": Frame("ball", quaternion_step("D"))} if self.bound else {})
 
     def parts(self) -> Parts:
         r = 0.24 * self.disc
         foot = [(0, 0), (r, 0), (0.95 * r, 0.12 * r), (0.3 * r, 0.22 * r), (0, 0.22 * r)]
-        found = in_frame("foot", lathe(foot, 24, colour=DARK, gloss=0.4), self._pole())
-        found += in_frame("ball", ball((0, 0, 0), r, 24, colour=ACTOR, gloss=0.8))
+        parts = in_frame("foot", lathe(foot, 24, colour=DARK, gloss=0.4), self._pole())
+        parts += in_frame("ball", ball((0, 0, 0), r, 24, colour=ACTOR, gloss=0.8))
         if not self.bound:
-            return found
+            return parts
         pale = {"colour": CREAM, "second": "#DED2B8", "sectors": 6, "gloss": 0.3}
         thick = 0.035 * self.disc
-        found += in_frame("D", plate(0.97 * self.disc, thick, n=48, **pale))
-        found += in_frame("D", torus(self.disc, 1.3 * thick, 48, 8, **PAINT))
+        parts += in_frame("D", plate(0.97 * self.disc, thick, n=48, **pale))
+        parts += in_frame("D", torus(self.disc, 1.3 * thick, 48, 8, **PAINT))
         ring = torus(0.62 * self.disc, 0.7 * thick, 40, 6, colour=ACTOR, gloss=0.4)
-        return found + in_frame("D", ring)
+        return parts + in_frame("D", ring)
 
     def _pole(self) -> Shape:
         """The pole, painted anew at every unit of height if these are not too many."""
@@ -152,38 +158,35 @@ class Pointlike:
 def particle(system: System, runs: Runs) -> Model:
     """The plane of the velocities that z' = y x' allows: the farther along y, the steeper."""
     says = "A ball on a pole carries a disc, the plane of the velocities that it may have"
-    away = abs(float(visited(runs)[:, 1].mean())) > 2  # then the plane is always steep
+    away = abs(float(finite_nodes(runs)[:, 1].mean())) > 2  # then the plane is always steep
     return Pointlike(system, runs).model(says, view=(-2.2, 0.45) if away else (-1.78, 0.56))
 
 
 @known("contact oscillator", "non-reversible oscillator")
 def contact_oscillator(system: System, runs: Runs) -> Model:
     """A particle with its disc, and a bead on a rail for each of its three oscillations."""
-    made = Pointlike(system, runs)
-    most = 1.12 * float(np.abs(visited(runs)).max())
-    made.level, made.top = -most - 1.2 * made.disc, most
+    base = Pointlike(system, runs)
+    most = 1.12 * float(np.abs(finite_nodes(runs)).max())
+    base.level, base.top = -most - 1.2 * base.disc, most
     says = "A bead on a pole carries the disc of its velocities; beads on rails show x, y and z"
-    found, corner = (
-        made.model(says, view=(-0.8, 0.34)),
-        np.array([-most, most, 0]) + made.disc * np.array([-1, 1, 0]),
-    )
-    low, scenery, r = made.level + 0.08 * most, [], 0.07 * most
+    model = base.model(says, view=(-0.8, 0.34))
+    corner = (most + base.disc) * np.array([-1, 1, 0])
+    low, r = base.level + 0.08 * most, 0.07 * most
+    beads, scenery = [], []
     for k, (name, colour) in enumerate(zip("xyz", (RED, GREEN, BLUE), strict=True)):
         way = np.eye(3)[k]
         at = (corner + [0, 0, low]) * (1 - way)
         place = [name if i == k else float(at[i]) for i in range(3)]
-        found.frames[f"bead {name}"] = Frame("world", move(*place))
-        found.parts.extend(
-            in_frame(f"bead {name}", ball((0, 0, 0), r, 20, colour=colour, gloss=0.8))
-        )
+        model.frames[f"bead {name}"] = Frame("world", move(*place))
+        beads += in_frame(f"bead {name}", ball((0, 0, 0), r, 20, colour=colour, gloss=0.8))
         ends = [at + side * most * way for side in (-1, 1)]
         scenery += in_frame("world", capsule(*ends, 0.25 * r, 10, **METAL))
         zero = plate(0.65 * r, 0.25 * r, n=16, at=at, axis=way, colour=DARK)
-        posts = [tube([*end[:2], made.level], end, 0.25 * r, 10, **METAL) for end in ends]
+        posts = [tube([*end[:2], base.level], end, 0.25 * r, 10, **METAL) for end in ends]
         knobs = [ball(end, 0.55 * r, 12, colour=DARK, gloss=0.5) for end in ends]
         scenery += in_frame("world", zero, posts, knobs)
-    fixed = [Track("world", (*map(float, corner[:2]), most))]
-    return replace(found, scenery=scenery, tracks=[*found.tracks, *fixed])
+    tracks = [*model.tracks, *fixed_tracks((*corner[:2], most))]
+    return replace(model, parts=[*model.parts, *beads], scenery=scenery, tracks=tracks)
 
 
 # ---------------------------------------------------------------------------- three fields
@@ -192,7 +195,7 @@ def contact_oscillator(system: System, runs: Runs) -> Model:
 @known("quartic")
 def quartic(system: System, runs: Runs) -> Model:
     """A beam at the height x above three fields, on each of them a bead at (z_i, y_i)."""
-    q = visited(runs)
+    q = finite_nodes(runs)
     half, r = 1.15 * float(np.abs(q[:, 1:]).max()), 0.12 * float(np.abs(q[:, 1:]).max())
     wide, back = 2.3 * half, 1.25 * half
     lift = 3 * r - float(q[:, 0].min())  # the floor is that far below x = 0
@@ -210,14 +213,14 @@ def quartic(system: System, runs: Runs) -> Model:
         scenery += in_frame(
             "world", lathe(foot, 24, (side, back, 0), colour=DARK), post, knob, ring
         )
-        tracks += [Track("world", (side, back, high))]
+        tracks += fixed_tracks((side, back, high))
     for k, colour in ((1, RED), (2, GREEN), (3, BLUE)):
         x = (k - 2) * wide
         frames[f"bead {k}"] = Frame("world", move(x, 0, r), move(f"z{k}", f"y{k}", 0))
         bead = {"colour": colour, "second": WHITE, "bands": 5, "gloss": 0.7}
         parts += in_frame(f"bead {k}", ball((0, 0, 0), r, 20, **bead))
         scenery += in_frame("world", _field(x, half, 0.22 * r))
-    tracks += [Track("world", (side, -half, 0.0)) for side in (-half - wide, half + wide)]
+    tracks += fixed_tracks((-half - wide, -half, 0), (half + wide, -half, 0))
     tracks = [*(Track(f"bead {k}", (0, 0, -r)) for k in (1, 2, 3)), *tracks]
     says = "Three beads move on their fields, below a beam whose height is the seventh coordinate"
     look = {"view": (-1.571, 0.45), "near": 1.1, "says": says}
@@ -227,8 +230,8 @@ def quartic(system: System, runs: Runs) -> Model:
 def _field(x: float, half: float, thick: float) -> list[Shape]:
     """The frame of a square field and its cross of axes."""
     corners = half * np.array([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)]) + [x, 0, thick]
-    edges = [capsule(a, b, thick, 8, colour=WOOD) for a, b in zip(corners, np.roll(corners, 1, 0),
-                                                                  strict=True)]  # fmt: skip
+    sides = zip(corners, np.roll(corners, 1, 0), strict=True)
+    edges = [capsule(a, b, thick, 8, colour=WOOD) for a, b in sides]
     cross = [((x - half, 0), (x + half, 0)), ((x, -half), (x, half))]
     return [*edges, *(tube([*a, 0], [*b, 0], 0.3 * thick, 4, colour="#B9B5AA") for a, b in cross)]
 
@@ -264,8 +267,8 @@ def pendulum(system: System, runs: Runs) -> Model:
     scenery = in_frame("world", _base(l, (0, back)), axle, column, head, _dial(l, high, back))
     says = "A pendulum on a stand swings"
     look = {"view": (-1.32, 0.16), "near": 2.2, "says": says}
-    fixed = Track("world", (0.0, back, 0.02 * l)), Track("world", (0.0, back, high))
-    return Model(frames, parts, [Track("bob"), *fixed], scenery, **look)
+    stand = fixed_tracks((0, back, 0.02 * l), (0, back, high))
+    return Model(frames, parts, [Track("bob"), *stand], scenery, **look)
 
 
 def _dial(l: float, high: float, back: float) -> list[Shape]:
@@ -277,11 +280,8 @@ def _dial(l: float, high: float, back: float) -> list[Shape]:
         out, long = np.array([np.sin(a), 0, -np.cos(a)]), 0.05 if k % 3 else 0.09
         ends = at + (radius - long * l) * out, at + radius * out
         shapes += [tube(*ends, 0.009 * l, 6, colour=DARK if k % 3 else AMBER)]
-    bar = at + [0, 0, -radius], at + [0, 0, radius]
-    return [
-        *shapes,
-        *(capsule(end, [0, back, end[2]], 0.01 * l, 8, colour=IRON) for end in bar[:1]),
-    ]
+    low = at - [0, 0, radius]
+    return [*shapes, capsule(low, [0, back, low[2]], 0.01 * l, 8, colour=IRON)]
 
 
 @known("spherical pendulum")
@@ -293,34 +293,35 @@ def spherical_pendulum(system: System, runs: Runs) -> Model:
     frames = {
         "joint": Frame("world", move(0, 0, high)),
         "bob": Frame("joint", move("x", "y", "z")),
-        "rod": Frame("joint", turned("rod"), stretch(1, 1, "length")),
+        "rod": Frame("joint", quaternion_step("rod"), stretch(1, 1, "length")),
     }
 
     def columns(q: np.ndarray, t: np.ndarray) -> Columns:
-        return {"length": np.linalg.norm(q, axis=-1)} | named("rod", turn_to(q, (0, 0, -1)))
+        return {"length": np.linalg.norm(q, axis=-1)} | quaternion_columns(
+            "rod", turn_to(q, (0, 0, -1))
+        )
 
-    girdle = {"colour": ACTOR, "gloss": 0.8}
-    parts = in_frame("bob", ball((0, 0, 0), 0.1 * l, 28, **girdle))
+    parts = in_frame("bob", ball((0, 0, 0), 0.1 * l, 28, colour=ACTOR, gloss=0.8))
     parts += in_frame("rod", tube((0, 0, 0), (0, 0, -1), 0.016 * l, 12, **METAL))
     scenery = in_frame("joint", _wires(l), ball((0, 0, 0), 0.045 * l, 20, colour=BRASS, gloss=0.85))
     far, top = np.array([-0.85, 1.0, 0]) * l, high + 0.5 * l
-    bend = [
-        (1, 0.1 * l),
-        (1, top - 0.2 * l),
-        (0.97, top - 0.08 * l),
-        (0.9, top - 0.02 * l),
-        (0.8, top),
-        (0.2, top),
-    ]
-    arm = [s * far + [0, 0, z] for s, z in bend]
+    bend = (
+        (1, 0.1 * l - top),
+        (1, -0.2 * l),
+        (0.97, -0.08 * l),
+        (0.9, -0.02 * l),
+        (0.8, 0),
+        (0.2, 0),
+    )
+    arm = [part * far + [0, 0, top + z] for part, z in bend]
     arm += [0.1 * far + [0, 0, top - 0.02 * l], 0.03 * far + [0, 0, top - 0.07 * l]]
     arm += [np.array([0, 0, top - 0.16 * l]), np.array([0, 0, high])]
     scenery += in_frame("world", sweep(arm, 0.026 * l, 12, colour=IRON, gloss=0.6))
     scenery += in_frame("world", _base(l, far[:2]))
-    fixed = [Track("world", (*map(float, far[:2]), z)) for z in (0.02 * l, top)]
+    stand = fixed_tracks((*far[:2], 0.02 * l), (*far[:2], top), (0, 0, top - 0.14 * l))
     says = "A pendulum swings in all directions from a joint; rings lie on its sphere"
-    look = {"view": (-1.1, 0.26), "near": 1.8, "says": says}
-    return Model(frames, parts, [Track("bob"), *fixed], scenery, columns, **look)
+    look = {"view": (-1.1, 0.22), "near": 1.8, "says": says}
+    return Model(frames, parts, [Track("bob"), *stand], scenery, columns, **look)
 
 
 def _wires(l: float) -> list[Shape]:
@@ -335,8 +336,8 @@ def _wires(l: float) -> list[Shape]:
 # ---------------------------------------------------------------------------- planets
 
 
-SECTORS = 4  # triangles that form the area swept
-SWEPT = 1 / 15  # of the period
+SECTORS = 3  # triangles that form the area swept
+SWEPT = 1 / 20  # of the period
 
 
 def kepler_ellipse(q: np.ndarray, v: np.ndarray, mu: float) -> tuple[np.ndarray, float] | None:
@@ -366,10 +367,10 @@ def triangle_columns(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 @known("Kepler")
 def kepler(system: System, runs: Runs) -> Model:
     """Sun and planet, the true ellipse from the first start, and the area that the planet has swept
-    during the last fifteenth of its period, which is always the same."""
+    during the last twentieth of its period, which is always the same."""
     run, mu = runs[0], value(system, "mu", 1.0)
     orbit = kepler_ellipse(run.q[0], run.v[0], mu)
-    q = visited(runs)
+    q = finite_nodes(runs)
     reach = extent(q if orbit is None else np.vstack([q, orbit[0]]))
     nearest = float(np.linalg.norm(q, axis=1).min())
     sun = min(0.075 * reach, 0.6 * nearest)
@@ -380,8 +381,6 @@ def kepler(system: System, runs: Runs) -> Model:
         ball((0, 0, 0), 0.036 * reach, 24, colour=ACTOR, gloss=0.7),
         torus(0.056 * reach, 0.006 * reach, 36, 6, axis=(0.3, 0, 1), colour=CREAM, gloss=0.4),
     )
-    frames["radius"] = Frame("world", turn(2, "angle"), stretch("radius", 1, 1))
-    parts += in_frame("radius", tube((0, 0, 0), (1, 0, 0), 0.004 * reach, 8, colour=AMBER))
     fan = [f"fan {k}" for k in range(SECTORS)]
     for k, name in enumerate(fan):
         a, l, m, b = (f"{name} {s}" for s in "almb")
@@ -393,12 +392,11 @@ def kepler(system: System, runs: Runs) -> Model:
     def columns(q: np.ndarray, t: np.ndarray) -> Columns:
         when = [np.clip(t - span * k / SECTORS, t[0], None) for k in range(SECTORS + 1)]
         at = [np.stack([np.interp(s, t, x) for x in q.T], -1) for s in when]
-        angle = np.unwrap(np.arctan2(q[:, 1], q[:, 0]))
-        found = {"angle": angle, "radius": np.linalg.norm(q, axis=-1)}
+        fan_columns = {}
         for k, name in enumerate(fan):
             values = triangle_columns(at[k + 1], at[k])
-            found |= {f"{name} {s}": x for s, x in zip("almb", values, strict=True)}
-        return found
+            fan_columns |= {f"{name} {s}": x for s, x in zip("almb", values, strict=True)}
+        return fan_columns
 
     scenery = in_frame("world", ball((0, 0, 0), sun, 32, colour="#FFC53D", gloss=0.25))
     if orbit is not None:
@@ -406,7 +404,7 @@ def kepler(system: System, runs: Runs) -> Model:
         wire = sweep(line, 0.004 * reach, 6, closed=True, colour=IRON, gloss=0.5)
         scenery += in_frame("world", wire)
     says = "A planet moves round the sun beside its true ellipse; a wedge shows the area swept"
-    look = {"view": (-1.3, 0.85), "near": 2.5, "floor": Floor("none"), "says": says}
+    look = {"view": (-1.3, 0.85), "near": 6.5, "floor": Floor("none"), "says": says}
     return Model(frames, parts, [Track("planet")], scenery, columns, **look)
 
 
@@ -426,7 +424,7 @@ def marker(system: System, runs: Runs) -> Model:
     says = f"A marker for {system.name or 'the system'} moves"
     if names == ["x", "y", "z"]:
         return Pointlike(system, runs).model(says)
-    q = visited(runs)[:, [names.index(s) for s in "xyz" if s in names]]
+    q = finite_nodes(runs)[:, [names.index(s) for s in "xyz" if s in names]]
     size = 0.1 * float(np.linalg.norm(np.ptp(q, 0))) or 1.0
     heading = next((s for s in ("theta", "phi") if s in names), None)
     place = move("x", "y", "z" if "z" in names else 0)

@@ -20,7 +20,7 @@ from ..shapes import (
 )
 from ..stage import Columns, Frame, Model, Track, move, quaternion, turn
 from .catalogue import known
-from .points import BLUE, GREEN, RED, Runs, in_frame
+from .points import BLUE, GREEN, RED, Runs, fixed_tracks, in_frame
 
 CENTRE = 1.15  # height of the fixed point; the sphere about it has the radius 1
 PALE = {"colour": "#A9A59A", "gloss": 0.3}
@@ -133,7 +133,7 @@ def rigid_body(system: System, runs: Runs) -> Model:
     says += "polhode, passes below the needle"
     look = {"view": (-2.6, 0.3), "near": 1.25, "says": says}
     foot = _foot(way)
-    tracks = [Track("body", tuple(0.95 * axes[:, 1])), Track("world", (*map(float, foot),))]
+    tracks = [Track("body", tuple(0.95 * axes[:, 1])), *fixed_tracks(foot)]
     return Model(frames, parts, tracks, _needle(way, foot), **look)
 
 
@@ -164,7 +164,7 @@ def _needle(way: np.ndarray, foot: np.ndarray) -> list:
 # ---------------------------------------------------------------------------- Suslov
 
 
-def turned_about(q: np.ndarray, axis: int) -> np.ndarray:
+def angle_about(q: np.ndarray, axis: int) -> np.ndarray:
     """By which angle a body has turned about its own axis, (N,): the integral of omega_axis along
     quaternions (N, 4), between which it turns steadily."""
     g = q / np.linalg.norm(q, axis=-1, keepdims=True)
@@ -191,14 +191,14 @@ def suslov(system: System, runs: Runs) -> Model:
         parts += in_frame("body", _fork(side)) + in_frame(name, _edge_wheel())
 
     def columns(q: np.ndarray, t: np.ndarray) -> Columns:
-        return {"roll": -turned_about(q, 1) / WHEEL}
+        return {"roll": -angle_about(q, 1) / WHEEL}
 
     says = (
         "A box in a sphere stands on two sharp wheels that roll on the sphere, so that it cannot "
     )
     says += "turn about its blue axis"
     look = {"view": (-0.7, 0.25), "near": 1.25, "says": says}
-    tracks = [Track("body", (0, 0, 0.93)), Track("world", (0.25, -0.2, 0.01))]
+    tracks = [Track("body", (0, 0, 0.93)), *fixed_tracks((0.25, -0.2, 0.01))]
     return Model(frames, parts, tracks, _cage(), columns, **look)
 
 
