@@ -290,9 +290,10 @@ void main() {
     }
     o = vec4(min(sum / 1.7725, 1.), min(high / 1.7725, 1.), 0., 1.);
 }`],
-    trail: [`in vec4 a, b; in vec2 corner; uniform vec2 pixels; uniform float width, now, lift; out float t, side;
+    trail: [`in vec4 a, b; in vec2 corner; uniform vec2 pixels; uniform float width, now, lift, rank; out float t, side;
 void main() {
-    vec3 up = lift * cross(right, ahead); vec4 A = view * vec4(a.xyz + up, 1.), B = view * vec4(b.xyz + up, 1.);
+    vec3 up = lift * cross(right, ahead); float nearer = .004 * rank;
+    vec4 A = view * vec4(mix(a.xyz + up, eye, nearer), 1.), B = view * vec4(mix(b.xyz + up, eye, nearer), 1.);
     float near = .02 * size; if (A.w < near) A = mix(A, B, (near - A.w) / (B.w - A.w)); if (B.w < near) B = mix(B, A, (near - B.w) / (A.w - B.w));
     float part = b.w > now ? clamp((now - a.w) / max(b.w - a.w, 1e-6), 0., 1.) : 1.; B = mix(A, B, part);
     vec2 u = (B.xy / B.w - A.xy / A.w) * pixels; float L = length(u); u = L > 1e-4 ? u / L : vec2(1., 0.);
@@ -452,11 +453,11 @@ class Renderer {
         }
         gl.enable(gl.BLEND);
         gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
-        s.lines.forEach((l, i) => {  // they write their depth, so that joints are not drawn twice; the last is uppermost
-            this.use("trail", {...common, pixels: [w / 2, h / 2], lift: (0.003 + 0.0008 * i) * s.size, ...l});
+        for (const l of s.lines) {  // they write their depth, so that joints are not drawn twice
+            this.use("trail", {...common, pixels: [w / 2, h / 2], lift: 0.003 * s.size, ...l});
             gl.bindVertexArray(l.line.vao);
             gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, l.line.count);
-        });
+        }
         for (const g of s.ghosts) {  // depth first, so that a ghost does not shine through itself
             const push = 0.02 * s.size;
             gl.depthMask(true);
@@ -787,11 +788,11 @@ class Stage {
         const spread = Math.max(0, ...places.map(x => Math.hypot(...sub(x, centre))));
         const scenery = p.main.body.scenery.length ? 0.4 * d : 0;
         const span = (this.t1 - this.t0) / 3, lines = [];
-        for (const a of [...shown].sort((a, b) => b.ghost - a.ghost)) a.lines.forEach((line, i) => {
-            const look = {line, width: (i ? 0.9 : 1.7) * ratio, ink: linear(a.ink).map(x => x ** (1 / 2.2)), alpha: i ? 0.5 : 1, dash: a.dash ? (this.t1 - this.t0) / 60 : 0, span};
+        [...shown].sort((a, b) => b.ghost - a.ghost).forEach((a, rank) => a.lines.forEach((line, i) => {
+            const look = {line, rank, width: (i ? 0.9 : 1.7) * ratio, ink: linear(a.ink).map(x => x ** (1 / 2.2)), alpha: i ? 0.5 : 1, dash: a.dash ? (this.t1 - this.t0) / 60 : 0, span};
             if (this.head.future) lines.push({...look, now: 1e9, span: 1e12, alpha: 0.22, dash: 0});
             lines.push({now: this.t - this.t0, ...look});
-        });
+        }));
         const ghosts = shown.filter(a => a.ghost).map(a => ({...body(a), alpha: 0.62}));
         if (this.poster) for (const a of shown.filter(a => !a.ghost)) for (const t of p.earlier) {
             const frames = new Float32Array(16 * FRAMES);

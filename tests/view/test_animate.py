@@ -194,6 +194,23 @@ def test_a_body_in_space_of_ones_own():
     np.testing.assert_allclose(place, sol.q + 0.2 / 3, atol=1e-9)
 
 
+def test_a_wire_is_scenery_and_the_track_is_that_of_the_bead():
+    (sol,) = runs("pendulum", nh.DLA())
+
+    def bead(q):
+        x = np.linspace(-3, 3, 31)
+        return [np.column_stack([x, x**2 / 9]), 0.1 * nh.bodies.circle() + [q[0], q[0] ** 2 / 9]]
+
+    film = nh.animate(sol, body=bead)
+    (actor,) = film.scene.actors
+    (path,) = actor.paths()
+    bead_at = np.column_stack([between(sol, actor.t)[:, 0], between(sol, actor.t)[:, 0] ** 2 / 9])
+    np.testing.assert_allclose(path[:, :2], bead_at, atol=0.02)  # the mean of a closed outline
+    assert film.scene.size(0) < 0.5  # the bead alone
+    wire = np.array([[-3.0, 1, 0], [3, 1, 0], [0, 0, 0]])
+    assert in_view(film.scene.poster(0, film.scene.moment), wire, film.scene.aspect).all()
+
+
 def test_a_run_that_grows_beyond_all_bounds_is_shown_as_far_as_it_goes():
     (sol,) = runs("sleigh", nh.DLA())
     sol.q[30:] = np.nan

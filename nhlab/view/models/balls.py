@@ -12,7 +12,6 @@ from ..shapes import (
     IRON,
     STEEL,
     WHITE,
-    WOOD,
     Shape,
     ball,
     capsule,
@@ -60,7 +59,7 @@ def _free(system: System, **look) -> Model:
         frames | look.pop("frames", {}),
         parts_in("ball", striped(R), knob) + look.pop("parts", []),
         [Track("ball", (0, 0, 1.06 * R))],
-        parts_in("world", lathe(R * np.array(ring), 36, colour=WOOD)) + look.pop("scenery", []),
+        parts_in("world", lathe(R * np.array(ring), 36, colour=DARK)) + look.pop("scenery", []),
         focus=Track("world"),
         **given | look,
     )
@@ -149,8 +148,9 @@ def ball_on_turntable(system: System, runs: Runs) -> Model:
         [Track("contact"), Track("table", (0.94 * wide, 0, 0))],
         parts_in("table", _table(wide, R)) + parts_in("world", _pedestal(wide, R)),
         columns=lambda q, t: {"table": rate * t},
+        focus=Track("table"),  # the camera stays with the table, which is what the ball rolls on
         view=(-0.95, 0.6),
-        near=3.4,
+        near=0.9 * wide / R,
         floor=Floor(height=-0.9 * R),
         says="A striped ball rolls on a turning table and goes round a circle",
     )
@@ -161,9 +161,9 @@ def _table(wide: float, R: float) -> list[Shape]:
     low = [(0, -0.35 * R), (0.97 * wide, -0.35 * R), (wide, -0.28 * R)]
     low += [(wide, -0.05 * R), (0.985 * wide, 0)]
     rings = np.array([(0.985, 0), (0.75, 0), (0.5, 0), (0.25, 0), (0, 0)]) * wide
-    paint = {"colour": "#A9B7AE", "second": "#8FA196", "sectors": 6, "gloss": 0.0}
+    paint = {"colour": "#66756E", "second": "#54635C", "sectors": 6, "gloss": 0.0}
     mark = lathe(
-        [(0.09 * R, 0), (0.09 * R, 0.02 * R), (0, 0.02 * R)], 16, (0.94 * wide, 0, 0), colour=AMBER
+        [(0.17 * R, 0), (0.17 * R, 0.02 * R), (0, 0.02 * R)], 16, (0.94 * wide, 0, 0), colour=AMBER
     )
     return [lathe(low, 48, colour="#A9814F", gloss=0.4), lathe(rings, 48, **paint), mark]
 
