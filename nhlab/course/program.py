@@ -24,7 +24,7 @@ from ..mechanics.system import System, symbols
 from ..run.errors import IntegrationError
 from ..run.loop import integrate
 from ..view import plot
-from .colours import GREY
+from .colours import BLUE, GREY
 from .exercises import Said
 
 # ------------------------------------------------------------------ the difference of two versions
@@ -36,10 +36,11 @@ CHANGED = '<mark style="background:rgba(220,140,0,.30);color:inherit">{}</mark>'
 ROW = (
     '<div style="display:flex;flex-wrap:wrap;gap:0 1.5em;border-left:4px solid {};background:{};'
     'padding:.1em .5em">'
-    '<div style="flex:1 1 34em;min-width:0;white-space:pre-wrap;overflow-wrap:anywhere;'
+    '<div style="flex:1 1 40em;min-width:0;font-size:.87em;white-space:pre-wrap;'
+    "overflow-wrap:anywhere;"
     "font-family:var(--jp-code-font-family,monospace);padding-left:{}ch;"
     'text-indent:-{}ch"><b role="img" aria-label="{}">{}</b> {}</div>'
-    '<div style="flex:0 1 17em;padding-left:1em">{}</div></div>'
+    '<div style="flex:0 1 14em;padding-left:1em">{}</div></div>'
 )
 
 
@@ -119,12 +120,12 @@ def _aligned(old, new):
             best[i, j] = max(best[i + 1, j], best[i, j + 1], pair)
     i = j = 0
     while i < len(old) or j < len(new):
-        if i == len(old) or (j < len(new) and best[i, j] == best[i, j + 1]):
-            yield "+", "", new[j]
-            j += 1
-        elif j == len(new) or best[i, j] == best[i + 1, j]:
+        if i < len(old) and (j == len(new) or best[i, j] == best[i + 1, j]):
             yield "-", old[i], ""
             i += 1
+        elif i == len(old) or best[i, j] == best[i, j + 1]:
+            yield "+", "", new[j]
+            j += 1
         else:
             yield " " if old[i] == new[j] else "~", old[i], new[j]
             i, j = i + 1, j + 1
@@ -233,20 +234,24 @@ class Comparison:
         return self.picture()._repr_mimebundle_()
 
     def picture(self):
-        """All coordinates against time: the library's as grey lines, the program's as dots."""
-        fig, ax = plot.new(size=(7, 3.4))
-        for k, (mine, theirs) in enumerate(zip(self.run.q.T, self.library.q.T, strict=True)):
-            label = {"label": "nh.integrate"} if k == 0 else {}
-            ax.plot(self.library.t, theirs, color=GREY, linewidth=4, **label)
-            ax.plot(self.run.t, mine, ".", markersize=4, label=f"yours, q[{k}]")
-        ax.set(xlabel="time $t$", ylabel="coordinates $q$")
+        """The coordinates against time: the library's as grey lines, the program's as dots."""
+        n = len(self.run.q[0])
+        columns = min(n, 4)
+        rows = -(-n // columns)
+        fig, axes = plot.new(rows, columns, size=(max(5, 2.8 * columns), 2.8 * rows))
+        for k, ax in enumerate(np.ravel(axes)[:n]):
+            ax.plot(self.library.t, self.library.q[:, k], color=GREY, linewidth=6, label="library")
+            ax.plot(self.run.t, self.run.q[:, k], ".", markersize=3, color=BLUE, label="yours")
+            ax.set(xlabel="time $t$", title=f"q[{k}]")
+        for ax in np.ravel(axes)[n:]:
+            ax.axis("off")
+        ax = np.ravel(axes)[columns - 1]
         ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
         end = ", ".join(f"{x:.4g}" for x in self.run.q[-1])
-        return plot.show(
-            fig,
-            f"The {len(self.run.q[0])} coordinates against time: yours as dots on the grey lines of "
-            f"the library. At the end, t = {self.run.t[-1]:.4g}, yours are {end}; {self}.",
+        said = (
+            f"Your q against time as dots, on the grey lines of the library. Your run ends at {end}"
         )
+        return plot.show(fig, f"{said}, t = {self.run.t[-1]:.4g}; {self}.")
 
 
 def compare(
@@ -276,8 +281,8 @@ def compare(
     except IntegrationError as error:
         return Said(f"Your run is complete, but the library refuses it: {error.reason}")
     except Exception as error:
-        reason = _sentence(error, functions)
-        return Said(f"Your run is complete, but the library cannot read L and A as formulas: {reason}")
+        unread = "Your run is complete, but the library cannot read L and A as formulas"
+        return Said(f"{unread}: {_sentence(error, functions)}")
     found = Comparison(run, library)
     print(found)
     return found
