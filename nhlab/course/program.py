@@ -32,15 +32,15 @@ from .exercises import Said
 MARKS = {"+": "new", "~": "changed", "-": "dropped", " ": "same"}
 TINTS = {"+": "rgba(0,140,90,.14)", "~": "rgba(220,140,0,.14)", "-": "rgba(128,128,128,.14)"}
 EDGES = {"+": "#2A9D6F", "~": "#C98500", "-": "#888888", " ": "transparent"}
-CHANGED = '<mark style="background:rgba(220,140,0,.30);color:inherit">{}</mark>'
+CHANGED = '<ins style="background:rgba(220,140,0,.30);text-decoration:none">{}</ins>'
 ROW = (
     '<div style="display:flex;flex-wrap:wrap;gap:0 1.5em;border-left:4px solid {};background:{};'
     'padding:.1em .5em">'
-    '<div style="flex:1 1 40em;min-width:0;font-size:.87em;white-space:pre-wrap;'
+    '<div style="flex:3 1 40em;min-width:0;font-size:.87em;white-space:pre-wrap;'
     "overflow-wrap:anywhere;"
     "font-family:var(--jp-code-font-family,monospace);padding-left:{}ch;"
     'text-indent:-{}ch"><b role="img" aria-label="{}">{}</b> {}</div>'
-    '<div style="flex:0 1 14em;padding-left:1em">{}</div></div>'
+    '<div style="flex:1 1 14em;min-width:0;padding-left:1em">{}</div></div>'
 )
 
 
@@ -135,7 +135,9 @@ def _row(line):
     code = escape(line.code)
     if line.mark == "~":
         code = _with_changes(line.before, line.code)
-    hang = 6 + len(line.code) - len(line.code.lstrip())  # continued lines stand under the code
+    indent = len(line.code) - len(line.code.lstrip())
+    code = "\u00a0" * indent + code.lstrip()  # it stays where a viewer drops white-space: pre-wrap
+    hang = 6 + indent  # continued lines stand under the code
     tint = TINTS.get(line.mark, "transparent")
     mark = line.mark if line.mark.strip() else "\u2007"
     look = EDGES[line.mark], tint, hang, hang
