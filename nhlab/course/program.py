@@ -1,0 +1,320 @@
+"""The program that the lessons grow: what a lesson changes in it, and a reader's own system in it.
+
+``difference`` shows two versions of a function line by line.  ``compare`` runs a reader's L and A
+by the program and by the library; ``read_system`` makes the library's System of the same functions.
+"""
+
+import ast
+import difflib
+import inspect
+import io
+import linecache
+import re
+import textwrap
+import tokenize
+from collections.abc import Callable, Sequence
+from html import escape
+from inspect import signature
+from typing import NamedTuple
+
+import numpy as np
+import sympy as sp
+
+from ..mechanics.system import System, symbols
+from ..run.errors import IntegrationError
+from ..run.loop import integrate
+from ..view import plot
+from .colours import BLUE, GREY
+from .exercises import Said
+
+# ------------------------------------------------------------------ the difference of two versions
+
+MARKS = {"+": "new", "~": "changed", "-": "dropped", " ": "same"}
+TINTS = {"+": "rgba(0,140,90,.14)", "~": "rgba(220,140,0,.14)", "-": "rgba(128,128,128,.14)"}
+EDGES = {"+": "#2A9D6F", "~": "#C98500", "-": "#888888", " ": "transparent"}
+CHANGED = '<ins style="background:rgba(220,140,0,.30);text-decoration:none">{}</ins>'
+ROW = (
+    '<div style="display:flex;flex-wrap:wrap;gap:0 1.5em;border-left:4px solid {};background:{};'
+    'padding:.1em .5em">'
+    '<div style="flex:3 1 40em;min-width:0;font-size:.87em;white-space:pre-wrap;'
+    "overflow-wrap:anywhere;"
+    "font-family:var(--jp-code-font-family,monospace);padding-left:{}ch;"
+    'text-indent:-{}ch"><b role="img" aria-label="{}">{}</b> {}</div>'
+    '<div style="flex:1 1 14em;min-width:0;padding-left:1em">{}</div></div>'
+)
+
+
+class Line(NamedTuple):
+    """A line of the new version: its mark, its text, the line it replaces, and what it says."""
+
+    mark: str
+    code: str
+    before: str
+    equation: str
+
+
+class Difference:
+    """What changes from one version of a program to the next, as HTML and as text."""
+
+    def __init__(self, lines: Sequence[Line]):
+        self.lines = lines
+
+    def __repr__(self):
+        width = max(len(line.code) for line in self.lines)
+        rows = (f"{x.mark} {x.code:{width}}  {x.equation}".rstrip() for x in self.lines)
+        return "\n".join(["+ new line, ~ changed line, - dropped line", *rows])
+
+    def _repr_html_(self):
+        rows = "".join(map(_row, self.lines))
+        says = "<b>+</b> new line, <b>~</b> changed line, <b>-</b> dropped line"
+        label = "A program, line by line, with what is new in it"
+        return f'<div role="group" aria-label="{label}"><p>{says}</p>{rows}</div>'
+
+
+def difference(
+    old: Callable | Sequence[Callable],
+    new: Callable | Sequence[Callable],
+    beside: dict[str, str] | None = None,
+) -> Difference:
+    """How the text of ``new`` differs from that of ``old``: functions, or several in a row.
+
+    beside : a piece of a line of ``new`` -> what is written beside that line, as its equation.
+    Docstrings and comments at the ends of lines are left out.
+    """
+    before, after = (_code_lines(x) for x in (old, new))
+    beside = beside or {}
+    for piece in beside:
+        if sum(piece in line for line in after) != 1:
+            raise ValueError(f"beside: {piece!r} must stand in one line of the new version")
+    found = []
+    for mark, first, second in _aligned(before, after):
+        equation = "; ".join(text for piece, text in beside.items() if piece in second)
+        found.append(Line(mark, second or first, first, equation if second else ""))
+    return Difference(found)
+
+
+def _code_lines(functions):
+    functions = [functions] if callable(functions) else functions
+    return [line for f in functions for line in _bare(textwrap.dedent(inspect.getsource(f)))]
+
+
+def _bare(source):
+    """The lines of a function without its docstring, empty lines and comments after code."""
+    lines, first = source.splitlines(), ast.parse(source).body[0].body[0]
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+        lines[first.lineno - 1 : first.end_lineno] = [""] * (first.end_lineno - first.lineno + 1)
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        row, column = token.start
+        if token.type == tokenize.COMMENT and lines[row - 1][:column].strip():
+            lines[row - 1] = lines[row - 1][:column]
+    return [line.rstrip() for line in lines if line.strip()]
+
+
+def _aligned(old, new):
+    """(mark, old line, new line): the pairing in order that finds the most likeness."""
+    like = [[difflib.SequenceMatcher(None, a, b, False).ratio() for b in new] for a in old]
+    best = np.zeros((len(old) + 1, len(new) + 1))
+    for i in reversed(range(len(old))):
+        for j in reversed(range(len(new))):
+            pair = like[i][j] + best[i + 1, j + 1] if like[i][j] > 0.5 else 0
+            best[i, j] = max(best[i + 1, j], best[i, j + 1], pair)
+    i = j = 0
+    while i < len(old) or j < len(new):
+        if i < len(old) and (j == len(new) or best[i, j] == best[i + 1, j]):
+            yield "-", old[i], ""
+            i += 1
+        elif i == len(old) or best[i, j] == best[i, j + 1]:
+            yield "+", "", new[j]
+            j += 1
+        else:
+            yield " " if old[i] == new[j] else "~", old[i], new[j]
+            i, j = i + 1, j + 1
+
+
+def _row(line):
+    code = escape(line.code)
+    if line.mark == "~":
+        code = _with_changes(line.before, line.code)
+    indent = len(line.code) - len(line.code.lstrip())
+    code = "\u00a0" * indent + code.lstrip()  # it stays where a viewer drops white-space: pre-wrap
+    hang = 6 + indent  # continued lines stand under the code
+    tint = TINTS.get(line.mark, "transparent")
+    mark = line.mark if line.mark.strip() else "\u2007"
+    look = EDGES[line.mark], tint, hang, hang
+    return ROW.format(*look, MARKS[line.mark] + " line", mark, code, escape(line.equation))
+
+
+def _with_changes(before, after):
+    """The new line as HTML, with the words marked that the old one does not have."""
+    old, new = (re.findall(r"\w+|\s+|.", x) for x in (before, after))
+    parts = []
+    for kind, _, _, start, end in difflib.SequenceMatcher(None, old, new, False).get_opcodes():
+        text = escape("".join(new[start:end]))
+        parts.append(CHANGED.format(text) if kind != "equal" and text.strip() else text)
+    return "".join(parts)
+
+
+# ------------------------------------------------------------------ a system of the reader's own
+
+NAMES = {"arcsin": "asin", "arccos": "acos", "arctan": "atan"}
+FUNCTIONS = "sin cos tan exp log sqrt sinh cosh tanh arcsin arccos arctan".split()
+
+
+class Formula:
+    """A SymPy expression that the functions of NumPy accept, so that plain functions show theirs.
+
+    NumPy calls the method ``sin`` of an object that ``np.sin`` is given.
+    """
+
+    def __init__(self, expression: sp.Expr):
+        self.expression = expression
+
+    def _sympy_(self):
+        return self.expression
+
+    def __neg__(self):
+        return Formula(-self.expression)
+
+    def __pos__(self):
+        return self
+
+
+def _binary(name):
+    def operate(self, other):
+        if isinstance(other, np.ndarray):
+            return NotImplemented  # NumPy goes through the entries
+        return Formula(getattr(self.expression, name)(sp.sympify(other)))
+
+    return operate
+
+
+def _unary(name):
+    return lambda self: Formula(getattr(sp, NAMES.get(name, name))(self.expression))
+
+
+for _name in "add sub mul truediv pow".split():
+    for _side in ("__", "__r"):
+        setattr(Formula, f"{_side}{_name}__", _binary(f"{_side}{_name}__"))
+for _name in FUNCTIONS:
+    setattr(Formula, _name, _unary(_name))
+
+
+def read_system(L: Callable, A: Callable | None, n: int) -> System:
+    """The System of plain functions L(q, v) and A(q), or L(q, v, t) and A(q, t), of n coordinates.
+
+    They are called with formulas in place of numbers, so they may use + - * / **, @ and the
+    functions of NumPy such as np.sin.
+    """
+    numbers = range(1, n + 1)
+    q, v = (symbols(" ".join(f"{x}{k}" for k in numbers) + ("," if n == 1 else "")) for x in "qv")
+    (t,) = symbols("t,")
+    x, u = (np.array([Formula(s) for s in y], dtype=object) for y in (q, v))
+    clock = lambda f, usual: [Formula(t)] if f and _required(f) > usual else []  # noqa: E731
+    rows = A(x, *clock(A, 1)) @ u if A else []
+    constraints = [sp.sympify(row) for row in rows]
+    timed = clock(L, 2) or clock(A, 1)
+    return System(q, v, sp.sympify(L(x, u, *clock(L, 2))), constraints, t=t if timed else None)
+
+
+def _required(f):
+    return sum(x.default is x.empty for x in signature(f).parameters.values())
+
+
+class Comparison:
+    """A run by the program beside that of the library: ``run``, ``library``, ``differences``."""
+
+    def __init__(self, run, library):
+        self.run, self.library = run, library
+        pairs = ((name, getattr(run, name), getattr(library, name)) for name in run._fields)
+        self.differences = {name: float(np.abs(a - b).max(initial=0)) for name, a, b in pairs}
+
+    def __str__(self):
+        gap = max(self.differences.values())
+        return f"largest difference to the library in {len(self.run.t) - 1} steps: {gap:.0e}"
+
+    def _repr_mimebundle_(self, **_):
+        return self.picture()._repr_mimebundle_()
+
+    def picture(self):
+        """The coordinates against time: the library's as grey lines, the program's as dots."""
+        n = len(self.run.q[0])
+        columns = min(n, 4)
+        rows = -(-n // columns)
+        fig, axes = plot.new(rows, columns, size=(max(5, 2.8 * columns), 2.8 * rows))
+        for k, ax in enumerate(np.ravel(axes)[:n]):
+            ax.plot(self.library.t, self.library.q[:, k], color=GREY, linewidth=6, label="library")
+            ax.plot(self.run.t, self.run.q[:, k], ".", markersize=3, color=BLUE, label="yours")
+            ax.set(xlabel="time $t$", title=f"q[{k}]")
+        for ax in np.ravel(axes)[n:]:
+            ax.axis("off")
+        ax = np.ravel(axes)[columns - 1]
+        ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+        end = ", ".join(f"{x:.4g}" for x in self.run.q[-1])
+        said = (
+            f"Your q against time as dots, on the grey lines of the library. Your run ends at {end}"
+        )
+        return plot.show(fig, f"{said}, t = {self.run.t[-1]:.4g}; {self}.")
+
+
+def compare(
+    program: Callable,
+    method: object,
+    L: Callable,
+    A: Callable | None = None,
+    *,
+    q0: Sequence[float],
+    v0: Sequence[float],
+    h: float,
+    steps: int,
+) -> Comparison | Said:
+    """Run a reader's L and A by ``program`` and by ``method`` of the library; say how they differ.
+
+    Where a run is not possible, one sentence says why, with the reader's own line.
+    """
+    functions = [L] if A is None else [L, A]
+    try:
+        _check_shapes(L, A, q0, v0)
+        run = program(*functions, q0, v0, h, steps)
+    except Exception as error:  # whatever the reader's functions may raise
+        return Said(_sentence(error, functions))
+    try:
+        system = read_system(L, A, len(q0))
+        library = integrate(system, method, q0, v0, h=h, steps=steps, progress=False)
+    except IntegrationError as error:
+        return Said(f"Your run is complete, but the library refuses it: {error.reason}")
+    except Exception as error:
+        unread = "Your run is complete, but the library cannot read L and A as formulas"
+        return Said(f"{unread}: {_sentence(error, functions)}")
+    found = Comparison(run, library)
+    print(found)
+    return found
+
+
+def _check_shapes(L, A, q0, v0):
+    q, v = np.array(q0, float), np.array(v0, float)
+    if q.ndim != 1 or q.shape != v.shape:
+        raise ValueError(f"q0 = {q0} and v0 = {v0} must be lists of equally many numbers")
+    value = L(q, v, *[0.0] * (_required(L) - 2))
+    if np.ndim(value) != 0 or value is None or value is ...:
+        raise ValueError(f"L(q0, v0) = {value} must be one number; does L return v @ v / 2 - ... ?")
+    if A is not None:
+        shape = np.shape(A(q, *[0.0] * (_required(A) - 1)))
+        if len(shape) != 2 or shape[1] != len(q):
+            raise ValueError(
+                f"A(q0) has the shape {shape}; it must have one row for each constraint and "
+                f"{len(q)} columns: write np.array([[...]])"
+            )
+
+
+def _sentence(error, functions):
+    """What was raised, in one sentence, with the line of the reader's function it came from."""
+    text, trace, codes = str(error), error.__traceback__, [f.__code__ for f in functions]
+    own = ""
+    while trace is not None:
+        code, number = trace.tb_frame.f_code, trace.tb_lineno
+        if code in codes:
+            line = linecache.getline(code.co_filename, number).strip()
+            own = f" In {'LA'[codes.index(code)]}, at `{line}`." if line else f" In {code.co_name}."
+        trace = trace.tb_next
+    kind = "" if isinstance(error, (ValueError, ArithmeticError)) else f"{type(error).__name__}: "
+    return f"{kind}{text.rstrip('.')}.{own}"
