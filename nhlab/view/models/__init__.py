@@ -17,7 +17,8 @@ from ..stage import Model
 # each module adds its bodies to the catalogue
 from . import balls, bicycle, linkage, machines, points, spinning, vehicles  # noqa: F401
 from .catalogue import MODELS, known
-from .outlines import from_outlines, marker
+from .outlines import from_outlines
+from .points import marker
 
 __all__ = ["MODELS", "known", "model"]
 

@@ -1,5 +1,5 @@
 """Bodies from outlines: what a reader's ``parts(q)`` draws becomes solid, each outline in a frame
-that is fitted to its motion.  And a marker for systems without a body."""
+that is fitted to its motion."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,7 +10,7 @@ from ...mechanics.system import System
 from ...run.trajectory import Trajectory
 from .. import bodies
 from ..body import Body, between, read_outlines
-from ..shapes import ACTOR, AMBER, CREAM, DARK, STEEL, Shape, ball, extruded, prism
+from ..shapes import ACTOR, AMBER, CREAM, DARK, STEEL, Shape, ball, extruded
 from ..stage import (
     Columns,
     Floor,
@@ -238,27 +238,3 @@ def _fit(rest: np.ndarray, moves: list[np.ndarray]) -> Callable:
     lengths = [np.linalg.norm(np.diff(_in_space(p), axis=0), axis=1) for p in (rest, *moves)]
     rigid = all(np.nanmax(np.abs(x - lengths[0]), initial=0) < 1e-6 * size for x in lengths[1:])
     return _rigid if rigid else _stretched
-
-
-def marker(system: System, runs: Sequence[Trajectory]) -> Model:
-    """For a system without a body: an arrow at x, y that points along theta or phi, or a ball."""
-    names = [str(s) for s in system.q]
-    if not {"x", "y"} <= {*names}:
-        known = f"no body is known for {system!r}"
-        need = f"its coordinates {names} have no x and y, so that no marker can stand for it"
-        raise ValueError(f"{known}, and {need}; pass body=, a function of q that returns outlines")
-    points = np.concatenate([run.q[np.isfinite(run.q).all(1)] for run in runs])
-    where = points[:, [names.index(s) for s in "xyz" if s in names]]
-    size = 0.12 * float(np.linalg.norm(np.ptp(where, 0))) or 1.0
-    heading = next((s for s in ("theta", "phi") if s in names), None)
-    place = move("x", "y", "z" if "z" in names else 0)
-    frames = {"marker": Frame("world", place, *([turn(2, heading)] if heading else []))}
-    shapes = [ball((0, 0, 0.25 * size), 0.25 * size, colour=ACTOR, gloss=0.6)]
-    if heading:
-        arrow = size * np.array([(-0.4, -0.3), (0.5, 0), (-0.4, 0.3), (-0.22, 0)])
-        shapes = [prism(arrow, 0.05 * size, 0.17 * size, 0.03 * size, colour=ACTOR, gloss=0.5)]
-        shapes += [ball((0, 0, 0.18 * size), 0.07 * size, colour=AMBER)]
-    low = float(where[:, 2].min()) if "z" in names else 0.0
-    says = f"A marker for {system.name or 'the system'} moves"
-    parts = [("marker", shape) for shape in shapes]
-    return Model(frames, parts, [Track("marker")], floor=Floor(height=low), says=says)
