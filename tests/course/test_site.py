@@ -133,7 +133,7 @@ def test_teachers_see_what_a_lesson_says_of_itself():
     assert f"About {minutes} minutes" in notebook("02_dla").cells[0].source
     assert (needs, todo) == ("01", [8, 5])
     name = "06_symmetry_and_momentum"
-    assert texts.row(name, notebook(name))[1:3] == ("01, 02, 03", "90 + 60")
+    assert texts.row(name, notebook(name))[1:3] == ("01, 02, 03", "95 + 60")
     assert texts.hours({x: notebook(x) for x in ("02_dla", name)}, ["06"]) == "2.5"
 
 

@@ -21,7 +21,7 @@ from ..figures import crossing, steady, worst_energies
 from ..kit import drawn, frame, new_board, slope, step_sizes
 from ..predict import either
 
-EXACT = {"color": "#000000", "linestyle": (0, (1, 1)), "linewidth": 1.2, "label": "exact"}
+EXACT = {"color": plot.COLOURS["Reference"], "linestyle": (0, (1, 1)), "label": "exact"}
 
 
 def _exact(ax, value):

@@ -225,7 +225,7 @@ def work_panel(data, digits=(1, 9, 3)):
     cases = dict.fromkeys(zip(data["work_problem"].tolist(), data["work_T"].tolist(), strict=True))
     options = [(f"{p} to t = {T:g}", (p, T)) for p, T in cases]
     names = list(dict.fromkeys(data["work_method"].tolist()))
-    board, ax = new_board((9.4, 4.8))
+    board, ax = new_board((9.4, 4.4))
     frame(ax, "processor time (s), step code and SciPy in CPython", "error of $q$")
     ax.set(xscale="log", yscale="log", ylim=(1e-12, 30))
     board.legend(fontsize=10, **RIGHT)

@@ -139,6 +139,7 @@ def settings(static):
         "mathjax_path": "mathjax/tex-chtml.js",
         "mathjax3_config": {"options": {"enableMenu": False}},  # parts of it are not copied
         "autodoc_member_order": "bysource",
+        "autodoc_typehints_format": "short",
         "autodoc_inherit_docstrings": False,  # those of other libraries are not ours to print
         "html_theme": "sphinx_book_theme",
         "html_theme_options": options,
