@@ -6,13 +6,15 @@ to run the lesson, and exercises have their hints and solution folded in place o
 
 import ast
 import base64
+import gzip
 import hashlib
 import html
+import io
 import json
 import re
-import struct
 
 import nbformat
+from PIL import Image
 
 from ...view.panel import RUN
 from .. import predict
@@ -22,6 +24,9 @@ MOVING = "Figures with sliders are computed in your browser."
 RUNS = "[Run this lesson]({}) to change its code and have your exercises checked."
 RUN_ALL = re.compile(r"Choose \*Run ▸ Run All Cells\*.*?(?:\n\n|\Z)", re.DOTALL)  # not here
 DATA = r"data:image/png;base64,([\w+/=]+)"
+# What a stored motion has in it: its still, and the player, packed, which a page needs once.
+STILL = re.compile(r"data:image/webp;base64,([\w+/=]+)")
+STAGE = re.compile(r'(<div class="nhlab-stage".*?decode\(await open\(\')([\w+/=]+)(\'\)\))')
 EXERCISE = re.compile(r'nh\.check\("(\d\d\.\d+)"')
 PREDICTION = re.compile(r'nh\.predict\("(\d\d\.\d+)"')
 PLUMBING = {"predict", "predictions", "check", "covers"}  # calls that only a running lesson needs
@@ -38,14 +43,30 @@ class Pictures:
         self.folder, self.url = folder, url
         folder.mkdir(parents=True, exist_ok=True)
 
-    def image(self, data, alt):
-        """The HTML that shows a picture (base64) and says what is on it."""
-        png = base64.b64decode(data)
-        name = hashlib.sha256(png).hexdigest()[:16] + ".png"
-        (self.folder / name).write_bytes(png)
-        width, height = struct.unpack(">II", png[16:24])
+    def file(self, data: bytes, suffix: str) -> str:
+        """Write a file that is named by what is in it; return its address."""
+        name = hashlib.sha256(data).hexdigest()[:16] + suffix
+        (self.folder / name).write_bytes(data)
+        return f"{self.url}/{name}"
+
+    def image(self, data: str, alt: str) -> str:
+        """Return the HTML that shows a PNG (base64) and says what is on it."""
+        picture, small = Image.open(io.BytesIO(base64.b64decode(data))), io.BytesIO()
+        picture.save(small, "webp", lossless=True, method=2)  # the same pixels in half the bytes
+        width, height = picture.size
         size = f'width="{width}" height="{height}" loading="lazy" class="picture"'
-        return f'<img alt="{html.escape(alt)}" src="{self.url}/{name}" {size}>'
+        address = self.file(small.getvalue(), ".webp")
+        return f'<img alt="{html.escape(alt)}" src="{address}" {size}>'
+
+    def stages(self, text: str) -> str:
+        """Return a text in which motions have their stills and their player in files."""
+
+        def play(found):
+            script = self.file(gzip.decompress(base64.b64decode(found[2])), ".js")
+            return f'<script src="{script}"></script>{found[1]}{found[3]}'
+
+        text = STILL.sub(lambda found: self.file(base64.b64decode(found[1]), ".webp"), text)
+        return STAGE.sub(play, text)
 
 
 def page(notebook, pictures, run, live=None):
@@ -123,7 +144,7 @@ def shown(text, pictures, run, moving):
         lambda found: pictures.image(found[2], html.unescape(found[1])),
         text,
     )
-    return text.replace(RUN, invitation(run))
+    return pictures.stages(text).replace(RUN, invitation(run))
 
 
 def prediction(name, text, pictures, run, moving):
@@ -136,7 +157,7 @@ def prediction(name, text, pictures, run, moving):
         alt = found[1].removesuffix(RUN).strip()
         return RAW.format(moving) if moving else pictures.image(found[2], alt)
 
-    text = re.sub(rf"!\[([^\]]*)\]\({DATA}\)", picture, text)
+    text = pictures.stages(re.sub(rf"!\[([^\]]*)\]\({DATA}\)", picture, text))
     text = text.replace(f"*{RUN}*", "" if moving else f"*{invitation(run)}*")
     form = html.escape(json.dumps(predict.stated_form(name, text)))
     asked = RAW.format(f'<div class="form" data-form="{form}"></div>')
