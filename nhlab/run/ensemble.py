@@ -18,7 +18,7 @@ from ..methods import Reference
 from ..methods.layout import Rows
 from .arguments import check_backend, whole
 from .errors import EnsembleError, IntegrationError, Interrupted
-from .explain import energy_jumps
+from .explain import energy_jumps, growth
 from .loop import Run, choose_backend
 from .progress import Bar
 from .start import Start
@@ -76,6 +76,7 @@ def ensemble(
     common = Common((start.system, method, backend, functions))
     many = _collect(start, parts, common, executor, Bar(progress, len(start) * start.steps))
     _warn_of_energy_jumps(many)
+    _warn_of_growth(many)
     return many
 
 
@@ -234,6 +235,18 @@ def _warn_of_energy_jumps(many):
         what += " from {:.4g} to {:.4g}".format(*many.jumps[k])
         what += f": h = {many.h[k]:g} is too large for {many.method!r}; .jumps has them all"
         warnings.warn(what, RuntimeWarning, stacklevel=3)
+
+
+def _warn_of_growth(many):
+    """The same of steps that grow; where summaries were asked for nothing is left to look at."""
+    if many.rows is None or not many.method.variable_step:
+        return
+    largest = growth(Rows(many.start.layout, many.rows).h)
+    for k in np.flatnonzero(largest)[:1]:
+        count = np.count_nonzero(largest)
+        what = f"the steps of {count} of {len(many)} members grow too far to follow the "
+        what += f"motion, that of member {k} from h = {many.h[k]:g} to {largest[k]:.3g}"
+        warnings.warn(f"{what}; start with another h", RuntimeWarning, stacklevel=3)
 
 
 def _check_summaries(many, summaries):
