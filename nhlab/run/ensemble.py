@@ -75,8 +75,7 @@ def ensemble(
     parts = chunks(start, backend, chunk, bool(functions))
     common = Common((start.system, method, backend, functions))
     many = _collect(start, parts, common, executor, Bar(progress, len(start) * start.steps))
-    _warn_of_energy_jumps(many)
-    _warn_of_growth(many)
+    _warn(many)
     return many
 
 
@@ -228,13 +227,19 @@ def _add(many, where, rows, done, errors, summaries, jumps):
     return {first + k: x for k, x in summaries.items()}
 
 
+def _warn(many):
+    """What is wrong with members that went through."""
+    _warn_of_energy_jumps(many)
+    _warn_of_growth(many)
+
+
 def _warn_of_energy_jumps(many):
     """Once for all members; the first stands for the others."""
     for k in sorted(many.jumps)[:1]:
         what = f"the energies of {len(many.jumps)} of {len(many)} members jump, that of member {k}"
         what += " from {:.4g} to {:.4g}".format(*many.jumps[k])
         what += f": h = {many.h[k]:g} is too large for {many.method!r}; .jumps has them all"
-        warnings.warn(what, RuntimeWarning, stacklevel=3)
+        warnings.warn(what, RuntimeWarning, stacklevel=4)
 
 
 def _warn_of_growth(many):
@@ -246,7 +251,7 @@ def _warn_of_growth(many):
         count = np.count_nonzero(largest)
         what = f"the steps of {count} of {len(many)} members grow too far to follow the "
         what += f"motion, that of member {k} from h = {many.h[k]:g} to {largest[k]:.3g}"
-        warnings.warn(f"{what}; start with another h", RuntimeWarning, stacklevel=3)
+        warnings.warn(f"{what}; start with another h", RuntimeWarning, stacklevel=4)
 
 
 def _check_summaries(many, summaries):
