@@ -91,9 +91,10 @@ class Reduction(DiscreteConnection, System):
         rows = [*(S.A if self.constrained else ()), *(S.M[i] for i in self.kept)]
         block = [[row[j] for j in self.bundle.v_s] for row in rows]
         with np.errstate(all="ignore"):
-            values = self.full.values(block, *self.full.samples())
-        values = values[np.isfinite(values).all((1, 2))]
-        return (rank(values) == len(block)).any()
+            samples = self.full.samples()
+            values, M = self.full.values(block, *samples), self.full.M(*samples)
+        finite, fibre = np.isfinite(values).all((1, 2)), self.bundle.v_s
+        return (rank(values[finite], M[finite][:, fibre][:, :, fibre]) == len(block)).any()
 
     def conditions(self, wd, J):
         """What vanishes and so determines v_s, given wd and the fibre's momentum J."""

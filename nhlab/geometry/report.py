@@ -189,11 +189,9 @@ def ranks(trial):
     s, sol = trial.system, trial.run
     if not s.m:
         return None, "no constraints"
-    A = s.A(sol.q, sol.t)
-    rows = A / np.linalg.norm(A, axis=-1, keepdims=True)
-    worst = np.linalg.svd(rows, compute_uv=False)[:, -1]
+    worst = s.independence(sol.q, sol.v, sol.t)
     k = int(worst.argmin())
-    good = (rank(A) == s.m).all()
+    good = (rank(s.A(sol.q, sol.t), s.M(sol.q, sol.v, sol.t)) == s.m).all()
     where = f"the least singular value of the scaled rows is {worst[k]:.2g}, at t = {sol.t[k]:.3g}"
     return good, f"{s.m} of {s.m} along the motion; {where}" if good else f"it falls; {where}"
 

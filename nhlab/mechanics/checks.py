@@ -8,9 +8,10 @@ import numbers
 import numpy as np
 import sympy as sp
 
-from ..codegen.careful import MAX_AMPLIFICATION, balanced
+from ..codegen.careful import EPS, MAX_AMPLIFICATION, amplification
 from .formula import sympified
 
+SWEEPS = 3  # which bring the entries of a metric that is not definite near one
 UNSET = math.nan  # the value of an input, until a run or ``set`` gives it one
 
 
@@ -228,18 +229,19 @@ def check_values(system):
             G = system.values(S.G, q, v, t)
             if not np.allclose(G, np.swapaxes(G, 1, 2)) or any(map(is_singular, G)):
                 raise ValueError(f"metric = {system.metric} must be symmetric and invertible")
-    M = M[np.isfinite(M).all((1, 2))]
-    if len(M) and all(map(is_singular, M)):
+    finite = M[np.isfinite(M).all((1, 2))]
+    if len(finite) and all(map(is_singular, finite)):
         raise ValueError(
             f"L = {system.L} is singular: its Hessian in the velocities has no "
             "inverse; every velocity needs a kinetic term"
         )
-    A = A[np.isfinite(A).all((1, 2))] if m else A[:0]
-    if len(A) and all(rank(x) < m for x in A):
+    finite = np.isfinite(A).all((1, 2)) if m else np.zeros(len(A), bool)
+    ranks = rank(A[finite], M[finite])
+    if finite.any() and (ranks < m).all():
         raise ValueError(
             f"the constraints {list(map(str, system.constraints))} + "
             f"{list(map(str, system.holonomic))} are dependent: rank "
-            f"{rank(A[0])} of {m}; drop the redundant ones"
+            f"{ranks[0]} of {m}; drop the redundant ones"
         )
 
 
@@ -263,19 +265,47 @@ def shortest(G: np.ndarray, A: np.ndarray, x: np.ndarray, place) -> np.ndarray:
     The rows of A are made orthonormal first, for A G^-1 A^T would lose twice as many digits where
     they become dependent.  ``place(k)`` says in words where the k-th of these states is.
     """
-    unit = units(G)[..., None]
-    A, scale = unit_rows(A * np.swapaxes(unit, -1, -2))
+    unit = units(G)
+    A, scale = unit_rows(A * unit[..., None, :])
     B, R = np.linalg.qr(np.swapaxes(A, -1, -2))
     check_independent(np.linalg.svd(R, compute_uv=False)[..., -1], place)
-    Z = solved(unit * G * np.swapaxes(unit, -1, -2), B, "the metric")
+    Z = solved(in_units(G, unit), B, "the metric")
     y = solved(np.swapaxes(R, -1, -2), scale * x, "A (dependent constraints)")
-    return unit * (Z @ solved(np.swapaxes(B, -1, -2) @ Z, y, "A G^-1 A^T"))
+    return unit[..., None] * (Z @ solved(np.swapaxes(B, -1, -2) @ Z, y, "A G^-1 A^T"))
 
 
 def units(G: np.ndarray) -> np.ndarray:
-    """Units for the velocities in which the entries of a metric have about the size one."""
-    size = np.abs(G).max(-1, initial=0)
-    return 1 / np.sqrt(np.where(size > 0, size, 1))
+    """Units for the velocities in which the entries of a metric are at most one, over leading axes.
+
+    Those of a definite metric make its diagonal one.  They follow every change of units; the
+    largest entries of the rows do not, for they mix the units of several coordinates.
+    """
+    size = np.abs(np.diagonal(G, axis1=-2, axis2=-1))
+    size = np.where(size > 0, size, np.abs(G).max(-1, initial=0))
+    unit = _inverse_root(size)
+    for _ in range(SWEEPS):  # a metric that is not definite may have larger entries beside these
+        most = np.abs(in_units(G, unit)).max(-1, initial=0)
+        unit = unit * _inverse_root(np.maximum(most, 1))
+    return unit
+
+
+def _inverse_root(size: np.ndarray) -> np.ndarray:
+    """One over the root; one where there is none."""
+    return 1 / np.sqrt(np.where((size > 0) & np.isfinite(size), size, 1))
+
+
+def in_units(G: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """A metric in other units of the velocities, over leading axes."""
+    return unit[..., :, None] * G * unit[..., None, :]
+
+
+def is_definite(G: np.ndarray) -> bool:
+    """True if these metrics are finite and positive definite, in whatever units: with a diagonal
+    of one, their eigenvalues are positive by more than round-off."""
+    if not np.isfinite(G).all() or not (np.diagonal(G, axis1=-2, axis2=-1) > 0).all():
+        return False
+    least = np.linalg.eigvalsh(in_units(G, units(G)))
+    return bool((least > G.shape[-1] * EPS).all())
 
 
 def unit_rows(A: np.ndarray) -> tuple:
@@ -301,14 +331,14 @@ def check_independent(values: np.ndarray, place):
         raise ValueError(f"the constraints are dependent at {place(k)} ({size}); {REMEDY}")
 
 
-def is_singular(matrix):
-    return np.linalg.cond(balanced(matrix)) > 1e13
+def is_singular(matrix: np.ndarray) -> bool:
+    return amplification(matrix) > 1e13
 
 
-def rank(A: np.ndarray, G: np.ndarray | None = None) -> int | np.ndarray:
-    """The number of independent rows, of one matrix or of each of a batch; in the units of the
-    metric G, if it is given."""
+def rank(A: np.ndarray, G: np.ndarray) -> int | np.ndarray:
+    """The number of independent rows in the units of the metric G, of one matrix or of each of a
+    batch."""
     if A.shape[-2] < 2:  # quickly
         return (A != 0).any(-1).sum(-1)
-    A = A if G is None else A * units(G)[..., None, :]
+    A = A * units(G)[..., None, :]
     return np.linalg.matrix_rank(unit_rows(A)[0], rtol=1 / MAX_AMPLIFICATION)

@@ -25,7 +25,7 @@ def settle(system, q, t):
         if not (np.isfinite(D).all() and np.isfinite(H).all()):
             break
         K[:n, :n], K[:n, n:], K[n:, :n] = H, D.T, D
-        if rank(D) < m:
+        if rank(D, M) < m:
             raise ValueError(f"the holonomic constraints are dependent at q = {q}; start elsewhere")
         step = solved(K, np.concatenate([M @ (q0 - q) - D.T @ mu, -g]), "the nearest position")
         q, mu = q + step[:n], mu + step[n:]

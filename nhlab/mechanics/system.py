@@ -292,7 +292,7 @@ class System:
     def is_definite_at(self, q, v, t=0.0):
         """The same at all of these states."""
         forms = [self.M(q, v, t), *(() if self.metric is None else (self.G(q, t),))]
-        return all(np.isfinite(x).all() and (np.linalg.eigvalsh(x) > 0).all() for x in forms)
+        return all(map(checks.is_definite, forms))
 
     @property
     def is_autonomous(self):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import checks
-from .checks import rank, read_array, read_number, solved
+from .checks import rank, read_array, read_number, solved, unit_rows
 from .positions import position
 
 
@@ -100,18 +100,20 @@ def complete_velocity(system, q0, v0, free):
     """The velocity with the free components of v0 that satisfies the constraints at q0; if q0 has
     moved so far that these no longer determine the others, with components that do."""
     A, b = system.A(q0), system.b(q0)
-    v = _completed(A, b, np.array(v0, float), free)
+    unit = checks.units(system.M(q0))
+    v = _completed(A, b, np.array(v0, float), free, unit)
     if v is None:
-        v = _completed(A, b, np.array(v0, float), free_velocities(system, q0))
+        v = _completed(A, b, np.array(v0, float), free_velocities(system, q0), unit)
     if v is not None:
         return v
     raise ValueError(f"the constraints are dependent at q0 = {q0}")
 
 
-def _completed(A, b, v, free):
-    """v with A v + b = 0 and its free components; None where these do not determine the others."""
+def _completed(A, b, v, free, unit):
+    """v with A v + b = 0 and its free components; None where these do not determine the others,
+    in these units of the velocities."""
     bound = [k for k in range(len(v)) if k not in free]
-    rows = A[:, bound] / np.maximum(np.linalg.norm(A, axis=1, keepdims=True), 1e-300)
+    rows = unit_rows(A * unit)[0][:, bound]
     if bound and np.linalg.svd(rows, compute_uv=False)[-1] < 1e-8:
         return None
     v[bound] = -np.linalg.solve(A[:, bound], A[:, free] @ v[free] + b) + 0.0
@@ -129,8 +131,9 @@ def complete(system, q, given, t):
         A = system.A(q, t)
     if not np.isfinite(A).all():
         raise ValueError(f"the constraints are not finite at q = {q}")
-    if rank(A) < len(A):
-        raise ValueError(f"the constraints are dependent at q = {q}: rank {rank(A)} of {len(A)}")
+    M = system.M(q, None, t)
+    if (found := rank(A, M)) < len(A):
+        raise ValueError(f"the constraints are dependent at q = {q}: rank {found} of {len(A)}")
     free = len(names) - len(A)
 
     def example():
@@ -143,7 +146,7 @@ def complete(system, q, given, t):
             f"give {free}, as in {example()}"
         )
     start = np.array([read_number(given.get(name, 0), name) for name in names])
-    v = _completed(A, system.b(q, t), start, [names.index(name) for name in given])
+    v = _completed(A, system.b(q, t), start, [names.index(name) for name in given], checks.units(M))
     if v is None:
         raise ValueError(
             f"{sorted(given)} are not independent at q = {q}: the constraints do not determine "

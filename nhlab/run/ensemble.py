@@ -18,7 +18,7 @@ from ..methods import Reference
 from ..methods.layout import Rows
 from .arguments import check_backend, whole
 from .errors import EnsembleError, IntegrationError, Interrupted
-from .explain import energy_jumps
+from .explain import energy_jumps, growth
 from .loop import Run, choose_backend
 from .progress import Bar
 from .start import Start
@@ -75,7 +75,7 @@ def ensemble(
     parts = chunks(start, backend, chunk, bool(functions))
     common = Common((start.system, method, backend, functions))
     many = _collect(start, parts, common, executor, Bar(progress, len(start) * start.steps))
-    _warn_of_energy_jumps(many)
+    _warn(many)
     return many
 
 
@@ -227,13 +227,31 @@ def _add(many, where, rows, done, errors, summaries, jumps):
     return {first + k: x for k, x in summaries.items()}
 
 
+def _warn(many):
+    """What is wrong with members that went through."""
+    _warn_of_energy_jumps(many)
+    _warn_of_growth(many)
+
+
 def _warn_of_energy_jumps(many):
     """Once for all members; the first stands for the others."""
     for k in sorted(many.jumps)[:1]:
         what = f"the energies of {len(many.jumps)} of {len(many)} members jump, that of member {k}"
         what += " from {:.4g} to {:.4g}".format(*many.jumps[k])
         what += f": h = {many.h[k]:g} is too large for {many.method!r}; .jumps has them all"
-        warnings.warn(what, RuntimeWarning, stacklevel=3)
+        warnings.warn(what, RuntimeWarning, stacklevel=4)
+
+
+def _warn_of_growth(many):
+    """The same of steps that grow; where summaries were asked for nothing is left to look at."""
+    if many.rows is None or not many.method.variable_step:
+        return
+    largest = growth(Rows(many.start.layout, many.rows).h)
+    for k in np.flatnonzero(largest)[:1]:
+        count = np.count_nonzero(largest)
+        what = f"the steps of {count} of {len(many)} members grow too far to follow the "
+        what += f"motion, that of member {k} from h = {many.h[k]:g} to {largest[k]:.3g}"
+        warnings.warn(f"{what}; start with another h", RuntimeWarning, stacklevel=4)
 
 
 def _check_summaries(many, summaries):

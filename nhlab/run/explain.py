@@ -9,6 +9,8 @@ import numpy as np
 
 from ..methods.layout import Rows
 
+MAX_GROWTH = 1e3  # of a step size that the energy determines; more is no longer the motion's
+
 
 def explain(run, attempt):
     """(reason, advice) for a step that failed: rank loss, no positive step, or Newton."""
@@ -44,7 +46,13 @@ def _no_step(run, attempt):
     """Look at the discrete energy as a function of the step size: does it reach its target?"""
     target, place = float(run.state.e), _place(run.system, run.state.q)
     sizes = run.state.h * np.linspace(0.02, 2, 100)
-    others = "nh.DLA" if run.system.holonomic else "nh.DLA or nh.Projector"
+    others = _others(run.system)
+    if growth(np.array([run.h, run.state.h])):
+        return (
+            f"the step has grown from h = {run.h:g} to {run.state.h:.3g}, too far to follow the "
+            f"motion, at {place}",
+            f"Start with another h, or use {others}.",
+        )
     gaps = [found for h in sizes for found in _energy_gap(run, h, target)]
     if not gaps:
         return f"{attempt.reason} at {place}", "Try a smaller h."
@@ -76,6 +84,30 @@ def _energy_gap(run, h: float, target: float) -> list:
     kinetic = s.energy(q, row.v, t) - s.energy(q, 0 * row.v, t)
     gap = m.on_step(s, "E_minus", t, q, row.v, h) - target - row.lam @ s.b(q, t)
     return [(gap, h, kinetic)]
+
+
+def warn_of_growth(sol):
+    """The energy may determine a far larger step than the motion needs, and again a larger one."""
+    if not sol.method.variable_step or not (largest := growth(sol.rows.h)):
+        return
+    warnings.warn(
+        f"the step grows from h = {sol.rows.h[0]:g} to {largest:.3g} during this run, too far to "
+        f"follow the motion; start with another h, or use {_others(sol.system)}",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+
+
+def growth(h: np.ndarray) -> np.ndarray:
+    """Along runs, shape (..., N): the largest step if it is out of all proportion to the first,
+    else 0.  Ratios of steps have no unit."""
+    largest = np.nan_to_num(h).max(-1)
+    return np.where(largest > MAX_GROWTH * h[..., 0], largest, 0)[()]
+
+
+def _others(system) -> str:
+    """Methods with a step of their own."""
+    return "nh.DLA" if system.holonomic else "nh.DLA or nh.Projector"
 
 
 def warn_of_energy_jumps(sol):

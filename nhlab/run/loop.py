@@ -12,7 +12,7 @@ from ..methods import Reference
 from ..methods.layout import Rows
 from .arguments import check_backend, check_pair, has_numba
 from .errors import IntegrationError, Interrupted
-from .explain import explain, warn_of_energy_jumps
+from .explain import explain, warn_of_energy_jumps, warn_of_growth
 from .progress import Bar
 from .reference import ReferenceRun
 from .start import Start
@@ -67,6 +67,7 @@ def integrate(
     run.go(progress)
     sol = run.trajectory()
     warn_of_energy_jumps(sol)
+    warn_of_growth(sol)
     return sol
 
 

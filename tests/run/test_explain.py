@@ -1,5 +1,7 @@
 """Why a run stopped: the reason in words, and what to do."""
 
+import warnings
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -88,3 +90,30 @@ def test_forms_of_different_size_are_not_dependent():
     system = nh.System((x, y, z), (vx, vy, vz), L, [vx, 1e6 * vy])
     error = stopped(system, nh.DLA(), [0, 0, 2.0], [0, 0, 0.0], h=0.2, steps=5)
     assert error.reason.startswith("Newton's method did not converge")
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1, 1e3])
+def test_steps_that_grow_without_bound(unit):
+    """Of a heavy body on cos x the energy determines steps of 0.1 to 0.2, and then of 15.5, 1.2e3,
+    9.3e4 and 7.2e6: x = 7e6 after 16 steps, with the energy that it had."""
+    system = nh.System((x,), (vx,), unit * (1e4 * vx**2 / 2 - sp.cos(x)))
+    run = {"h": 0.1, "steps": 16}
+    with pytest.warns(RuntimeWarning, match=r"the step grows from h = 0\.1 to 7\.\d+e\+06"):
+        sol = nh.integrate(system, nh.EDLA(), [0.1], [1], **run)
+    assert sol.q[-1, 0] > 7e6
+    with pytest.warns(RuntimeWarning, match="the steps of 2 of 3 members grow"):
+        nh.ensemble(system, nh.EDLA(), [[0.1]] * 3, [[1], [1], [0.001]], **run)
+
+
+def test_a_step_that_has_grown_before_the_run_stops():
+    """The knife edge with h = 0.3: steps of 5, 76, 1.1e3 and so on, 15 times larger each."""
+    error = stopped(nh.systems.knife_edge(), nh.EDLA(), h=0.3, steps=300)
+    assert "the step has grown from h = 0.3 to " in error.reason, error
+    assert "another h" in error.advice
+
+
+def test_steps_that_change_a_little():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sol = nh.integrate(nh.systems.kepler(), nh.EDLA(), h=0.02, steps=300)
+    assert 5 < sol.h.max() / sol.h.min() < 50
