@@ -183,7 +183,7 @@ def _binary(name):
     def operate(self, other):
         if isinstance(other, np.ndarray):
             return NotImplemented  # NumPy goes through the entries
-        return Formula(getattr(self.expression, name)(sp.sympify(other)))
+        return Formula(getattr(self.expression, name)(sp.sympify(other, strict=True)))
 
     return operate
 
@@ -211,9 +211,11 @@ def read_system(L: Callable, A: Callable | None, n: int) -> System:
     x, u = (np.array([Formula(s) for s in y], dtype=object) for y in (q, v))
     clock = lambda f, usual: [Formula(t)] if f and _required(f) > usual else []  # noqa: E731
     rows = A(x, *clock(A, 1)) @ u if A else []
-    constraints = [sp.sympify(row) for row in rows]
+    constraints = [sp.sympify(row, strict=True) for row in rows]
     timed = clock(L, 2) or clock(A, 1)
-    return System(q, v, sp.sympify(L(x, u, *clock(L, 2))), constraints, t=t if timed else None)
+    return System(
+        q, v, sp.sympify(L(x, u, *clock(L, 2)), strict=True), constraints, t=t if timed else None
+    )
 
 
 def _required(f):

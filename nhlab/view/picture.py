@@ -87,6 +87,12 @@ class Picture:
         for artist, _ in kept:
             artist.set_visible(False)
         self._hold_names(keep)
+        if (
+            engine is not None
+            and not same
+            and any(a.get_aspect() != "auto" for a in self.figure.axes)
+        ):
+            self.figure.draw_without_rendering()  # axes to scale need a second layout to settle
         self.canvas.draw()
         for artist, region in kept:
             artist.set_visible(True)
