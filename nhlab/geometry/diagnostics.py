@@ -276,6 +276,7 @@ def growth(t, x, blocks=BLOCKS, floor=1e-11, resamples=200, seed=0):
 
 def shrinks(size: np.ndarray) -> bool:
     """Do changes over ever longer times fall clearly below those over a shorter one?"""
+    size = _numbers(size, "size")
     return bool((size < SHRINKS * np.maximum.accumulate(size)).any())
 
 

@@ -99,7 +99,7 @@ class Reading(NamedTuple):
     name: str = ""  # of what is drawn below a motion
 
 
-def from_start(E, relative=False):
+def _from_start(E, relative=False):
     """Energies less the first of them, perhaps as parts of it: comparable when the start moves."""
     return (E - E[0]) / ((abs(E[0]) or np.nan) if relative else 1.0) if len(E) else E
 
@@ -115,11 +115,11 @@ READINGS = {
     name: Reading(TIME, *parts)
     for name, *parts in [
         ("energy", "energy $E$ at the nodes", lambda s: (s.t, s.energy())),
-        ("energy error", "energy error $E - E_0$", lambda s: (s.t, from_start(s.energy()))),
+        ("energy error", "energy error $E - E_0$", lambda s: (s.t, _from_start(s.energy()))),
         (
             "relative energy error",
             "relative energy error $(E - E_0)/|E_0|$",
-            lambda s: (s.t, from_start(s.energy(), True)),
+            lambda s: (s.t, _from_start(s.energy(), True)),
         ),
         ("projected energy", "projected energy, of $P v$", lambda s: (s.t, s.energy("projected"))),
         (
@@ -132,7 +132,7 @@ READINGS = {
         (
             "midpoint energy error",
             "midpoint energy error $E_d - E_{d,0}$",
-            lambda s: (s.t[1:], from_start(s.energy("midpoints"))),
+            lambda s: (s.t[1:], _from_start(s.energy("midpoints"))),
             "spread",
             True,
         ),
