@@ -21,8 +21,8 @@ from ..shapes import (
     tube,
 )
 from ..stage import Columns, Floor, Frame, Model, Track, move, quaternion, turn
-from .catalogue import known, value
-from .machines import BRASS, RED, Runs, parts_in
+from .catalogue import in_frame, known, value
+from .machines import BRASS, RED, Runs
 
 
 def _cap(R: float, axis: tuple, half: float, colour: str, n: int = 20) -> Shape:
@@ -57,9 +57,9 @@ def _free(system: System, **look) -> Model:
     given = {"view": (-0.85, 0.42), "near": 1.35, "floor": Floor(height=-1.08 * R)}
     return Model(
         frames | look.pop("frames", {}),
-        parts_in("ball", striped(R), knob) + look.pop("parts", []),
+        in_frame("ball", striped(R), knob) + look.pop("parts", []),
         [Track("ball", (0, 0, 1.06 * R))],
-        parts_in("world", lathe(R * np.array(ring), 36, colour=DARK)) + look.pop("scenery", []),
+        in_frame("world", lathe(R * np.array(ring), 36, colour=DARK)) + look.pop("scenery", []),
         focus=Track("world"),
         **given | look,
     )
@@ -89,8 +89,8 @@ def veselova_ball(system: System, runs: Runs) -> Model:
     return _free(
         system,
         frames={"axis": Frame("world", turn(2, "heading"), turn(1, "dip"))},
-        parts=parts_in("axis", rod),
-        scenery=parts_in("world", hoop, legs),
+        parts=in_frame("axis", rod),
+        scenery=in_frame("world", hoop, legs),
         columns=lambda q, t: axis_of(q),
         says="A striped ball turns about an axis that stays in a horizontal ring",
     )
@@ -125,7 +125,7 @@ def rubber_ball(system: System, runs: Runs) -> Model:
     R = value(system, "R", 1.0)
     return Model(
         _rolling(system, [*map(str, system.q)], R),
-        parts_in("ball", striped(R, 0.2)),
+        in_frame("ball", striped(R, 0.2)),
         [Track("contact")],
         view=(-0.95, 0.5),
         near=1.6,
@@ -144,9 +144,9 @@ def ball_on_turntable(system: System, runs: Runs) -> Model:
     wide = float(reach + 1.2 * R)
     return Model(
         frames,
-        parts_in("ball", striped(R)),
+        in_frame("ball", striped(R)),
         [Track("contact"), Track("table", (0.94 * wide, 0, 0))],
-        parts_in("table", _table(wide, R)) + parts_in("world", _pedestal(wide, R)),
+        in_frame("table", _table(wide, R)) + in_frame("world", _pedestal(wide, R)),
         columns=lambda q, t: {"table": rate * t},
         focus=Track("table"),  # the camera stays with the table, which is what the ball rolls on
         view=(-0.95, 0.6),
@@ -197,7 +197,7 @@ def rattleback(system: System, runs: Runs) -> Model:
     askew = -np.sign(value(system, "D")) or 1.0
     return Model(
         frames,
-        parts_in("stone", _stone(a, b, c), _weights(a, b, askew)),
+        in_frame("stone", _stone(a, b, c), _weights(a, b, askew)),
         [Track("stone", (a, 0, 0))],
         columns=lambda q, t: _height(q, a, b, c, h),
         focus=Track("centre of mass"),

@@ -26,8 +26,8 @@ from ..shapes import (
     tube,
 )
 from ..stage import Columns, Frame, Model, Track, move, poses, turn
-from .catalogue import known, value
-from .machines import Runs, parts_in
+from .catalogue import in_frame, known, value
+from .machines import Runs
 
 SKIN, SHIRT, CLOTH = "#DDB899", "#EDEBE6", "#3B4252"
 PAINT, CHROME = {"colour": ACTOR, "gloss": 0.75}, {"colour": STEEL, "gloss": 0.9}
@@ -75,9 +75,9 @@ def bicycle(system: System, runs: Runs) -> Model:
     chains = dict(frames)
     frames["front contact"] = Frame("world", move("front x", "front y", 0))
     shape = geometry(system)
-    parts = parts_in("rear", thin_wheel(rR)) + parts_in("front", thin_wheel(rF))
-    parts += parts_in("frame", _tubes(shape), _pedals(shape), _rider(shape))
-    parts += parts_in("fork", _fork(shape))
+    parts = in_frame("rear", thin_wheel(rR)) + in_frame("front", thin_wheel(rF))
+    parts += in_frame("frame", _tubes(shape), _pedals(shape), _rider(shape))
+    parts += in_frame("fork", _fork(shape))
     return Model(
         frames,
         parts,

@@ -28,8 +28,8 @@ from ..shapes import (
     tube,
 )
 from ..stage import Columns, Frame, Model, Track, move, stretch, turn
-from .catalogue import known
-from .points import BRASS, METAL, PAINT, Runs, finite_nodes, fixed_tracks, in_frame, spring
+from .catalogue import in_frame, known
+from .points import BRASS, METAL, PAINT, Runs, finite_nodes, fixed_tracks, spring
 
 WHEEL, TABLE, GEAR = 1 / 3, 0.42, 0.3  # radius of the wheel; heights of the turntable and its gear
 SHAFT = TABLE + WHEEL  # height of the wheel's shaft

@@ -29,20 +29,13 @@ from ..shapes import (
     wheel,
 )
 from ..stage import Columns, Frame, Model, Track, move, turn
-from .catalogue import known, value
+from .catalogue import in_frame, known, value
 from .vehicles import rounded
 
 Runs = Sequence[Trajectory]
-Parts = list[tuple[str, Shape]]
 BRASS, GLASS, RED = "#D8A23B", "#33414F", "#C8453B"
 UPRIGHT = (0, -1, 0)  # the axis of a prism whose outline has x and z
 SIDES = {"left": 1, "right": -1}  # y points to the left
-
-
-def parts_in(frame: str, *groups: Shape | list[Shape]) -> Parts:
-    """Shapes, and lists of them, as parts of one frame."""
-    flat = [shape for group in groups for shape in (group if isinstance(group, list) else [group])]
-    return [(frame, shape) for shape in flat]
 
 
 def rolled(place: np.ndarray, heading: np.ndarray, radius: float) -> np.ndarray:
@@ -86,17 +79,17 @@ def segway(system: System, runs: Runs) -> Model:
         "axle": Frame("world", move("x", "y", R), turn(2, "theta")),
         "body": Frame("axle", turn(1, "phi")),
     }
-    parts = parts_in("body", _platform(R, d), _handlebar(R, d, b), _fenders(R, d))
+    parts = in_frame("body", _platform(R, d), _handlebar(R, d, b), _fenders(R, d))
     tracks = [Track("axle", (0, 0, -R))]
     for side, sign in SIDES.items():
         frames[side] = Frame("axle", move(0, sign * d / 2, 0), turn(1, side))
-        parts += parts_in(side, wheel(R, 0.3 * R, spokes=6))
+        parts += in_frame(side, wheel(R, 0.3 * R, spokes=6))
         tracks += [Track("axle", (0, sign * d / 2, -R))]
     return Model(
         frames,
         parts,
         tracks,
-        parts_in("start", _ruler(d)),
+        in_frame("start", _ruler(d)),
         view=(-1.2, 0.18),
         near=1.05,
         says="A Segway, a platform with a tall handlebar on two wheels, sways and rolls",
@@ -176,11 +169,11 @@ def two_wheeled_robot(system: System, runs: Runs) -> Model:
     of mass, which is a ahead of the axle."""
     R, d, a = value(system, "R", 0.1), value(system, "d", 0.5), value(system, "a", 0.1)
     frames = {"body": Frame("world", move("x", "y", 0), turn(2, "theta"))}
-    parts = parts_in("body", _shell(R, d), _castor(R, d), _weight(a, 1.75 * R, 0.4 * R))
+    parts = in_frame("body", _shell(R, d), _castor(R, d), _weight(a, 1.75 * R, 0.4 * R))
     tracks = [Track("body")]
     for side, sign in SIDES.items():
         frames[side] = Frame("body", move(0, sign * d / 2, R), turn(1, side))
-        parts += parts_in(side, wheel(R, 0.4 * R))
+        parts += in_frame(side, wheel(R, 0.4 * R))
         tracks += [Track("body", (0, sign * d / 2, 0))]
     return Model(
         frames,
@@ -247,7 +240,7 @@ def car(system: System, runs: Runs) -> Model:
         "car": Frame("world", move("x", "y", 0), turn(2, "theta")),
         "trailer": Frame("world", move("x", "y", 0), turn(2, "psi")),
     }
-    parts = parts_in("car", _coach(l)) + parts_in("trailer", _cart(l, d))
+    parts = in_frame("car", _coach(l)) + in_frame("trailer", _cart(l, d))
     for side, sign in SIDES.items():
         steer, y = f"steer {side}", sign * half
         frames[steer] = Frame("car", move(l, y, R), turn(2, steer))
@@ -255,7 +248,7 @@ def car(system: System, runs: Runs) -> Model:
         frames[f"rear {side}"] = Frame("car", move(0, y, R), turn(1, f"rear {side}"))
         frames[f"back {side}"] = Frame("trailer", move(-d, y, R), turn(1, f"back {side}"))
         for end in ("front", "rear", "back"):
-            parts += parts_in(f"{end} {side}", road_wheel(R, 0.11 * l))
+            parts += in_frame(f"{end} {side}", road_wheel(R, 0.11 * l))
     return Model(
         frames,
         parts,
@@ -349,12 +342,12 @@ def roller_racer(system: System, runs: Runs) -> Model:
         "seat": Frame("world", move("x", "y", 0), turn(2, "theta")),
         "bar": Frame("seat", move(d1, 0, 0), turn(2, "phi")),
     }
-    parts = parts_in("seat", _seat(d1, back, R)) + parts_in("bar", _steering(d1, d2, front, R))
+    parts = in_frame("seat", _seat(d1, back, R)) + in_frame("bar", _steering(d1, d2, front, R))
     for side, sign in SIDES.items():
         frames[f"rear {side}"] = Frame("seat", move(0, sign * back, R), turn(1, f"rear {side}"))
         frames[f"front {side}"] = Frame("bar", move(d2, sign * front, R), turn(1, f"front {side}"))
         for end in ("rear", "front"):
-            parts += parts_in(f"{end} {side}", road_wheel(R, 0.08 * d1, 3))
+            parts += in_frame(f"{end} {side}", road_wheel(R, 0.08 * d1, 3))
     return Model(
         frames,
         parts,

@@ -27,21 +27,14 @@ from ..shapes import (
     tube,
 )
 from ..stage import Columns, Floor, Frame, Model, Track, move, quaternion, stretch, turn
-from .catalogue import known, value
+from .catalogue import Parts, in_frame, known, value
 
 Runs = Sequence[Trajectory]
-Parts = list[tuple[str, Shape]]
 
 RED, GREEN, BLUE = "#C8503C", "#3E8E5A", "#3C6DB4"  # of the axes 1, 2, 3
 BRASS = "#D8A23B"
 METAL = {"colour": STEEL, "gloss": 0.85}
 PAINT = {"colour": ACTOR, "gloss": 0.6}
-
-
-def in_frame(frame: str, *groups: Shape | list[Shape]) -> Parts:
-    """Shapes, and lists of shapes, as parts of one frame."""
-    flat = [shape for group in groups for shape in (group if isinstance(group, list) else [group])]
-    return [(frame, shape) for shape in flat]
 
 
 def fixed_tracks(*points: Sequence[float]) -> list[Track]:

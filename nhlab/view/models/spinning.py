@@ -19,8 +19,8 @@ from ..shapes import (
     tube,
 )
 from ..stage import Columns, Frame, Model, Track, move, quaternion, turn
-from .catalogue import known
-from .points import BLUE, GREEN, RED, Runs, fixed_tracks, in_frame
+from .catalogue import in_frame, known
+from .points import BLUE, GREEN, RED, Runs, fixed_tracks
 
 CENTRE = 1.15  # height of the fixed point; the sphere about it has the radius 1
 PALE = {"colour": "#A9A59A", "gloss": 0.3}

@@ -24,15 +24,9 @@ from ..shapes import (
     wheel,
 )
 from ..stage import Columns, Floor, Frame, Model, Track, move, turn
-from .catalogue import known, value
+from .catalogue import in_frame, known, value
 
 Runs = Sequence[Trajectory]
-
-
-def _in(frame: str, *groups) -> list:
-    """Shapes, and lists of them, as parts of one frame."""
-    flat = [shape for group in groups for shape in (group if isinstance(group, list) else [group])]
-    return [(frame, shape) for shape in flat]
 
 
 def rounded(lx: float, ly: float, power: float = 0.6, n: int = 36) -> np.ndarray:
@@ -77,7 +71,7 @@ def sleigh(system: System, runs: Runs) -> Model:
     parts += [lathe(weight, 28, (a, 0, 0.2), colour="#D8A23B", gloss=0.85)]
     return Model(
         frames,
-        _in("sleigh", parts),
+        in_frame("sleigh", parts),
         [Track("sleigh")],
         view=(-1.0, 0.5),
         near=2.0,
@@ -134,7 +128,7 @@ def _forest(runs: Runs, slope: float) -> list:
                 (0, high * h + 0.01 * h),
             ]
             shapes += [lathe(cap, 14, at, colour=WHITE, gloss=0.1)]
-    return _in("world", shapes)
+    return in_frame("world", shapes)
 
 
 @known("knife edge")
@@ -155,7 +149,7 @@ def skate(system: System, runs: Runs) -> Model:
     ]
     return Model(
         frames,
-        _in("skate", parts),
+        in_frame("skate", parts),
         [Track("skate")],
         _forest(runs, slope),
         view=(0.5, 0.1),
@@ -179,13 +173,13 @@ def robot(system: System, runs: Runs) -> Model:
         x, y, _ = map(float, 1.25 * R * out)
         frames[leg] = Frame("body", move(x, y, 0.0), turn(2, "theta"))
         frames[spin] = Frame(leg, move(0, 0, R), turn(1, "psi"))
-        parts += _in(leg, _fork(R)) + _in(spin, wheel(R, 0.4 * R))
+        parts += in_frame(leg, _fork(R)) + in_frame(spin, wheel(R, 0.4 * R))
         arm = R * (0.5 * out + [0, 0, 2.5]), R * (1.25 * out + [0, 0, 2.42])
-        parts += _in("body", capsule(*arm, 0.19 * R, 12, colour=WHITE, gloss=0.5))
+        parts += in_frame("body", capsule(*arm, 0.19 * R, 12, colour=WHITE, gloss=0.5))
     shell = [(0, 2.2), (0.7, 2.2), (0.92, 2.3), (1.0, 2.45), (1.0, 2.62), (0.9, 2.72)]
     dome = [(0.9, 2.72), (0.84, 2.95), (0.66, 3.17), (0.38, 3.3), (0, 3.34)]
     lamp = [(0, 0), (0.2, 0), (0.16, 0.14), (0, 0.17)]
-    parts += _in(
+    parts += in_frame(
         "body",
         lathe(R * np.array(shell), 40, colour=WHITE, gloss=0.5),
         lathe(R * np.array(dome), 40, colour=ACTOR, gloss=0.8),
@@ -246,17 +240,17 @@ def snakeboard(system: System, runs: Runs) -> Model:
     half = [(r + 0.04, 0.08), (0.55 * r, 0.07), (0.25 * r, 0.1), (0, 0.13)]
     half += [(-x, y) for x, y in half[-2::-1]]
     bar = [*half, *((x, -y) for x, y in half[::-1])]
-    parts = _in("board", prism(bar, 0.19, 0.225, 0.01, colour="#C98A4B", top=WOOD, gloss=0.4))
+    parts = in_frame("board", prism(bar, 0.19, 0.225, 0.01, colour="#C98A4B", top=WOOD, gloss=0.4))
     for name in ("front", "rear"):
-        parts += _in(name, *_truck())
+        parts += in_frame(name, *_truck())
         for side, sign in (("left", 1), ("right", -1)):
             spin = f"{name} {side}"
             frames[spin] = Frame(name, move(0, sign * AXLE, ROAD), turn(1, spin))
-            parts += _in(spin, *_road_wheel())
+            parts += in_frame(spin, *_road_wheel())
     post = [(0, 0.22), (0.14, 0.22), (0.12, 0.25), (0.05, 0.27), (0.035, 0.5), (0, 0.5)]
     hub = [(0, 0.47), (0.1, 0.47), (0.115, 0.49), (0.115, 0.55), (0.1, 0.57), (0, 0.57)]
-    parts += _in("board", lathe(post, 28, colour=IRON, gloss=0.7))
-    parts += _in(
+    parts += in_frame("board", lathe(post, 28, colour=IRON, gloss=0.7))
+    parts += in_frame(
         "rotor",
         lathe(hub, 32, colour=ACTOR, gloss=0.75),
         capsule((-0.5, 0, 0.52), (0.5, 0, 0.52), 0.026, 12, colour=STEEL, gloss=0.9),
@@ -334,7 +328,7 @@ def _coin(steps: list, R: float, says: str) -> Model:
     focus = Track("contact")
     return Model(
         frames,
-        _in("coin", coin_parts(R)),
+        in_frame("coin", coin_parts(R)),
         [Track("contact")],
         focus=focus,
         view=(-0.75, 0.34),
