@@ -428,11 +428,11 @@ class Packer:
         self.pieces: list[bytes] = []
         self.length = 0
 
-    def put(self, values: np.ndarray) -> list:
+    def put(self, values: np.ndarray, largest_step: float = 1e-6) -> list:
         """[offset, step, place in the data, count] of a column of numbers."""
         x = np.asarray(values, float)
         spread = max(float(np.ptp(x)), 1e-300)
-        step = max(spread * 2.0**-30, min(spread * 2.0**-20, 1e-6))
+        step = max(spread * 2.0**-30, min(spread * 2.0**-20, largest_step))
         whole = np.round((x - x[0]) / step).astype(np.int64)
         second = np.diff(np.diff(whole, prepend=0), prepend=0)
         data = (second & 0xFFFFFFFF).astype("<u4").view("u1").reshape(-1, 4).T.tobytes()
@@ -456,7 +456,8 @@ def packed(scene: Scene) -> tuple[dict, bytes]:
         columns = {name: packer.put(x) for name, x in a.columns.items()}
         look = {"name": a.name, "colour": a.colour, "paint": a.paint}
         look |= {"ghost": a.ghost, "dash": a.dash}
-        run = {"model": number[id(a.model)], "t": packer.put(a.t), "columns": columns}
+        t = packer.put(a.t, largest_step=1e-9)  # its error, times its rate, turns a fast wheel
+        run = {"model": number[id(a.model)], "t": t, "columns": columns}
         actors.append(look | run | {"reading": reading})
     head = {"version": VERSION, "title": scene.title, "label": scene.label, "alt": scene.alt}
     head |= {"times": [*scene.times], "moment": moment, "aspect": scene.aspect}

@@ -81,10 +81,8 @@ def test_the_player_places_every_frame_where_the_library_does(name):
         columns = columns_of(sol, actor.model, times)
     expected = poses(actor.model.frames, columns)
     room = 1e-6 * max(1.0, film.scene.size(0), np.abs(sol.q).max())
-    rates = [np.abs(np.diff(x) / np.diff(actor.t)).max() for x in actor.columns.values()]
-    turned = max(4e-6, 2e-6 + 0.5e-6 * max(rates))  # times are stored to half a millionth
     for k, (R, at) in enumerate(expected.values()):
-        np.testing.assert_allclose(found[:, k, :3, :3].swapaxes(1, 2), R, atol=turned)
+        np.testing.assert_allclose(found[:, k, :3, :3].swapaxes(1, 2), R, atol=4e-6)
         np.testing.assert_allclose(found[:, k, 3, :3], at, atol=2 * room)
 
 

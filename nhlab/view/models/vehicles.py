@@ -100,8 +100,13 @@ def _boot(lift: float) -> list:
     return shapes
 
 
-# across the slope, up from the path, height
-TREES = (-0.25, 0.22, 1.0), (0.12, 0.4, 1.2), (0.45, 0.26, 0.8), (0.8, 0.45, 1.1), (1.2, 0.3, 0.95)
+TREES = (  # how far along the path and above it, as parts of its length, and how tall
+    (-0.35, 0.45, 1.0),
+    (0.15, 0.62, 1.25),
+    (0.55, 0.4, 0.85),
+    (1.05, 0.6, 1.15),
+    (1.5, 0.42, 0.95),
+)
 
 
 def _forest(runs: Runs, slope: float) -> list:
@@ -109,14 +114,7 @@ def _forest(runs: Runs, slope: float) -> list:
     q = np.concatenate([run.q[np.isfinite(run.q).all(1)] for run in runs])
     (x0, y0), (x1, y1) = q[:, :2].min(0), q[:, :2].max(0)
     wide, shapes = max(x1 - x0, y1 - y0, 2.0), []
-    rows = (
-        (-0.35, 0.45, 1.0),
-        (0.15, 0.62, 1.25),
-        (0.55, 0.4, 0.85),
-        (1.05, 0.6, 1.15),
-        (1.5, 0.42, 0.95),
-    )
-    for along, away, tall in rows:
+    for along, away, tall in TREES:
         x, y = x0 - away * wide, y0 + along * wide
         at, h = np.array([x * np.cos(slope), y, -x * np.sin(slope)]), 0.17 * tall * wide
         shapes += [tube(at - [0, 0, 0.1 * h], at + [0, 0, 0.2 * h], 0.05 * h, 8, colour="#7A5A3C")]
