@@ -43,7 +43,7 @@ class Projector(Method):
     loses: ClassVar[tuple] = (
         "energy in general",
         "the constraint for the evolved momentum alone",
-        "accuracy where a motion settles: the normal momentum zigzags there and grows",
+        "accuracy in long runs, where the normal momentum may zigzag and grow",
     )
 
     def check(self, system):

@@ -441,7 +441,7 @@ LOSES = {
         min(np.ptp(run(plane if type(m) is nh.REDLA else S.particle, m).h), stops(m)),
         max(np.ptp(run(S.particle, nh.DLA()).h), stops(nh.DLA())),
     ),
-    "accuracy where a motion settles: the normal momentum zigzags there and grows": lambda m: (
+    "accuracy in long runs, where the normal momentum may zigzag and grow": lambda m: (
         settles(m) - 1,
         max(0, settles(nh.DLA()) - 1),
     ),
