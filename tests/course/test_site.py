@@ -379,8 +379,8 @@ def test_little_is_loaded_before_a_slider_can_be_moved(page, address, site):
 # ---------------------------------------------------------------------------- predictions
 
 
-def asked(page, name, kind):
-    """The first prediction of a kind on a lesson's page, and its data."""
+def asked(page, kind):
+    """The first prediction of a kind on the page, and its data."""
     found = page.locator(f".predict:has([data-form*='\"{kind}\"'])").first
     assert found.locator(".measured").count() == 0 and not found.locator("details").is_visible()
     return found, json.loads(found.locator("[data-form]").get_attribute("data-form"))
@@ -390,7 +390,7 @@ def asked(page, name, kind):
 @pytest.mark.parametrize("right", [True, False])
 def test_a_choice_is_asked_and_judged_on_the_page(page, address, right):
     page.goto(f"{address}notebooks/02_dla.html")
-    box, _ = asked(page, "02_dla", "choice")
+    box, _ = asked(page, "choice")
     truth = box.locator("details strong").first.text_content()
     commit = box.locator("button", has_text="Commit")
     assert commit.is_disabled()
@@ -408,7 +408,7 @@ def test_a_choice_is_asked_and_judged_on_the_page(page, address, right):
 def test_a_number_is_asked_and_judged_on_the_page(page, address):
     name = next(x for x in LESSONS if any(map(_asks_number, notebook(x).cells)))
     page.goto(f"{address}notebooks/{name}.html")
-    box, form = asked(page, name, "number")
+    box, form = asked(page, "number")
     truth = float(box.locator("details strong").first.text_content().split()[0])
     field, commit = box.locator("input"), box.locator("button", has_text="Commit")
     field.fill("about two")
@@ -418,7 +418,7 @@ def test_a_number_is_asked_and_judged_on_the_page(page, address):
     commit.click()
     assert box.locator(".judged").inner_text().startswith("You predicted: ")
     page.reload()
-    box, _ = asked(page, name, "number")
+    box, _ = asked(page, "number")
     box.locator("input").fill(str(truth * (1 + 0.99 * form["near"])))
     box.locator("button", has_text="Commit").click()
     assert box.locator(".judged").inner_text() == "As you predicted:" and page.faults == []
@@ -437,7 +437,7 @@ def form(name):
 @pytest.mark.parametrize("right", [True, False])
 def test_a_sketch_is_drawn_by_keys_and_judged_on_the_page(page, address, right):
     page.goto(f"{address}notebooks/01_variational_integrators.html")
-    box, form = asked(page, "01_variational_integrators", "sketch")
+    box, form = asked(page, "sketch")
     low, high = form["limits"][1]
     knobs = box.locator(".knob").all()
     heights = np.interp(np.linspace(*form["limits"][0], len(knobs)), *form["curve"])

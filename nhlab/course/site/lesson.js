@@ -3,7 +3,7 @@
 // A page has each as a question, its choices as a list, and a fold with what was measured, which
 // begins with the truth in bold; so it is read where scripts do not run.  `data-form` says how it
 // is answered: {kind: "choice"}, {kind: "number", unit, near}, {kind: "sketch", labels, limits,
-// near, truth}.
+// near, curve}.
 
 function element(name, given = {}, ...children) {
     const made = Object.assign(document.createElement(name), given);
