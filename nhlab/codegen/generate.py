@@ -70,11 +70,9 @@ def plan(statement):
     del update[len(statement.update) :]
     names = [f"{x.name}_new" for x in statement.carry] + ["new"] * len(update)
     update = [block.atom(e, name) for e, name in zip(update, names, strict=False)]
-    new_h = statement.h
-    if statement.new_h is not None:
-        new_h = statement.new_h
-        later = statement.t + new_h  # a step may be lost beside t
-        conditions.append(sp.Gt(later, statement.t, evaluate=False))
+    new_h = statement.h if statement.new_h is None else statement.new_h
+    if statement.new_h is not None:  # a step may be lost beside t
+        conditions.append(sp.Gt(statement.t + new_h, statement.t, evaluate=False))
     lines += block.before
     block.expected += [sp.Gt(e, 0, evaluate=False) for e in required]
     conditions += changing(block.expected, lines, statement.args)

@@ -12,7 +12,7 @@ import ast
 import inspect
 import json
 import textwrap
-from functools import partial
+from functools import cache, partial
 
 from .printing import MATH
 
@@ -23,7 +23,7 @@ try typeof undefined var void while with yield Math NaN Infinity np py Object"""
 KNOWN = {name: f"Math.{name}" for name in MATH} | {"fabs": "Math.abs", "abs": "np.abs"}
 KNOWN |= {name: f"py.{name}" for name in ("len", "max", "min", "next", "round", "sum")}
 CONSTANTS = {"nan": "NaN", "inf": "Infinity", True: "true", False: "false", None: "null"}
-ARRAYS = ("abs", "array_split", "ceil", "floor", "log10", "ptp")  # of NumPy
+ARRAYS = """abs array_split ceil diff floor isfinite log10 maximum minimum ptp sign where""".split()
 ASKED = ("items", "join", "max", "min", "pop", "values")  # of arrays, dicts and strings
 # How tightly an operator binds; in Python and JavaScript alike but for "not", "&" and "|".
 CHOICE, OR, AND, COMPARED, SUM, PRODUCT, UNARY, ATOM = range(8)
@@ -34,7 +34,8 @@ COMPARE = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==="
            ast.Is: "===", ast.IsNot: "!=="}  # fmt: skip
 
 
-def translated(text, *names):
+@cache  # the same step is on several pages
+def translated(text: str, *names: str) -> str:
     """Functions of a generated text in JavaScript, by name, with those that they call."""
     functions = {x.name: x for x in ast.parse(text).body if isinstance(x, ast.FunctionDef)}
     found, left = {}, list(names)
@@ -96,10 +97,11 @@ class _Function:
     def __init__(self, tree, known):
         self.known, given = known, [x.arg for x in (*tree.args.args, *tree.args.kwonlyargs)]
         lines = [line for x in tree.body for line in self._line(x)]
-        stored = [x.id for x in ast.walk(tree) if isinstance(x, ast.Name) and _is_stored(x)]
-        inner = {x.id for y in ast.walk(tree) if isinstance(y, ast.comprehension)
+        nodes = [*ast.walk(tree)]
+        stored = dict.fromkeys(x.id for x in nodes if isinstance(x, ast.Name) and _is_stored(x))
+        inner = {x.id for y in nodes if isinstance(y, ast.comprehension)
                  for x in ast.walk(y.target) if isinstance(x, ast.Name)}  # fmt: skip
-        names = dict.fromkeys(_named(x) for x in stored if x not in (*given, *inner))
+        names = {_named(x): None for x in stored if x not in {*given, *inner}}
         names |= {"$": None} if any(line.startswith("$ = ") for line in lines) else {}
         head = ", ".join(self._arguments(tree.args))
         body = [f"let {', '.join(names)};"] * bool(names) + lines
@@ -205,7 +207,7 @@ class _Function:
         return f"{self.put(x.left, binds)}{sign}{self.put(x.right, binds + 1)}", binds
 
     def _put_UnaryOp(self, x):
-        sign = "!" if isinstance(x.op, ast.Not) else "-"
+        sign = "!" if isinstance(x.op, (ast.Not, ast.Invert)) else "-"
         return f"{sign}{self.put(x.operand, ATOM)}", UNARY
 
     def _put_BoolOp(self, x):
@@ -272,10 +274,17 @@ class _Function:
 
     def _over(self, x, value):
         (one,) = x.generators
-        head, whole = f"({self.put(one.target)}) =>", self.put(one.iter, ATOM)
+        head, whole = f"({self.put(one.target)}) =>", self._turns(one.iter)
         for test in one.ifs:
             whole += f".filter({head} {self.put(test)})"
         return f"{whole}.map({head} {value})"
+
+    def _turns(self, x):
+        """What a comprehension goes over: an array, or range(n) as one."""
+        if isinstance(x, ast.Call) and ast.unparse(x.func) == "range":
+            (count,) = x.args
+            return f"Array.from({{length: {self.put(count)}}}, (_, k) => k)"
+        return self.put(x, ATOM)
 
 
 def _is_stored(x):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import linecache
+import logging
+import os
 import sys
 import threading
 from contextlib import contextmanager
@@ -56,7 +58,21 @@ class Sources:
         return text + sp.__version__.encode()
 
 
+LOG = logging.getLogger("nhlab")
+COMPILING = {True: "read from the cache", False: "compiled when it is first called"}
 SOURCES = Sources(Path(__file__).parents[1])
+
+
+def progress_bar(**options):
+    """A tqdm bar with these options; None where tqdm is not installed or NHLAB_BARS is 0, since no
+    run needs a bar."""
+    if os.environ.get("NHLAB_BARS") == "0":
+        return None
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    return tqdm(leave=False, **options)
 
 
 @contextmanager
@@ -65,10 +81,9 @@ def at_work(what, after=3.0):
     done, bar_format = threading.Event(), "{desc}; Ctrl-C stops it ({elapsed})"
 
     def show():
-        if not done.wait(after):
-            from tqdm.auto import tqdm
-
-            with tqdm(desc=what, bar_format=bar_format, leave=False) as bar:
+        bar = None if done.wait(after) else progress_bar(desc=what, bar_format=bar_format)
+        if bar is not None:
+            with bar:
                 bar.start_t -= after
                 while not done.wait(0.5):
                     bar.refresh()
@@ -87,6 +102,8 @@ def at_work(what, after=3.0):
 class Program:
     """The generated text of one statement and the three ways to run it."""
 
+    inlines_step = True  # into the compiled loop; a text that calls ``step`` often should not
+
     def __init__(self, key, make_statement):
         version = SOURCES.fingerprint if SOURCES.are_loaded() else b"changed"
         digest = hashlib.sha256(key.encode() + version).hexdigest()[:24]
@@ -101,7 +118,9 @@ class Program:
     def text(self):
         kept = cache.read(f"{self.name}.py") if SOURCES.are_loaded() else None
         if kept is not None:
+            LOG.info("%s: code read from the cache", self.name)
             return kept.decode()
+        LOG.info("%s: generating code", self.name)
         with at_work("deriving the equations of a step"):
             text = generate(self.statement)
         if SOURCES.are_loaded():
@@ -147,15 +166,22 @@ class Program:
         """``run`` compiled; the machine code is kept like the text and survives restarts."""
         import numba
 
+        LOG.info("%s: machine code, %s", self.name, COMPILING[self.is_cached])
         sys.modules[self.name] = module = ModuleType(self.name)  # compiled code looks it up
         space = self._execute(vars(module))
         used = [f for f in ("all_", "where", "sign", "half_angle", "substep", "step") if f in space]
         for name in used:
-            inline = name != "half_angle"  # a loop, long to compile at each call
+            # half_angle is a loop, long to compile at each call
+            inline = name != "half_angle" and (self.inlines_step or name != "step")
             space[name] = numba.njit(space[name], error_model="numpy", forceinline=inline)
         run = numba.njit(space["run"], error_model="numpy", nogil=True)
         cache.keep_compiled(run, self.name, self.text)
         return run
+
+    @property
+    def compile_state(self):
+        """What compiled code would cost now: "compiled", "cached" on disk, or "cold"."""
+        return "compiled" if self.is_compiled else "cached" if self.is_cached else "cold"
 
     @property
     def is_compiled(self):

@@ -1,5 +1,17 @@
-"""One short file per integrator."""
+"""One short file per integrator.
 
+Examples
+--------
+>>> import nhlab as nh
+>>> nh.methods.DLA is nh.DLA
+True
+>>> nh.methods.Projector().order
+2
+"""
+
+import sys as _sys
+
+from ..mechanics.spelling import tidy as _tidy
 from .classical import RK4, Reference
 from .composition import Composition
 from .dla import DLA
@@ -23,3 +35,5 @@ __all__ = [
     "Reversible",
     "Variational",
 ]
+
+_tidy(_sys.modules[__name__])  # here, since Python puts this module into nhlab by itself

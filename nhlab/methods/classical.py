@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import sympy as sp
 
@@ -12,6 +13,9 @@ from ..codegen.derivatives import dot
 from ..codegen.statement import Statement, dummy
 from ..mechanics.motion import motion_stage
 from .method import Frame, Method
+
+if TYPE_CHECKING:
+    from ..mechanics.system import System
 
 
 @dataclass(frozen=True, repr=False)
@@ -21,19 +25,33 @@ class RK4(Method):
     Exact for linear integrals alone: energy and constraints drift, slowly for small h.  A
     quaternion is made a unit one again after each step (Hairer, Lubich & Wanner, section IV.4: it
     keeps the order).
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> sol = nh.integrate(nh.systems.particle(), nh.RK4(), h=0.2, steps=1250)
+    >>> print(f"the energy falls from {sol.energy()[0]:.3f} to {sol.energy()[-1]:.3f}")
+    the energy falls from 2.500 to 2.482
     """
 
     discrete: ClassVar[bool] = False
+    takes_fields: ClassVar[bool] = True
+    is_symmetric: ClassVar[bool] = False
     order: ClassVar[int] = 4
-    keeps: ClassVar[tuple] = (
+    keeps: ClassVar[tuple[str, ...]] = (
         "momenta that are linear in v with constant coefficients, along which no force acts",
     )
-    loses: ClassVar[tuple] = ("energy", "the constraints", "other momenta", "the symplectic form")
+    loses: ClassVar[tuple[str, ...]] = (
+        "energy",
+        "the constraints",
+        "other momenta",
+        "the symplectic form",
+    )
 
-    def arguments(self, system, shares):
+    def arguments(self, system: System, shares: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(system.parameters.values())
 
-    def statement(self, system):
+    def statement(self, system: System) -> Statement:
         s = Frame(system)
         h, state = s.h, (*s.q, *system.v)
         stages, slopes, place = [], [], state  # slopes: (q', v') at each stage
@@ -48,7 +66,7 @@ class RK4(Method):
         means = [dot((1, 2, 2, 1), some) / 6 for some in zip(*slopes, strict=True)]
         arrived = [x + h * y for x, y in zip(state, means, strict=True)]
         arrived[: len(s.q)] = system.settled(arrived[: len(s.q)], s.named)
-        impulse = [-h * lam for lam in stages[0].unknowns[s.n :]]
+        impulse = [-h * lam for lam in stages[0].unknowns[s.n : s.n + s.m]]
         return Statement(
             t=s.t,
             h=h,
@@ -62,14 +80,30 @@ class RK4(Method):
 
 @dataclass(frozen=True, repr=False)
 class Reference(Method):
-    """SciPy's DOP853 with tight tolerances: the true motion for all practical purposes."""
+    """SciPy's DOP853 with tight tolerances: the true motion for all practical purposes.
+
+    Parameters
+    ----------
+    rtol, atol : tolerances of DOP853; atol is rtol times the size of the start, if not given
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> import numpy as np
+    >>> true = nh.integrate(nh.systems.particle(), nh.Reference(), h=0.2, steps=50)
+    >>> near = nh.integrate(nh.systems.particle(), nh.DLA(), h=0.2, steps=50)
+    >>> print(f"DLA is off by {np.abs(true.q - near.q).max():.2f}")
+    DLA is off by 0.19
+    """
 
     rtol: float = 1e-12
     atol: float | None = None  # rtol times the size of the initial state, if not given
 
     discrete: ClassVar[bool] = False
+    takes_fields: ClassVar[bool] = True
+    is_symmetric: ClassVar[bool] = False  # only to the level of rtol
     order: ClassVar[int] = 8
-    loses: ClassVar[tuple] = ("everything, but only at the level of rtol",)
+    loses: ClassVar[tuple[str, ...]] = ("everything, but only at the level of rtol",)
 
     def __post_init__(self):
         for name in ("rtol", "atol"):

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..codegen.statement import dummy
+from ..codegen.statement import Statement, dummy
 from ..mechanics.symbolic import Place
 from .dla import DLA
 from .gradient import DiscreteGradient
 from .method import Frame, Method
 from .reversible import Reversible, arrival
 from .variational import Variational
+
+if TYPE_CHECKING:
+    from ..mechanics.system import System
 
 SUZUKI = 1 / (4 - 4 ** (1 / 3))
 KAHAN_LI = (
@@ -44,6 +48,20 @@ class Composition(Method):
 
     Rows hold (q, v) at the nodes, v in D; ``lam`` is that of the last substep, times h over its
     size.
+
+    Parameters
+    ----------
+    method : the base: DLA or Variational of order 2, Reversible or DiscreteGradient
+    order : 4 or 6
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> import numpy as np
+    >>> fourth = nh.Composition(nh.DLA(), order=4)
+    >>> sol = nh.integrate(nh.systems.particle(), fourth, h=0.2, steps=100)
+    >>> round(float(np.ptp(sol.energy())), 4)
+    0.0001
     """
 
     method: Method = DLA()  # noqa: RUF009 (a frozen value)
@@ -68,22 +86,22 @@ class Composition(Method):
         return f"Composition({self.method!r}, order={self.order})"
 
     @property
-    def factors(self):
+    def factors(self) -> tuple[float, ...]:
         """The sizes of the substeps over h."""
         return FACTORS[self.order]
 
     @property
-    def keeps(self):
+    def keeps(self) -> tuple[str, ...]:
         lost = ("the discrete constraint", "the momentum equation", "the law Phi* Omega")
         lost += ("the balance of energy",)
         kept = (x for x in self.method.keeps if not x.startswith(lost))
         return tuple(dict.fromkeys(("the constraints at the nodes", *kept)))
 
     @property
-    def loses(self):
+    def loses(self) -> tuple[str, ...]:
         return tuple(x for x in self.method.loses if x != "the constraint at the nodes")
 
-    def check(self, system):
+    def check(self, system: System) -> None:
         self.method.check(system)
         if getattr(system, "tau", "exp") == "exp" or self.method.alpha in (0, 1):
             return
@@ -96,13 +114,13 @@ class Composition(Method):
                 "symmetric=True"
             )
 
-    def code_key(self):
+    def code_key(self) -> tuple[object, ...]:
         return ("Composition", self.order, *self.method.code_key())
 
-    def arguments(self, system, shares):
+    def arguments(self, system: System, shares: Sequence[Any]) -> tuple[Any, ...]:
         return self.method.arguments(system, shares)
 
-    def statement(self, system):
+    def statement(self, system: System) -> Statement:
         """The base's for (q, v, lam), where lam is that of a whole step: a substep has a part."""
         base = self.method.statement(system)
         base = at_nodes(base, system) if self.method.discrete else base

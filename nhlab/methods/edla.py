@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+import sympy as sp
 
 from ..codegen.derivatives import dot
 from ..codegen.statement import Stage, Statement, dummy
 from .dla import DLA, dla_equations
 from .layout import Layout
 from .method import Method
+
+if TYPE_CHECKING:
+    from ..mechanics.system import System
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,41 +40,54 @@ class EDLA(Method):
     .. math:: E^-(t_1,q_1,t_2,q_2) = E^+(t_0,q_0,t_1,q_1) + \lambda\cdot b(t_1,q_1),
 
     the work of the impulse at the node, which ``work()`` contains too.
+
+    Parameters
+    ----------
+    alpha : where in a step L is taken, in [0, 1]; 1/2 is the midpoint
+    symmetric : True for the mean of the rules alpha and 1 - alpha
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> sol = nh.integrate(nh.systems.robot(), nh.EDLA(), h=0.1, steps=100)
+    >>> bool(sol.h.min() < 0.9 * sol.h.max())
+    True
     """
 
     alpha: float = 0.5
     symmetric: bool = False
 
     variable_step: ClassVar[bool] = True
-    keeps: ClassVar[tuple] = (
+    takes_fields: ClassVar[bool] = True
+    keeps: ClassVar[tuple[str, ...]] = (
         "the discrete energy of autonomous systems without forces or moving constraints, "
         "else its balance",
         "the discrete constraint wd(q_k, q_k+1) = 0",
         "momenta of horizontal symmetries of Ld along which no force acts",
         "the extended symplectic form, without constraints and forces",
     )
-    loses: ClassVar[tuple] = (
+    loses: ClassVar[tuple[str, ...]] = (
         "energy at the nodes (only the discrete energy is exact)",
         "a fixed step; a positive step may not exist",
     )
 
-    def layout(self, system):
+    def layout(self, system: System) -> Layout:
         return Layout({"t": 1, "h": 1, **super().layout(system), "h_before": 1, "e": 1})
 
     @property
-    def first_step(self):
+    def first_step(self) -> Method:
         """The method of the first step, whose h is given."""
         return DLA(self.alpha, self.symmetric)
 
-    def statement(self, system):
+    def statement(self, system: System) -> Statement:
         s = self.frame(system)
         h, before, e = s.h, dummy("h_before"), dummy("e")
         s.h = dummy("h_guess")
         equations, _, let = dla_equations(s, self.symmetric)
         predict = Stage(
-            unknowns=(*s.v1, *s.lam1),
+            unknowns=(*s.v1, *s.beside1),
             equations=equations,
-            guess=(*s.guess(), *s.lam),
+            guess=(*s.guess(), *s.beside),
             **s.measured(s.v1),
             predictor=True,
         )
@@ -77,24 +95,26 @@ class EDLA(Method):
         f = self.frame(system)
         f.h, f.p, f.alpha = dummy("h_new"), s.p, s.alpha
         f.v1 = tuple(dummy(f"{u.name}_new") for u in s.v1)
-        f.lam1 = tuple(dummy(f"{x.name}_new") for x in s.lam1)
+        f.lam1, f.u1 = (tuple(dummy(f"{x.name}_new") for x in some) for some in (s.lam1, s.u1))
+        f.shares = s.shares
         equations, Ld, more = dla_equations(f, self.symmetric)
-        power = dot(f.lam1, map(f.at, system.short.b))  # on R x Q the one-forms are A dq + b dt
+        # On R x Q the one-forms are A dq + b dt; fields have none, and do not move.
+        power = dot(f.lam1, map(f.at, system.short.b)) if f.lam1 else sp.S.Zero
         solve = Stage(
-            unknowns=(*f.v1, *f.lam1, f.h),
+            unknowns=(*f.v1, *f.beside1, f.h),
             equations=(*equations, Ld.E_minus - e - power),
-            guess=(*s.v1, *s.lam1, s.h),
-            **s.measured(f.v1, 10 * f.h),
+            guess=(*s.v1, *s.beside1, s.h),
+            **f.measured(f.v1, 10 * f.h),
         )
         new_e = e + power if system.is_autonomous and not system.is_forced else Ld.E_plus
         let = dict.fromkeys([(s.h, h**2 / before), *let, *more, *Ld.let])  # now with the energies'
         return Statement(
             t=s.t,
             h=h,
-            carry=(*s.q, *s.p, *s.v, *s.lam, before, e),
+            carry=(*s.q, *s.p, *s.v, *s.beside, before, e),
             args=(s.alpha, *s.parameters, *s.shares),
             stages=(predict, solve),
-            update=(*f.q1(f.h), *Ld.p_plus, *f.v1, *f.lam1, h, new_e),
+            update=(*f.q1(f.h), *Ld.p_plus, *f.v1, *f.beside1, h, new_e),
             let=tuple(let),
             new_h=f.h,
         )

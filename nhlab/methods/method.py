@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+import sympy as sp
+from numpy.typing import ArrayLike
 
 from ..codegen.derivatives import dot
 from ..codegen.evaluate import Function
 from ..codegen.program import Program
 from ..codegen.statement import dummy
 from ..mechanics.checks import need
+from ..mechanics.spelling import check_keywords
 from ..mechanics.symbolic import Place
 from .layout import Layout
 
+if TYPE_CHECKING:
+    from ..mechanics.system import System
+
 
 class Frame:
-    """The symbols of one step: t, h, and per coordinate q, p, the last v, the unknown v1."""
+    """The symbols of one step: t, h, and per coordinate q, p, the last v, the unknown v1.
+
+    Beside v1 a step has the multipliers lam1 of m one-forms as unknowns or, where D is spanned by
+    fields, the quasi-velocities u1; then m is 0.
+    """
 
     def __init__(self, system):
-        self.system, self.n, self.m = system, len(system.v), system.m
+        self.system, self.n = system, len(system.v)
+        self.m, r = 0 if system.fields else system.m, len(system.fields)
         self.let = []
         self.at = Place(system.short, {}, self.let)
         self.t = system.t or dummy("t")
@@ -32,12 +44,34 @@ class Frame:
         self.lam = tuple(dummy(f"lam{k}_last") for k in range(self.m))
         self.v1 = system.v
         self.lam1 = tuple(dummy(f"lam{k}") for k in range(self.m))
+        self.u, self.u1 = (tuple(dummy(f"u{k}{x}") for k in range(r)) for x in ("_last", ""))
         self.alpha = dummy("alpha")
         self.shares = tuple(dummy(f"share_{name}") for name in system.degrees)  # velocity_shares
         self.parameters = tuple(system.parameters)
 
+    @property
+    def beside(self):
+        """What is carried beside q, p and v: the last lam, or u."""
+        return (*self.lam, *self.u)
+
+    @property
+    def beside1(self):
+        """The unknowns beside v1."""
+        return (*self.lam1, *self.u1)
+
+    def fields(self):
+        """The fields at q, r lists of n expressions."""
+        return self.at.table(self.system.short.fields)
+
+    def along_fields(self, wd, momentum):
+        """v1 = X(q_alpha) u1 with q_alpha of ``wd``, and X(q)^T times the momentum equations."""
+        along = (v - w for v, w in zip(self.v1, wd.along_fields(self.u1), strict=True))
+        return (*along, *(dot(X, momentum) for X in self.fields()))
+
     def force(self, lam):
-        """A(q)^T lam, holonomic rows included."""
+        """A(q)^T lam, holonomic rows included; zeros where D is spanned by fields."""
+        if not lam:
+            return [sp.S.Zero] * self.n
         A = self.at.table(self.system.short.A)
         return [dot([row[i] for row in A], lam) for i in range(self.n)]
 
@@ -53,17 +87,22 @@ class Frame:
             for i in range(self.n)
             for j in range(self.n)
         ) and all((e - M[i][i] * self.v1[i]).expand() == 0 for i, e in enumerate(L_v))
-        if not plain:
+        if not plain or self.u:  # without lam the constraint's impulse would be missing
             return self.v
         push = zip(self.p, self.v, self.force(self.lam), range(self.n), strict=True)
         return tuple((2 * p - f) / M[i][i] - v for p, v, f, i in push)
 
     def measured(self, velocities, *others):
-        """By what the corrections of velocities, multipliers and others are measured (Stage)."""
+        """By what the corrections of velocities, multipliers and others are measured (Stage).
+
+        Those of quasi-velocities, which enter in products with v1, by the sum of their sizes.
+        """
         weights = self.shares * (len(velocities) // self.n)
+        total = sum(map(sp.Abs, self.u1), sp.S.Zero)
+        beside = (*(None,) * self.m, *(total,) * len(self.u1))
         return {
-            "sizes": (*velocities, *(None,) * self.m, *others),
-            "weights": (*weights, *(0,) * (self.m + len(others))),
+            "sizes": (*velocities, *beside, *others),
+            "weights": (*weights, *(0,) * (len(beside) + len(others))),
         }
 
     def discrete(self, symmetric, alpha=None):
@@ -100,9 +139,14 @@ class Method:
 
     variable_step: ClassVar[bool] = False
     discrete: ClassVar[bool] = True  # made from a discrete Lagrangian
-    frame: ClassVar[type] = Frame
-    keeps: ClassVar[tuple] = ()
-    loses: ClassVar[tuple] = ()
+    frame: ClassVar[type[Frame]] = Frame
+    takes_fields: ClassVar[bool] = False  # stated for D spanned by fields, too
+    keeps: ClassVar[tuple[str, ...]] = ()
+    loses: ClassVar[tuple[str, ...]] = ()
+
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        check_keywords(cls.__init__, options, cls.__name__)
+        return super().__new__(cls)
 
     def __post_init__(self):
         for f in fields(self):
@@ -124,42 +168,58 @@ class Method:
         return f"{type(self).__name__}({', '.join(said)})"
 
     @property
-    def order(self):
+    def order(self) -> int:
         """2 for the midpoint and the symmetric rule, else 1 (CM01 section 4)."""
         return 2 if self.symmetric or self.alpha == 0.5 else 1
 
+    @property
+    def is_symmetric(self) -> bool:
+        """True if a step backwards in time undoes a step: then the method keeps every linear
+        reversal of time that the system has (``nh.is_reversible``), on coordinates in R^n.
+
+        Among the rules made from a discrete Lagrangian those of even order are the symmetric ones.
+        """
+        return self.order % 2 == 0
+
     # ---- what a subclass states
 
-    def check(self, system):
+    def check(self, system: System) -> None:
         """Raise ValueError if the method cannot treat the system."""
 
-    def code_key(self):
+    def code_key(self) -> tuple[object, ...]:
         """What of the method shapes the generated text: of an alpha, whether there is one."""
         options = ((f.name.endswith("alpha"), getattr(self, f.name)) for f in fields(self))
         return (type(self).__name__, *(x is None if alpha else x for alpha, x in options))
 
-    def layout(self, system):
+    def layout(self, system: System) -> Layout:
         """The parts of a stored row.  Without a discrete Lagrangian there is no p."""
-        n, m = len(system.v), system.m
+        n, m, r = len(system.v), system.m, len(system.fields)
         evolved = {"p": n, "v": n} if self.discrete else {"v": n}
-        return Layout({"q": len(system.q), **evolved, "lam": m})
+        beside = {"lam": m}
+        if r:  # the step has quasi-velocities in the place of multipliers
+            beside = {"lam": 0, "u": r} if self.discrete else {"lam": 0}
+        return Layout({"q": len(system.q), **evolved, **beside})
 
-    def arguments(self, system, shares):
+    def arguments(self, system: System, shares: Sequence[Any]) -> tuple[Any, ...]:
         """Values of the statement's args: of the alphas, the parameters and the shares."""
         alphas = (getattr(self, f.name) for f in fields(self) if f.name.endswith("alpha"))
         return (*(x for x in alphas if x is not None), *system.parameters.values(), *shares)
 
-    def start_momentum(self, system, t, q, v, h):
+    def start_momentum(
+        self, system: System, t: ArrayLike, q: np.ndarray, v: np.ndarray, h: ArrayLike
+    ) -> np.ndarray:
         """The momentum that arrives at q0 (EQUATIONS: starting from (q0, v0))."""
         return system.momentum(q, v, t)
 
-    def arriving(self, system, t, q, p_minus):
+    def arriving(
+        self, system: System, t: ArrayLike, q: np.ndarray, p_minus: np.ndarray
+    ) -> np.ndarray:
         """The momentum that would arrive at q, given the one that leaves it."""
         return p_minus
 
     # ---- generated code
 
-    def program(self, system):
+    def program(self, system: System) -> Program:
         about = {"definite": system.is_definite, "inputs": system.driven}
         key = (*self.code_key(), *about.values())
         return system.made(
@@ -167,7 +227,9 @@ class Method:
             lambda: Program(f"{key}{system.key}", lambda: replace(self.statement(system), **about)),
         )
 
-    def on_step(self, system, what, t, q, v, h):
+    def on_step(
+        self, system: System, what: str, t: ArrayLike, q: np.ndarray, v: np.ndarray, h: ArrayLike
+    ) -> np.ndarray:
         """Ld, p_minus, p_plus, E_minus, E_plus or constraints of steps (t, q, v, h)."""
         need(what, str, "what", "name")
         alpha = self.alpha
@@ -186,11 +248,38 @@ class Method:
         return Function(arguments, table, Ld.let)
 
 
+def component_sizes(v, a, h):
+    """The size of each velocity in the beginning, max(|v|, h |a|): at least a millionth of the
+    largest, and 1 for a system at rest.
+
+    v, a : lists of components, each a number or an array with an entry for each run;  h : likewise
+
+    Pages translate this function and ``component_shares`` to JavaScript, where components are
+    numbers.
+    """
+    sizes = [np.maximum(np.abs(v[k]), np.minimum(h * np.abs(a[k]), 1e300)) for k in range(len(v))]
+    whole = largest_component(sizes)
+    return [np.where(whole > 0, np.maximum(x, 1e-6 * whole), 1.0) for x in sizes]
+
+
+def component_shares(v, a, h):
+    """The size of each velocity beside the largest; arguments as for ``component_sizes``."""
+    sizes = component_sizes(v, a, h)
+    whole = largest_component(sizes)
+    return [x / whole for x in sizes]
+
+
+def largest_component(sizes):
+    """The largest of several numbers or, entry by entry, arrays."""
+    whole = sizes[0]
+    for k in range(1, len(sizes)):
+        whole = np.maximum(whole, sizes[k])
+    return whole
+
+
 def velocity_scale(v, a, h):
-    """The size of each velocity in the beginning, shape (..., n); 1 for a system at rest."""
-    scale = np.maximum(np.abs(v), np.minimum(np.asarray(h)[..., None] * np.abs(a), 1e300))
-    whole = scale.max(-1, keepdims=True)
-    return np.where(whole > 0, np.maximum(scale, 1e-6 * whole), 1.0)
+    """``component_sizes`` for arrays (..., n) of velocities and accelerations, shape (..., n)."""
+    return _stacked(component_sizes, v, a, h)
 
 
 def velocity_shares(v, a, h):
@@ -200,5 +289,10 @@ def velocity_shares(v, a, h):
     Newton's corrections are measured by that share of the speed which the motion has (``Stage``):
     where h is large h a exceeds all speeds to come, but its components are in proportion.
     """
-    scale = velocity_scale(v, a, h)
-    return scale / scale.max(-1, keepdims=True)
+    return _stacked(component_shares, v, a, h)
+
+
+def _stacked(function, v, a, h):
+    """A function of components (n, ...), applied to arrays (..., n)."""
+    v, a = (np.moveaxis(np.asarray(x), -1, 0) for x in (v, a))
+    return np.stack(function(v, a, np.asarray(h)), -1)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from .dla import DLA
 from .edla import EDLA
 from .method import Frame, Method
+
+if TYPE_CHECKING:
+    from ..mechanics.system import System
 
 
 class ReducedFrame(Frame):
@@ -18,7 +21,7 @@ class ReducedFrame(Frame):
         return self.system.discretise_reduced(self.t, self.q, self.v1, self.h, alpha, symmetric)
 
 
-def _need_reduction(method, system):
+def _need_reduction(method: Method, system: System) -> None:
     if system.full is None:
         raise ValueError(
             f"{method!r} runs on reduced systems and {system!r} is none; make one "
@@ -36,21 +39,39 @@ class RDLA(Method):
     Reconstructed it is the motion of ``nh.DLA`` to round-off, so it keeps and loses the same.  Its
     momenta are :math:`p^+ = D_2L_d^* - F^+`.  Order 2 for alpha = 1/2 or the symmetric rule, else
     1.
+
+    Parameters
+    ----------
+    alpha : where in a step L is taken, in [0, 1]; 1/2 is the midpoint
+    symmetric : True for the mean of the rules alpha and 1 - alpha
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> import numpy as np
+    >>> full = nh.systems.particle()
+    >>> one = nh.integrate(full, nh.DLA(), h=0.2, steps=100)
+    >>> two = nh.integrate(nh.Chaplygin(full, fibre="z"), nh.RDLA(), h=0.2, steps=100)
+    >>> bool(np.abs(one.q[:, :2] - two.q).max() < 1e-12)
+    True
     """
 
     alpha: float = 0.5
     symmetric: bool = False
 
-    frame: ClassVar[type] = ReducedFrame
+    frame: ClassVar[type[Frame]] = ReducedFrame
     constraint_alpha: ClassVar[None] = None
-    keeps: ClassVar[tuple] = ("the reduced motion of DLA", "the reduced discrete constraints")
-    loses: ClassVar[tuple] = ("energy", "the symplectic form")
+    keeps: ClassVar[tuple[str, ...]] = (
+        "the reduced motion of DLA",
+        "the reduced discrete constraints",
+    )
+    loses: ClassVar[tuple[str, ...]] = ("energy", "the symplectic form")
 
     check = _need_reduction
     statement = DLA.statement
 
     @property
-    def full(self):
+    def full(self) -> DLA:
         """The method of the full system."""
         return DLA(self.alpha, self.symmetric)
 
@@ -66,18 +87,34 @@ class REDLA(EDLA):
     The energies are the full system's.  Where f depends on the times, as it does for constraints
     that depend on time and for J_d = mu, they are not the derivatives of Ld* by the times, which
     C03 prints, but differ from them by dl_d/df df/dt.  Order as EDLA.
+
+    Parameters
+    ----------
+    alpha : where in a step L is taken, in [0, 1]; 1/2 is the midpoint
+    symmetric : True for the mean of the rules alpha and 1 - alpha
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> reduced = nh.Chaplygin(nh.systems.robot(), fibre="x y")
+    >>> sol = nh.integrate(reduced, nh.REDLA(), h=0.1, steps=50)
+    >>> bool((sol.h > 0).all())
+    True
     """
 
-    frame: ClassVar[type] = ReducedFrame
-    keeps: ClassVar[tuple] = ("the reduced motion of EDLA", "its discrete energy or its balance")
+    frame: ClassVar[type[Frame]] = ReducedFrame
+    keeps: ClassVar[tuple[str, ...]] = (
+        "the reduced motion of EDLA",
+        "its discrete energy or its balance",
+    )
 
     check = _need_reduction
 
     @property
-    def first_step(self):
+    def first_step(self) -> RDLA:
         return RDLA(self.alpha, self.symmetric)
 
     @property
-    def full(self):
+    def full(self) -> EDLA:
         """The method of the full system."""
         return EDLA(self.alpha, self.symmetric)

@@ -45,11 +45,18 @@ class Reversible(Method):
     (q, p, lambda), not D.  For constant M it is ``Projector(0, symmetric=True)``.
 
     Rows hold (q, v) at the nodes, v in D; ``lam`` is lambda + mu of the step.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> sol = nh.integrate(nh.systems.sleigh(), nh.Reversible(), h=0.1, steps=100)
+    >>> bool(abs(sol.constraint()).max() < 1e-12)
+    True
     """
 
     discrete: ClassVar[bool] = False  # in general not made from a discrete Lagrangian
     order: ClassVar[int] = 2
-    keeps: ClassVar[tuple] = (
+    keeps: ClassVar[tuple[str, ...]] = (
         "the constraints at the nodes",
         "time reversal: back after v -> -v, if L(q, -v) = L(q, v), F(q, -v) = F(q, v) and no "
         "constraint moves",
@@ -58,12 +65,12 @@ class Reversible(Method):
         "and that no force moves",
         "the symplectic form, without velocity constraints and forces",
     )
-    loses: ClassVar[tuple] = ("energy (it oscillates, and drifts on some problems)",)
+    loses: ClassVar[tuple[str, ...]] = ("energy (it oscillates, and drifts on some problems)",)
 
-    def check(self, system):
+    def check(self, system: System) -> None:
         need_plain(self, system)
 
-    def statement(self, system):
+    def statement(self, system: System) -> Statement:
         s, S = Frame(system), system.short
         h, v0, lam = s.h, system.v, s.lam1
         va, vb = (tuple(dummy(f"{u.name}_{k}") for u in v0) for k in "ab")

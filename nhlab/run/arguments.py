@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import importlib.util
+import logging
 import math
 import numbers
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..mechanics.checks import brief, need, rank, read_array, read_number
+from ..mechanics.spelling import nearest
 from ..mechanics.system import System
 from ..methods.method import Method
 from ..methods.projector import Projector
+
+LOG = logging.getLogger("nhlab")
+StateLike = ArrayLike | Mapping[Any, ArrayLike] | None  # q0, v0: (n,), or by names; None: own
 
 # ---------------------------------------------------------------------------- one by one
 
@@ -22,6 +30,11 @@ def check_pair(system, method):
         name = method.__name__
         raise ValueError(f"method = {name} is a class, not a value; write nh.{name}()")
     need(method, Method, "method", "integrator; try nh.DLA()").check(system)
+    if system.fields and not method.takes_fields:
+        raise ValueError(
+            f"{method!r} is stated for one-forms, and the constraints of {system!r} are spanned by "
+            "fields; use system.by_forms(), or nh.DLA, nh.Projector, nh.EDLA or nh.RK4"
+        )
 
 
 def check_backend(backend, choice):
@@ -44,6 +57,22 @@ def whole(x, name, least):
     return int(x)
 
 
+def steps_until(T: float | None, steps: int | None, t0: float, h, every: int) -> int:
+    """The number of steps: as it was given, or so many that the last one reaches the time T."""
+    if (T is None) == (steps is None):
+        both = f"steps = {brief(steps)}, T = {brief(T)}"
+        raise ValueError(f"{both}: give either the number of steps or the time T to run until")
+    if T is None:
+        return steps
+    T, h = read_number(T, "T"), positive(h, many=False)
+    if T < t0:
+        raise ValueError(f"T = {T:g} lies before t0 = {t0:g}; to go back in time, reverse v0")
+    blocks = (T - t0) / (h * whole(every, "every", 1))
+    if blocks > 2**53:
+        raise ValueError(f"T = {T:g} needs {blocks * every:.1e} steps of h = {h:g}; take larger h")
+    return every * math.ceil(blocks * (1 - 1e-12))  # 3 steps of 0.1 reach T = 0.3
+
+
 def steps_and_every(steps, every):
     count, stored = whole(steps, "steps", 0), whole(every, "every", 1)
     if count % stored:
@@ -54,7 +83,7 @@ def steps_and_every(steps, every):
 
 def positive(h, many, name="h"):
     """h as a number or, of many runs, as an array."""
-    if not (many and (isinstance(h, (list, tuple)) or np.ndim(h))):
+    if not (many and _has_entries(h)):
         if (number := read_number(h, name)) <= 0:
             raise ValueError(f"{name} = {h!r} must be positive; to go back in time, reverse v0")
         return number
@@ -62,6 +91,14 @@ def positive(h, many, name="h"):
     for k in np.flatnonzero(h <= 0)[:1]:
         raise ValueError(f"h[{k}] = {h[k]} must be positive; to go back, reverse v0")
     return h
+
+
+def _has_entries(x: object) -> bool:
+    """True if x is a list, tuple or array; a run has a length, too, but no numbers."""
+    try:
+        return isinstance(x, (list, tuple)) or np.ndim(x) > 0
+    except TypeError:
+        return False
 
 
 def check_clock(t0, h, steps):
@@ -83,7 +120,58 @@ def states(system, method, q0, v0, q1):
         raise ValueError("give either v0, the initial velocity, or q1, the second position")
     if q1 is not None and not method.discrete:
         raise ValueError(f"{method!r} starts from v0, not from q1")
-    return {"q0": q0, "v0": v0, "q1": q1}
+    given = {"q0": q0, "v0": v0, "q1": q1}
+    return {k: _by_name(system, x, k) if isinstance(x, dict) else x for k, x in given.items()}
+
+
+def along_fields(system: System, q0, v0, q1, u0, varied=()):
+    """v0 or, where u0 is given, X(q0) u0, of one start or of K; ``varied`` names the parameters
+    that differ in these."""
+    if u0 is None:
+        return v0
+    if v0 is not None or q1 is not None:
+        raise ValueError("u0 stands in the place of v0 and q1; give one of them")
+    if not system.fields:
+        raise ValueError(
+            f"u0 = {brief(u0)} belongs to vector fields, and {system!r} has none; give v0, or use "
+            "system.by_fields()"
+        )
+    used = {s.name for field in system.fields for e in field for s in e.free_symbols}
+    if different := sorted(used & {getattr(k, "name", k) for k in varied}):
+        raise ValueError(
+            f"u0: the fields contain {different[0]}, which differs from run to run; give v0 of each"
+        )
+    r, q0 = len(system.fields), system.q0 if q0 is None else q0
+    if q0 is None:
+        raise ValueError("q0 is missing and the system has no initial condition of its own")
+    q0 = _by_name(system, q0, "q0") if isinstance(q0, dict) else read_array(q0, "q0")
+    u0 = read_array(u0, "u0", (r,), f"expected (..., {r}), one number for each field", finite=True)
+    return np.einsum("...ia,...a->...i", system.X(q0), u0)
+
+
+def _by_name(system: System, given: dict, name: str) -> np.ndarray:
+    """A state from a dict name (or symbol) -> number, or K numbers for an ensemble.
+
+    Coordinates that are not named are 0, and the log says so; a pose of which nothing is named is
+    the group's identity.
+    """
+    symbols = [s.name for s in (system.v if name == "v0" else system.q)]
+    values = {getattr(k, "name", k): x for k, x in given.items()}
+    for k in values:
+        if k not in symbols:
+            hint = nearest(k, symbols)
+            raise ValueError(f"{name}: {k!r} is none of {symbols} of {system!r}{hint}")
+    pose = [s.name for s in getattr(system, "pose", ())] if name != "v0" else []
+    if pose and values.keys().isdisjoint(pose):
+        values |= dict(zip(pose, system.group.identity, strict=True))
+    if missing := [k for k in symbols if k not in values]:
+        LOG.info("%s: %s are not given and start at 0", name, ", ".join(missing))
+    read = [read_array(values.get(k, 0.0), f"{name}[{k!r}]") for k in symbols]
+    try:
+        return np.stack(np.broadcast_arrays(*read), -1)
+    except ValueError:
+        sizes = {k: x.shape for k, x in zip(symbols, read, strict=True) if x.ndim}
+        raise ValueError(f"{name} has entries of different lengths: {sizes}") from None
 
 
 def vectors(system, given, many):
@@ -188,6 +276,25 @@ def check_states(start):
             raise ValueError(
                 f"{where}: g = {_short(g[k])}, not 0; system.settle(q0) moves it there"
             )
+    if s.fields:
+        with np.errstate(all="ignore"):
+            A = s.independent_forms(q, v, t)  # refuses places where the fields are dependent
+    else:
+        A = _forms(s, q, v, t, at)
+    if v is None:  # Projector does not discretise the constraints: any q1 will do
+        return None if isinstance(start.method, Projector) else _check_second(start, at)
+    residual, b = np.einsum("kai,ki->ka", A, v), s.b(q, t)
+    for k in _first(~(np.abs(residual + b) <= 1e-9 * (_size(A, v) + np.abs(b)) + 1e-15)):
+        near, how = _nearest(s, A[k], (residual + b)[k], q[k], v[k], t)
+        fault = f"v0{at(k)} = {_short(v[k])} violates the constraints"
+        remedy = f"The nearest admissible velocity is {_short(near)} ({how})"
+        form = "A(q0) v0 + b(q0)" if s.is_affine else "A(q0) v0"
+        remedy += ". To go on with a run, give the run itself: nh.integrate(sol, steps=...)"
+        raise ValueError(f"{fault}: {form} = {_short((residual + b)[k])}, not 0. {remedy}")
+
+
+def _forms(s, q, v, t, at):
+    """A at the starts; ValueError where it is not finite or its rows are dependent."""
     with np.errstate(all="ignore"):
         A = s.A(q, t)
     for k in _first(~np.isfinite(A).all(-1)):
@@ -197,15 +304,7 @@ def check_states(start):
     for k in _first(ranks[:, None] < A.shape[1]):
         place = f"q0{at(k)} = {_short(q[k])} (rank {ranks[k]} of {len(A[k])})"
         raise ValueError(f"the constraints are dependent at {place}; start elsewhere")
-    if v is None:  # Projector does not discretise the constraints: any q1 will do
-        return None if isinstance(start.method, Projector) else _check_second(start, at)
-    residual, b = np.einsum("kai,ki->ka", A, v), s.b(q, t)
-    for k in _first(~(np.abs(residual + b) <= 1e-9 * (_size(A, v) + np.abs(b)) + 1e-15)):
-        near, how = _nearest(s, A[k], (residual + b)[k], q[k], v[k], t)
-        fault = f"v0{at(k)} = {_short(v[k])} violates the constraints"
-        remedy = f"The nearest admissible velocity is {_short(near)} ({how})"
-        form = "A(q0) v0 + b(q0)" if s.is_affine else "A(q0) v0"
-        raise ValueError(f"{fault}: {form} = {_short((residual + b)[k])}, not 0. {remedy}")
+    return A
 
 
 def _check_second(start, at):

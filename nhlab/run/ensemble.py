@@ -8,16 +8,25 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from concurrent.futures import BrokenExecutor, as_completed
+from collections.abc import Mapping
+from concurrent.futures import BrokenExecutor, Executor, as_completed
 from functools import cached_property, lru_cache
+from os import PathLike
+from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..codegen.evaluate import joined
+from ..mechanics.spelling import spelt
+from ..mechanics.system import System
 from ..methods import Reference
 from ..methods.layout import Rows
-from .arguments import check_backend, whole
+from ..methods.method import Method
+from . import files, html, many_files, tables
+from .arguments import LOG, StateLike, check_backend, whole
 from .errors import EnsembleError, IntegrationError, Interrupted
+from .events import Found, read_events, record
 from .explain import energy_jumps, growth
 from .loop import Run, choose_backend
 from .progress import Bar
@@ -31,49 +40,80 @@ NOT_RUN = "not run"  # the error of a member until it has been
 LOOKS = np.linspace(0, 1, 20)  # where the energies of a run are looked at
 
 
+@spelt
 def ensemble(
-    system,
-    method,
-    q0=None,
-    v0=None,
+    system: System,
+    method: Method,
+    q0: StateLike = None,
+    v0: StateLike = None,
     *,
-    h,
-    steps,
-    q1=None,
-    parameters=None,
-    every=1,
-    t0=0.0,
-    summary=None,
-    executor=None,
-    chunk=None,
-    progress=None,
-    backend=None,
-    inputs=None,
-):
+    h: ArrayLike,
+    steps: int | None = None,
+    T: float | None = None,
+    q1: StateLike = None,
+    u0: StateLike = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    every: int = 1,
+    t0: float = 0.0,
+    summary: object = None,
+    executor: Executor | None = None,
+    chunk: int | None = None,
+    progress: bool | None = None,
+    backend: str | None = None,
+    inputs: Mapping[Any, Any] | None = None,
+    events: Any = None,
+) -> Ensemble:
     """Run a method K times and return an Ensemble.
 
     Parameters
     ----------
-    q0, v0, q1 : (n,), the same for all, or (K, n); as in ``nh.integrate``
-    h : a number or (K,);  steps : the same for all
+    q0, v0, q1 : (n,), the same for all, or (K, n); or dicts by names, as in ``nh.integrate``
+    u0 : (r,) or (K, r), quasi-velocities instead of v0, as in ``nh.integrate``
+    h : a number or (K,);  steps : the same for all;  T : the time to run until, if h is a number
     parameters : name -> number or (K,), instead of the system's own; also of constant inputs
     summary : a function of a Trajectory, whose numbers, arrays or dicts of them are kept instead
         of the rows; or "last", "energy"; or several of these in a list
     executor : any ``concurrent.futures`` executor, also Dask's get_executor(); without one, here
     chunk : members computed as one task; by default about a second of work, at most 64 MB
     progress, inputs : as in ``nh.integrate``;  backend : "python", "numpy", "numba"; None: by size
+    events : as in ``nh.integrate``; those of member k are in ``many.t_events[k]``, and a terminal
+        one ends the run of its member alone
+    system, method, every, t0 : as in ``nh.integrate``
 
     A run that cannot go on stops alone; ``.errors`` says why, and whose summary is not finite.
     Ctrl-C raises Interrupted, a lost worker EnsembleError; both have what is done in ``.ensemble``.
+
+    Examples
+    --------
+    Three pendulums from different heights, and when each passes its lowest point.
+
+    >>> import nhlab as nh
+    >>> pendulum = nh.systems.pendulum()
+    >>> low = nh.Event(pendulum.q[0], direction=-1)
+    >>> start = [[0.1], [1.0], [2.0]]
+    >>> many = nh.ensemble(pendulum, nh.DLA(), start, [0], h=0.01, T=6, events=low)
+    >>> many
+    <Ensemble of 3 runs of pendulum by DLA(alpha=0.5), 3 complete>
+    >>> [float(t[0][0].round(3)) for t in many.t_events]
+    [1.572, 1.675, 2.087]
+
+    >>> sleigh = nh.systems.sleigh()
+    >>> runs = nh.ensemble(sleigh, nh.DLA(), h=[0.1, 0.2, 0.4], steps=50, summary="last")
+    >>> runs.steps_done.tolist(), sorted(runs.summary)
+    ([50, 50, 50], ['p', 'q', 't'])
     """
     if isinstance(method, Reference):
         raise ValueError(f"method = {method!r} takes no steps of its own; call nh.integrate for it")
+    if T is not None and getattr(method, "variable_step", False):
+        raise ValueError(f"T = {T!r}: {method!r} chooses its steps as it goes; give steps")
     given = {"q1": q1, "t0": t0, "parameters": {} if parameters is None else parameters}
-    start = Start(system, method, q0, v0, h=h, steps=steps, every=every, inputs=inputs, **given)
+    given |= {"h": h, "steps": steps, "T": T, "every": every, "inputs": inputs, "u0": u0}
+    start = Start(system, method, q0, v0, **given)
     check_backend(backend, (None, "python", "numba", "numpy"))
     backend, functions = backend or choose_backend(start), _functions(summary)
     parts = chunks(start, backend, chunk, bool(functions))
-    common = Common((start.system, method, backend, functions))
+    events = read_events(events, start.system)
+    common = Common((start.system, method, backend, functions, events))
     many = _collect(start, parts, common, executor, Bar(progress, len(start) * start.steps))
     _warn(many)
     return many
@@ -96,6 +136,8 @@ def chunks(start, backend, size=None, summarised=False):
 class Ensemble:
     """K runs of the same number of steps.
 
+    Attributes
+    ----------
     q, p : (K, N+1, n), NaN where a run had stopped
     t, h : (K, N+1) and (K,)
     parameters : name -> (K,)
@@ -104,34 +146,88 @@ class Ensemble:
         run k to explain why it stopped
     jumps : index -> (first energy, farthest from it), where h was too large
     summary : if one was asked for, an array (K, ...) or a dict of them; then there are no rows
+    t_events, q_events, v_events : for each run a list with one array for each event, as of a
+        Trajectory; None if there were none
 
     ``ensemble[k]`` is run k as a Trajectory, as far as it went.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> q0, v0 = [[0, 1, 0], [0, 2, 0]], [[1, 0, 1], [1, 0, 2]]
+    >>> runs = nh.ensemble(nh.systems.particle(), nh.DLA(), q0, v0, h=0.2, steps=50)
+    >>> runs.q.shape, runs.ok.tolist()
+    ((2, 51, 3), [True, True])
+    >>> runs[1]
+    <Trajectory of particle by DLA(alpha=0.5): 50 steps to t = 10>
     """
 
-    def __init__(self, start, summarised):
+    start: Start
+    system: System
+    method: Method
+    h: np.ndarray
+    parameters: dict[str, np.ndarray]
+    rows: np.ndarray | None
+    steps_done: np.ndarray
+    summary: Any
+    errors: dict[int, str]
+    jumps: dict[int, tuple[float, float]]
+    events: dict[int, Found]
+
+    def __init__(self, start: Start, summarised: bool) -> None:
         self.start, self.system, self.method = start, start.system, start.method
         self.h, self.parameters, count = start.h, start.parameters, len(start)
         self.rows = None if summarised else start.empty_rows(count)
         self.steps_done, self.summary = np.zeros(count, int), None
         self.errors, self.jumps = dict.fromkeys(range(count), NOT_RUN), {}
+        self.events = {}  # index -> Found
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.start)
 
     def __repr__(self):
-        name, complete = self.system.name or "a system", int(self.ok.sum())
+        name, complete = self.system.label, int(self.ok.sum())
         return f"<Ensemble of {len(self)} runs of {name} by {self.method!r}, {complete} complete>"
 
-    def __getitem__(self, k):
+    def __getitem__(self, k: int) -> Trajectory:
         rows, k = self._parts.array, range(len(self))[k]
-        message = self.errors.get(k, "")
-        return self.start.member(k).trajectory(rows[k], self.steps_done[k], message)
+        found = self.events.get(k)
+        message = self.errors.get(k, found.message if found else "")
+        sol = self.start.member(k).trajectory(rows[k], self.steps_done[k], message)
+        if found:
+            sol.t_events, sol.q_events, sol.v_events = found.t, found.q, found.v
+            sol.ended_by = found.ended_by
+        return sol
 
     @property
-    def ok(self):
-        ok = self.steps_done == self.start.steps
+    def ok(self) -> np.ndarray:
+        ok = self.complete
         ok[list(self.errors)] = False
         return ok
+
+    @property
+    def complete(self) -> np.ndarray:
+        """(K,) True where a run took all its steps, or an event ended it."""
+        ended = [k for k, found in self.events.items() if found.ended_by is not None]
+        complete = self.steps_done == self.start.steps
+        complete[ended] = True
+        return complete
+
+    def _of_events(self, name):
+        found = [self.events.get(k) for k in range(len(self))]
+        return [x and getattr(x, name) for x in found] if self.events else None
+
+    @property
+    def t_events(self) -> list[list[np.ndarray] | None] | None:
+        return self._of_events("t")
+
+    @property
+    def q_events(self) -> list[list[np.ndarray] | None] | None:
+        return self._of_events("q")
+
+    @property
+    def v_events(self) -> list[list[np.ndarray] | None] | None:
+        return self._of_events("v")
 
     @property
     def _parts(self):
@@ -141,26 +237,26 @@ class Ensemble:
         return Rows(self.start.layout, self.rows)
 
     @property
-    def t(self):
+    def t(self) -> np.ndarray:
         parts, every = self._parts, self.start.every * np.arange(self.rows.shape[1])
         t, _ = parts.clock(self.start.t0 + self.h[:, None] * every, None)
         return np.where(np.isnan(parts.q[:, :, 0]), np.nan, t)
 
     @property
-    def q(self):
+    def q(self) -> np.ndarray:
         return self._parts.q
 
     @property
-    def p(self):
+    def p(self) -> np.ndarray:
         if self.method.discrete:
             return self._parts.p
         system = self.system.varied({k: x[:, None] for k, x in self.parameters.items()}, None)
         return system.momentum(self.q, self._parts.v, self.t)
 
-    def error(self, k):
+    def error(self, k: int) -> IntegrationError | None:
         """The IntegrationError of run k, or None: the run is repeated to find out."""
         k = range(len(self))[k]
-        if self.steps_done[k] == self.start.steps:
+        if self.complete[k]:
             return None
         one = self.start.member(k)
         one.every = 1
@@ -171,13 +267,47 @@ class Ensemble:
             return error
         return None
 
+    # ---- other forms
+
+    to_dataframe, to_xarray = tables.ensemble_to_dataframe, tables.ensemble_to_xarray
+    _repr_html_ = html.of_ensemble
+
+    def save(self, path: str | PathLike[str] | BinaryIO) -> None:
+        """Write everything to one ``.npz`` file; ``nh.load`` or ``Ensemble.load`` reads it."""
+        many_files.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str] | BinaryIO) -> Ensemble:
+        """Read a file written by ``save``; nothing in it is executed or unpickled."""
+        return many_files.load_ensemble(cls, path)
+
+
+def load(path: str | PathLike[str] | BinaryIO) -> Trajectory | Ensemble:
+    """Read a run or an ensemble that ``save`` wrote; nothing in the file is executed.
+
+    Parameters
+    ----------
+    path : the file, or an open one
+
+    Examples
+    --------
+    >>> import nhlab as nh, tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "run.npz")
+    >>> nh.integrate(nh.systems.particle(), nh.DLA(), h=0.1, steps=10).save(path)
+    >>> nh.load(path)
+    <Trajectory of particle by DLA(alpha=0.5): 10 steps to t = 1>
+    """
+    if files.format_of(path) == many_files.FORMAT:
+        return Ensemble.load(path)
+    return Trajectory.load(path)
+
 
 # ---------------------------------------------------------------------------- chunk by chunk
 
 
 def _collect(start, parts, common, executor, bar):
     """Have all parts computed, here or by the executor, and put what they bring in its place."""
-    *_, backend, functions = common.value
+    *_, backend, functions, _ = common.value
     many, summaries, futures = Ensemble(start, bool(functions)), {}, {}
 
     def here():
@@ -215,7 +345,7 @@ def _collect(start, parts, common, executor, bar):
     return many
 
 
-def _add(many, where, rows, done, errors, summaries, jumps):
+def _add(many, where, rows, done, errors, summaries, jumps, events):
     """The results of a chunk; returns its summaries by the members' own index."""
     if rows is not None:
         many.rows[where] = rows
@@ -224,6 +354,9 @@ def _add(many, where, rows, done, errors, summaries, jumps):
         del many.errors[k]  # it has run
     many.errors |= {first + k: message for k, message in errors.items()}
     many.jumps |= {first + k: energies for k, energies in jumps.items()}
+    many.events |= {first + k: found for k, found in events.items()}
+    for k, message in errors.items():
+        LOG.info("member %d %s", first + k, message)
     return {first + k: x for k, x in summaries.items()}
 
 
@@ -239,7 +372,7 @@ def _warn_of_energy_jumps(many):
         what = f"the energies of {len(many.jumps)} of {len(many)} members jump, that of member {k}"
         what += " from {:.4g} to {:.4g}".format(*many.jumps[k])
         what += f": h = {many.h[k]:g} is too large for {many.method!r}; .jumps has them all"
-        warnings.warn(what, RuntimeWarning, stacklevel=4)
+        warnings.warn(what, RuntimeWarning, stacklevel=5)
 
 
 def _warn_of_growth(many):
@@ -251,12 +384,12 @@ def _warn_of_growth(many):
         count = np.count_nonzero(largest)
         what = f"the steps of {count} of {len(many)} members grow too far to follow the "
         what += f"motion, that of member {k} from h = {many.h[k]:g} to {largest[k]:.3g}"
-        warnings.warn(f"{what}; start with another h", RuntimeWarning, stacklevel=4)
+        warnings.warn(f"{what}; start with another h", RuntimeWarning, stacklevel=5)
 
 
 def _check_summaries(many, summaries):
     """Do not wait for the others if nobody has a summary, though runs went through."""
-    complete = many.steps_done == many.start.steps
+    complete = many.complete
     for k, message in many.errors.items() if many.rows is None and not summaries else ():
         if complete[k] and message != NOT_RUN:
             raise EnsembleError(f"member {k}: {message}")
@@ -266,7 +399,7 @@ def _joined(many, summaries):
     """One array or a dict of them; NaN where there is none, or not shaped as the first."""
     if not summaries:
         return None
-    complete = many.steps_done == many.start.steps
+    complete = many.complete
     order = sorted(summaries, key=lambda k: (not complete[k], k))
     shapes = [{name: x.shape for name, x in summaries[k].items()} for k in order]
     found = {name: np.full((len(many), *shape), np.nan) for name, shape in shapes[0].items()}
@@ -321,32 +454,48 @@ def _unpickled(data):
 
 def _run(common, part, out=None):
     """The rows of a part, if they are wanted and not left in ``out``; steps done, and by index
-    messages, summaries and energies that jump."""
-    part.system, part.method, backend, functions = common.value
+    messages, summaries, energies that jump and events."""
+    part.system, part.method, backend, functions, events = common.value
     part.system = part.at_step(0)  # an input has no value that could be sent
     together, count = backend == "numpy", len(part)
     rows = part.empty_rows(1 if functions and not together else count) if out is None else out
-    done, errors, values = np.zeros(count, int), {}, {}
+    done, errors, values, found = np.zeros(count, int), {}, {}, {}
     looks = np.empty((count, len(LOOKS), part.layout.width))
     if together:
         _as_arrays(part, rows, done, errors)
     for k in range(count):
         own = rows[k % len(rows)]
-        one = part.member(k) if functions or not together else None
+        one = part.member(k) if functions or events or not together else None
         if not together:
             done[k] = _alone(one, own, backend, errors, k)
+        sol = one.trajectory(own, done[k], errors.get(k, "")) if functions or events else None
+        if events:
+            sol = _with_events(sol, events, found, errors, k)
+            done[k] = sol.steps if sol.ended_by is not None else done[k]
         last = done[k] // part.every
         own[last + 1 :], looks[k] = np.nan, own[(LOOKS * last).astype(int)]
         if functions:
             try:
-                sol = one.trajectory(own, done[k], errors.get(k, ""))
                 with np.errstate(all="ignore"):  # what overflows is noted below
                     values[k] = _summarise(functions, sol)
                 _note_infinite(errors, k, values[k])
             except Exception as error:
                 _note(errors, k, f"the summary failed: {type(error).__name__}: {error}")
     rows = rows if out is None and not functions else None
-    return rows, done, errors, values, _jumps(part, looks)
+    return rows, done, errors, values, _jumps(part, looks), found
+
+
+def _with_events(sol, events, found, errors, k):
+    """The run of member k with its events, which may end it before the step that failed."""
+    try:
+        sol = record(sol, events)
+    except Exception as error:
+        _note(errors, k, f"the events failed: {type(error).__name__}: {error}")
+        return sol
+    if sol.ended_by is not None:
+        errors.pop(k, None)
+    found[k] = Found(sol.t_events, sol.q_events, sol.v_events, sol.message, sol.ended_by)
+    return sol
 
 
 def _jumps(part, looks):

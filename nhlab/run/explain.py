@@ -22,6 +22,8 @@ def explain(run, attempt):
     reason = dependent(s, places, v, run.time)
     if reason:
         advice = "The constraints lose rank there; start elsewhere or choose other coordinates."
+        if s.fields:
+            advice = "Give other fields, which stay independent there, or start elsewhere."
         return reason, advice
     if run.method.variable_step and run.done:
         return _no_step(run, attempt)
@@ -29,12 +31,15 @@ def explain(run, attempt):
 
 
 def dependent(system, places: list, v: np.ndarray, t: float) -> str:
-    """A sentence if the constraint forms are (nearly) dependent at one of the places, else ""."""
+    """A sentence if the constraint forms, or the fields, are (nearly) dependent at one of the
+    places, else ""."""
     for q in places:
-        size = system.independence(q, v, t) if np.isfinite(system.A(q, t)).all() else 1
+        forms = system.X(q) if system.fields else system.A(q, t)
+        size = system.independence(q, v, t) if np.isfinite(forms).all() else 1
         if size < 1e-3:
             value = f"(smallest singular value of the scaled rows {size:.1e})"
-            return f"the constraint forms become dependent near {_place(system, q)} {value}"
+            what = "fields" if system.fields else "constraint forms"
+            return f"the {what} become dependent near {_place(system, q)} {value}"
     return ""
 
 
@@ -82,7 +87,8 @@ def _energy_gap(run, h: float, target: float) -> list:
         return []
     row, t, q = Rows(m.first_step.layout(s), np.asarray(one.carry)), run.state.t, run.state.q
     kinetic = s.energy(q, row.v, t) - s.energy(q, 0 * row.v, t)
-    gap = m.on_step(s, "E_minus", t, q, row.v, h) - target - row.lam @ s.b(q, t)
+    power = row.lam @ s.b(q, t) if s.is_affine else 0.0
+    gap = m.on_step(s, "E_minus", t, q, row.v, h) - target - power
     return [(gap, h, kinetic)]
 
 
@@ -94,7 +100,7 @@ def warn_of_growth(sol):
         f"the step grows from h = {sol.rows.h[0]:g} to {largest:.3g} during this run, too far to "
         f"follow the motion; start with another h, or use {_others(sol.system)}",
         RuntimeWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
 
 
@@ -121,14 +127,34 @@ def warn_of_energy_jumps(sol):
             f"the energy changes from {before:.4g} to {after:.4g} during "
             f"this run: h = {sol.h0:g} is too large for {sol.method!r}",
             RuntimeWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
-def _unseen(system, q, v):
-    """The energy that round-off in p can hide; with terms b(q).v in L there is some at rest."""
-    M = np.abs(np.diagonal(system.M(q, v), axis1=-2, axis2=-1))
-    return np.nan_to_num((1e-12 * system.momentum(q, v)) ** 2 / M, posinf=0.0).sum(-1)
+def hidden_energy(p, m):
+    """The energy that round-off in a momentum p can hide where the mass is m; with terms b(q).v in
+    L there is some at rest.  Numbers or arrays."""
+    energy = (1e-12 * p) ** 2 / np.abs(m)
+    return np.where(np.isfinite(energy), energy, 0.0)
+
+
+def energy_jump(E0, lowest, highest, V0, V_lowest, V_highest, hidden):
+    """Decide whether an energy changes by more than the motion can account for.
+
+    E0, lowest, highest : the first energy of a run, the lowest and the highest
+    V0, V_lowest, V_highest : likewise for its potential;  hidden : the sum of ``hidden_energy``
+    Returns the energy farthest from E0, and True if it is more than ten times as far from E0 as the
+    kinetic energy at the start and the differences of V within reach.
+
+    All are numbers, or arrays with an entry for each run.  Pages translate this function and
+    ``hidden_energy`` to JavaScript, where they are numbers.
+    """
+    farthest = np.where(highest - E0 > E0 - lowest, highest, lowest)
+    top = np.maximum(E0, V0)
+    within_reach = np.minimum(V_highest, top) - np.minimum(V_lowest, top)
+    scale = within_reach + np.abs(E0 - V0) + 1e-300 + hidden
+    jump = np.abs(farthest - E0)
+    return [farthest, ~np.isfinite(jump) | (jump > 10 * scale)]
 
 
 def energy_jumps(system, q, v):
@@ -136,12 +162,11 @@ def energy_jumps(system, q, v):
     lies beyond all that the motion can account for, each of shape (...)."""
     with np.errstate(all="ignore"):  # what overflows has jumped, too
         E, V = system.energy(q, v), system.V(q)
-        first, bottom = E[..., :1], V[..., :1]
-        heights = np.minimum(V, np.maximum(first, bottom))
-        scale = np.ptp(heights, -1) + np.abs(first - bottom)[..., 0] + 1e-300
-        jump = np.nan_to_num(np.abs(E - first), nan=np.inf)
-        farthest = np.take_along_axis(E, jump.argmax(-1)[..., None], -1)[..., 0]
-        if (jump.max(-1) > 10 * scale).any():  # seldom, and the last term is dear
-            scale = scale + _unseen(system, q[..., :1, :], v[..., :1, :])[..., 0]
-        jumped = ~np.isfinite(farthest) | (jump.max(-1) > 10 * scale)
-    return first[..., 0], farthest, jumped
+        reach = [f for x in (E, V) for f in (x[..., 0], x.min(-1), x.max(-1))]
+        farthest, jumped = energy_jump(*reach, 0.0)
+        if jumped.any():  # seldom, and M takes time
+            first = q[..., 0, :], v[..., 0, :]
+            masses = np.diagonal(system.M(*first), axis1=-2, axis2=-1)
+            hidden = hidden_energy(system.momentum(*first), masses).sum(-1)
+            farthest, jumped = energy_jump(*reach, hidden)
+    return E[..., 0], farthest, jumped

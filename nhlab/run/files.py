@@ -8,7 +8,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -39,7 +39,8 @@ CLASSES = {
 }
 CLASSES["ExprCondPair"] = sp.functions.elementary.piecewise.ExprCondPair
 EVALUATED = "And", "Or", "Not", "ITE", "ExprCondPair"  # SymPy cannot build these unevaluated
-EXPRESSIONS = ("q", "v", "L", "constraints", "holonomic", "t", "metric", "forces")
+EXPRESSIONS = ("q", "v", "L", "constraints", "holonomic", "t", "metric", "forces", "fields")
+LATER = ("forces", "fields")  # which older files do not have
 REDUCTIONS = ("Chaplygin", "Horizontal", "Mixed")
 CONSTANTS = {"pi": sp.pi, "E": sp.E, "True": sp.true, "False": sp.false}
 # Limits of a file. SymPy's time grows faster than its expressions: beyond them it might never end.
@@ -50,10 +51,8 @@ MAX_NODES = 50_000  # operations, symbols and numbers of a system; the bicycle h
 # ---------------------------------------------------------------------------- trajectories
 
 
-def save(sol: Trajectory, path: str | os.PathLike | BinaryIO) -> None:
+def save(sol: Trajectory, path: str | os.PathLike[str] | BinaryIO) -> None:
     """Write a run to a file; the file is complete, or what was there before is still there."""
-    if not hasattr(path, "write"):
-        need(path, (str, os.PathLike), "path", "path of a file")
     about = {
         "format": FORMAT,
         "system": system_to_json(sol.system),
@@ -63,9 +62,21 @@ def save(sol: Trajectory, path: str | os.PathLike | BinaryIO) -> None:
         "inputs": [*sol.inputs],
     }
     check_size(about["system"])
-    arrays = {"about": np.array(json.dumps(about)), "rows": sol.rows.array}
+    arrays = {"rows": sol.rows.array}
     if sol.inputs:
         arrays["inputs"] = np.stack([*sol.inputs.values()], -1)
+    if sol.solver_state is not None:
+        arrays["solver_state"] = sol.solver_state
+    write(path, about, arrays)
+
+
+def write(
+    path: str | os.PathLike[str] | BinaryIO, about: dict, arrays: dict[str, np.ndarray]
+) -> None:
+    """Write JSON and arrays to a file."""
+    if not hasattr(path, "write"):
+        need(path, (str, os.PathLike), "path", "path of a file")
+    arrays = {"about": np.array(json.dumps(about)), **arrays}
     if hasattr(path, "write"):
         np.savez_compressed(path, **arrays)
         return
@@ -105,21 +116,57 @@ def replacing(path: str) -> Iterator[BinaryIO]:
             os.unlink(draft)
 
 
-def load(cls: type[Trajectory], path: str | os.PathLike | BinaryIO) -> Trajectory:
+def load(cls: type[Trajectory], path: str | os.PathLike[str] | BinaryIO) -> Trajectory:
     """Read the Trajectory that ``save`` wrote."""
-    named = isinstance(path, (str, os.PathLike))
-    if named and not os.path.exists(path) and os.path.exists(f"{path}.npz"):
-        path = f"{path}.npz"  # save adds the ending
-    try:
-        opened = open(path, "rb") if named else nullcontext(path)  # NumPy may leave it open
-        with opened as given, np.load(given, allow_pickle=False) as file:
-            about, rows = json.loads(str(file["about"])), file["rows"]
-            about["inputs"] = _inputs(about.get("inputs", []), file, len(rows))
+    with reading(path, "a trajectory") as (about, arrays):
+        rows = arrays["rows"]
+        about["inputs"] = _inputs(about.get("inputs", []), arrays, len(rows))
+        about["solver_state"] = arrays.get("solver_state")
         if about["format"] != FORMAT:
             raise KeyError("format")
         check_size(about["system"])
         system, method = system_from_json(about["system"]), method_from_json(about["method"])
         return _trajectory(cls, system, method, rows, about)
+
+
+def format_of(path: str | os.PathLike[str] | BinaryIO) -> str:
+    """What kind of file it is; "" if nhlab did not write it."""
+    path = _existing(path)
+    with suppress(Exception), opened(path) as given, np.load(given, allow_pickle=False) as file:
+        return json.loads(str(file["about"]))["format"]
+    return ""
+
+
+def _existing(path: str | os.PathLike[str] | BinaryIO) -> str | os.PathLike[str] | BinaryIO:
+    """The path, with the ending that ``save`` adds if there is no such file without it."""
+    named = isinstance(path, (str, os.PathLike))
+    if named and not os.path.exists(path) and os.path.exists(f"{path}.npz"):
+        return f"{path}.npz"
+    return path
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
+    """Yield the file of a path, and close it, which NumPy may not do; a file stays where it was."""
+    if isinstance(path, (str, os.PathLike)):
+        with open(path, "rb") as file:
+            yield file
+        return
+    begin = path.tell()
+    try:
+        yield path
+    finally:
+        path.seek(begin)
+
+
+@contextmanager
+def reading(path: str | os.PathLike[str] | BinaryIO, what: str) -> Iterator[tuple[dict, dict]]:
+    """Yield the JSON and the arrays of a file; errors in reading it say that it is not ``what``."""
+    path = _existing(path)
+    try:
+        with opened(path) as given, np.load(given, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        yield json.loads(str(arrays.pop("about"))), arrays
     except FileNotFoundError:
         looked = "" if os.path.isabs(path) else f" in {os.getcwd()}"
         raise FileNotFoundError(
@@ -129,7 +176,7 @@ def load(cls: type[Trajectory], path: str | os.PathLike | BinaryIO) -> Trajector
         raise  # it may not be read
     except Exception as error:  # whatever NumPy, SymPy and the constructors say of nonsense
         why = f"{type(error).__name__}: {error}"
-        raise ValueError(f"{path} is not a trajectory saved by nhlab ({why[:300]})") from None
+        raise ValueError(f"{path} is not {what} saved by nhlab ({why[:300]})") from None
 
 
 def _trajectory(cls, system: System, method: Method, rows: np.ndarray, about: dict) -> Trajectory:
@@ -142,6 +189,9 @@ def _trajectory(cls, system: System, method: Method, rows: np.ndarray, about: di
     parts = Rows(layout, rows)
     if not all(np.isfinite(x).all() for x in (parts.q, parts.v, *parts.clock(0.0, 1.0))):
         raise ValueError("rows that are not finite")
+    state, size = about["solver_state"], len(system.q) + len(system.v)
+    if state is not None and (state.shape != (4 + 2 * size,) or not np.isfinite(state).all()):
+        raise ValueError(f"a solver_state of shape {state.shape}")
     sol = cls(system, method, rows, **_about(about))
     with np.errstate(all="ignore"):
         if not np.isfinite(sol.t).all():
@@ -161,6 +211,7 @@ def _about(data: dict) -> dict:
     """Read what a Trajectory needs besides its rows, checked as the arguments of a run are."""
     found = {"h": positive(data["h"], many=False), "t0": read_number(data["t0"], "t0")}
     found["every"], found["inputs"] = whole(data["every"], "every", 1), data["inputs"]
+    found["solver_state"] = data["solver_state"]
     for name, kind in (("message", str), ("q1_given", bool)):
         if not isinstance(data[name], kind):
             raise ValueError(f"{name} = {data[name]!r}")
@@ -298,7 +349,7 @@ def system_from_json(data: dict) -> System:
         options = {k: x for k, x in data.items() if k not in ("reduction", "full")}
         reduction = getattr(import_module("nhlab"), data["reduction"])  # by its public name
         return reduction(system_from_json(data["full"]), **options)
-    given = {k: _each(from_json, data.get(k) if k == "forces" else data[k]) for k in EXPRESSIONS}
+    given = {k: _each(from_json, data.get(k) if k in LATER else data[k]) for k in EXPRESSIONS}
     given["parameters"] = data["parameters"]
     given |= {k: need(data[k], str, k, "text") for k in ("name", "source")}
     given |= {f"{k}0": _numbers(data[f"{k}0"], len(given[k])) for k in "qv"}

@@ -4,47 +4,66 @@ from __future__ import annotations
 
 import contextlib
 import struct
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from ..codegen.careful import careful_step
+from ..mechanics.spelling import spelt
+from ..mechanics.system import System
 from ..methods import Reference
 from ..methods.layout import Rows
-from .arguments import check_backend, check_pair, has_numba
-from .errors import IntegrationError, Interrupted
+from ..methods.method import Method
+from .arguments import LOG, StateLike, check_backend, check_pair, has_numba
+from .errors import IntegrationError
+from .events import read_events, record
 from .explain import explain, warn_of_energy_jumps, warn_of_growth
-from .progress import Bar
+from .progress import drive
 from .reference import ReferenceRun
+from .resume import cut, refuse_other_arguments, resume
 from .start import Start
+from .trajectory import Trajectory
 
 # Steps from which compiling pays (measured): cold, from the cache of an earlier process, compiled.
 COMPILE_FROM = {"cold": 150_000, "cached": 70_000, "compiled": 200}
+MAX_STEPS_OVER = 1000  # times as many steps of its own may a method need to reach T
 CHUNK = {"python": 1_000, "numba": 50_000}  # steps between looks at the clock and the keyboard
 ARITHMETIC = ZeroDivisionError, OverflowError, ValueError  # what CPython raises in a step
 
 
+@spelt
 def integrate(
-    system,
-    method,
-    q0=None,
-    v0=None,
+    system: System | Trajectory,
+    method: Method | None = None,
+    q0: StateLike = None,
+    v0: StateLike = None,
     *,
-    h,
-    steps,
-    q1=None,
-    progress=None,
-    every=1,
-    t0=0.0,
-    backend=None,
-    inputs=None,
-):
-    """Run a method from (q0, v0) or (q0, q1) and return a Trajectory.
+    h: float | None = None,
+    steps: int | None = None,
+    T: float | None = None,
+    q1: StateLike = None,
+    u0: StateLike = None,
+    progress: bool | None = None,
+    every: int = 1,
+    t0: float = 0.0,
+    backend: str | None = None,
+    inputs: Mapping[Any, Any] | None = None,
+    events: Any = None,
+) -> Trajectory:
+    """Run a method from (q0, v0) or (q0, q1), or go on with a run; return a Trajectory.
 
     Parameters
     ----------
-    q0, v0 : (n,) start; v0 must satisfy the constraints.  Default: the system's own q0, v0
-    h, steps : step size (for EDLA the first) and number of steps
+    system : nh.System; or a Trajectory, to go on with it by so many ``steps`` more, or until T.
+        The result is the whole run, bit for bit as if it had not stopped (with the same backend)
+    method : the integrator, such as nh.DLA()
+    q0, v0 : (n,) start, or dicts by names of which missing ones are 0; v0 must satisfy the
+        constraints.  Default: the system's own q0, v0
+    h : step size (for EDLA the first)
+    steps, T : number of steps; or the time to run until, which the last step reaches
     q1 : (n,) the second position, instead of v0
+    u0 : (r,) the quasi-velocities, v0 = X(q0) u0, instead of v0 where D is spanned by fields
     every : store every k-th step only
     progress : show a bar: True, False, or None for runs that take longer than two seconds
     backend : "python", "numba", or None to let the length of the run decide
@@ -52,27 +71,92 @@ def integrate(
         function of time, which is read in the middle of each step.  They are held during a step,
         so that a function is followed to order 2 by every method.  An expression in t, q, v and
         parameters, a feedback, is put into the forces: exact, but another system, ``sol.system``
+    events : expressions in t, q, v, functions f(t, q, v) or ``nh.Event``s whose zeros are looked
+        for, to round-off on ``sol(t)``; they are in ``sol.t_events``, ``sol.q_events``
+    t0 : the time of the start
 
-    Raises ValueError for bad arguments and IntegrationError, with the computed part, when the run
-    cannot go on.  Ctrl-C raises Interrupted, a KeyboardInterrupt with the computed part.
+    Raises
+    ------
+    ValueError for bad arguments; IntegrationError, with the computed part, when the run cannot go
+    on.  Ctrl-C raises Interrupted, a KeyboardInterrupt with the computed part.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> robot = nh.systems.robot()
+    >>> sol = nh.integrate(robot, nh.DLA(), h=0.1, T=2)
+    >>> sol = nh.integrate(sol, steps=30)
+    >>> sol
+    <Trajectory of robot by DLA(alpha=0.5): 50 steps to t = 5>
+    >>> bool((sol.q == nh.integrate(robot, nh.DLA(), h=0.1, steps=50).q).all())
+    True
+
+    >>> sol = nh.integrate(nh.systems.particle(), nh.DLA(), [0, 1, 0], [1, 1, 1], h=0.2, steps=100)
+    >>> sol
+    <Trajectory of particle by DLA(alpha=0.5): 100 steps to t = 20>
+    >>> nh.integrate(nh.systems.particle(), nh.DLA(), [0, 1, 0], [1, 1, 0], h=0.2, steps=100)
+    Traceback (most recent call last):
+        ...
+    ValueError: v0 = [1, 1, 0] violates the constraints: A(q0) v0 = [-1], not 0. ...
     """
-    given = {"h": h, "steps": steps, "q1": q1, "every": every, "t0": t0, "inputs": inputs}
-    start = Start(system, method, q0, v0, **given)
     check_backend(backend, (None, "python", "numba"))
-    if isinstance(method, Reference):
-        run = ReferenceRun(start)
-        drive(run, progress)
-        return run.trajectory()
-    run = Run(start, backend or choose_backend(start))
-    run.go(progress)
-    sol = run.trajectory()
+    if isinstance(system, Trajectory):
+        others = {"method": method, "q0": q0, "v0": v0, "h": h, "q1": q1, "u0": u0}
+        refuse_other_arguments(system, every, t0, **others)
+        start = resume(system, steps, T, inputs)
+    else:
+        given = {"q1": q1, "u0": u0, "every": every, "t0": t0, "inputs": inputs}
+        start = Start(system, method, q0, v0, h=h, steps=steps, T=T, **given)
+    events = read_events(events, start.system)
+    sol = run(start, backend, progress, events)
+    if T is not None and sol.method.variable_step:
+        sol = until(sol, T, inputs, lambda start: run(start, backend, progress, events))
     warn_of_energy_jumps(sol)
     warn_of_growth(sol)
-    return sol
+    return record(sol, events)
 
 
-def source(system, method):
-    """The generated text of one step of the method for the system."""
+def run(start, backend, progress, events):
+    """Take the steps of a start, or fewer if an event ends them, and return the Trajectory."""
+    if isinstance(start.method, Reference):
+        work = ReferenceRun(start, backend)
+    else:
+        work = Run(start, backend or choose_backend(start))
+    work.events = [e for e in events if e.terminal]
+    work.go(progress)
+    return work.trajectory()
+
+
+def until(sol, T, inputs, run):
+    """The run of a method with steps of its own, gone on with until it has passed the time T."""
+    expected = max(sol.steps, 1)
+    while sol.t[-1] < T and sol.steps >= expected:
+        if sol.steps > MAX_STEPS_OVER * expected:
+            reason = f"T = {T:g} is not reached by {sol.steps} steps, the last h = {sol.h[-1]:.3g}"
+            where = {"method": sol.method, "step": sol.steps, "time": float(sol.t[-1])}
+            advice = "The steps shrink; start with another h, or give steps."
+            raise IntegrationError(reason, residual=0.0, advice=advice, trajectory=sol, **where)
+        before = sol.steps
+        sol = run(resume(sol, sol.steps, None, inputs))
+        if sol.steps < 2 * before:  # an event has ended it
+            break
+    return cut(sol, int(np.searchsorted(sol.t, T)) + 1)
+
+
+def source(system: System, method: Method) -> str:
+    """The generated text of one step of the method for the system.
+
+    Parameters
+    ----------
+    system, method : what the step is generated for
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> text = nh.source(nh.systems.pendulum(), nh.DLA())
+    >>> "def step(t, h, theta, p_theta" in text
+    True
+    """
     check_pair(system, method)
     if isinstance(method, Reference):
         raise ValueError("nh.Reference is SciPy's DOP853; it has no generated step")
@@ -81,28 +165,10 @@ def source(system, method):
 
 def choose_backend(start):
     """By the number of steps of all runs together; "numpy" needs enough of them at once."""
-    long = len(start) * start.steps >= COMPILE_FROM[compile_state(start.program)]
+    long = len(start) * start.steps >= COMPILE_FROM[start.program.compile_state]
     if long and has_numba():
         return "numba"
     return "numpy" if len(start) >= 16 else "python"
-
-
-def compile_state(program):
-    return "compiled" if program.is_compiled else "cached" if program.is_cached else "cold"
-
-
-def drive(run, progress):
-    """The loop: let a run advance until all is done.  Ctrl-C keeps the computed part."""
-    with Bar(progress, run.total) as bar:
-        try:
-            while run.done < run.total:
-                before = run.done
-                run.advance()
-                bar.update(run.done - before)
-        except KeyboardInterrupt:
-            text = f"interrupted after {run.done} of {run.total} {run.unit}"
-            part = run.trajectory(text)
-            raise Interrupted(f"{text}; the computed part is in .trajectory", part) from None
 
 
 class Run:
@@ -113,6 +179,7 @@ class Run:
     """
 
     unit = "steps"
+    events = ()  # those that end it
 
     def __init__(self, start, backend, rows=None, explain=True):
         self.start, self.total, self.backend, self.explain = start, start.steps, backend, explain
@@ -142,6 +209,10 @@ class Run:
     def _store(self):
         if self.done and self.done % self.start.every == 0:
             self.rows[self.done // self.start.every] = self.state.array
+
+    def stored(self, done):
+        """The number of rows behind the first that are stored after so many steps."""
+        return done // self.start.every
 
     @property
     def time(self):
@@ -187,6 +258,7 @@ class Run:
 
     def careful(self):
         """One step with pivoting."""
+        LOG.debug("step %d at t = %g is taken with pivoting", self.done, self.time)
         layout = self.start.layout
         now = Rows(layout, self.state.array.copy())
         if layout.chooses_step:

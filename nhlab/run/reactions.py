@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..mechanics.motion import multipliers_of
 from ..methods import DLA, DiscreteGradient
+
+if TYPE_CHECKING:
+    from .trajectory import Trajectory
+
+DEPENDENT = 1e-7  # smallest singular value of one-forms of which multipliers are not told
 
 
 class Reaction(NamedTuple):
@@ -17,7 +23,7 @@ class Reaction(NamedTuple):
     multiplier: np.ndarray
 
 
-def work(sol):
+def work(sol: Trajectory) -> np.ndarray:
     """The work of the forces, and of constraints that move, since the start, shape (N+1,).
 
     Summed as the method does, h F.v of each step with F where its rule takes it; for
@@ -62,7 +68,7 @@ def _integral(sol, f):
     return h / 6 * (ends + 4 * f(*middle))
 
 
-def reaction(sol):
+def reaction(sol: Trajectory) -> Reaction:
     r"""The forces R = A^T lambda by which the constraints act on the system: a ``Reaction``.
 
     .. math:: \frac{d}{dt}L_v - L_q = F + R
@@ -73,8 +79,11 @@ def reaction(sol):
     at the node where each stored step begins; over the time between the points on either side
     at which it takes the constraint, this is a force of the method's own order.  At the start,
     where half of that is missing, and for methods that carry v, at all N+1 nodes, the equations
-    of motion tell it.
+    of motion tell it.  Where D is spanned by fields, R is found without multipliers; these are NaN
+    where the one-forms are dependent.
     """
+    if sol.system.fields:
+        return _reaction_of_fields(sol)
     if not sol.method.discrete:
         t, q = sol.t, sol.q
         lam = sol.driven(slice(None)).multipliers(q, sol.v, t)
@@ -95,3 +104,55 @@ def _spans(sol):
         return sol.h
     c = 0.5 if sol.method.symmetric else sol.method.alpha
     return (1 - c) * sol.rows.h_before[1:] + c * sol.h
+
+
+# ---------------------------------------------------------------------------- D spanned by fields
+
+
+def _impulses(sol: Trajectory) -> np.ndarray:
+    """(N, n) p - p_minus at the node where each step begins: the impulse A^T lam of the step."""
+    if sol.every != 1:
+        raise ValueError(
+            "with fields the impulses of the constraints follow from the momenta before and after "
+            "each node; integrate with every=1"
+        )
+    impulses = sol.p[:-1] - sol.p_minus
+    if sol.q1_given and len(impulses):
+        impulses[0] = np.nan  # no force belongs to a step that was given
+    return impulses
+
+
+def _multipliers_of(sol: Trajectory, q: np.ndarray, t: np.ndarray, force: np.ndarray) -> np.ndarray:
+    """lambda with A^T lambda = force; NaN where the one-forms are dependent."""
+    A = sol.system.A(q, t)
+    lam = multipliers_of(sol.system, q, t, np.nan_to_num(force))
+    lost = np.isnan(force).any(-1) | (np.linalg.svd(A, compute_uv=False)[..., -1] < DEPENDENT)
+    return np.where(lost[..., None], np.nan, lam)
+
+
+def quasi_velocities(sol: Trajectory) -> np.ndarray:
+    """``sol.u``: the quasi-velocities of v_projected = X(q) u, shape (N+1, r)."""
+    return sol.system.u(sol.q, sol.v_projected, sol.t)
+
+
+def multipliers(sol: Trajectory) -> np.ndarray:
+    """``sol.lam`` where D is spanned by fields: of the one-forms of ``sol.system.constraints``,
+    NaN where these are dependent."""
+    if sol.method.discrete:
+        t, q = sol.starts
+        return _multipliers_of(sol, q, t, _impulses(sol))
+    q, v, t = sol.q[:-1], sol.v[:-1], sol.t[:-1]
+    return _multipliers_of(sol, q, t, -sol.h[:, None] * sol.driven().motion.reaction(q, v, t))
+
+
+def _reaction_of_fields(sol: Trajectory) -> Reaction:
+    """The reactions of a run along fields: from impulses, or from the equations of motion."""
+    t, q, v = sol.t, sol.q, sol.v_projected
+    if not sol.method.discrete:
+        force = sol.driven(slice(None)).motion.reaction(q, v, t)
+    else:
+        t, q = t[:-1], q[:-1]
+        force = -_impulses(sol) / _spans(sol)[:, None]
+        if len(force) and not sol.q1_given:
+            force[:1] = sol.driven(slice(1)).motion.reaction(q[:1], v[:1], t[:1])
+    return Reaction(t, force, _multipliers_of(sol, q, t, force))

@@ -1,4 +1,4 @@
-"""The reference run: SciPy's DOP853 on the equations of motion."""
+"""The reference run: DOP853 on the equations of motion, generated and maybe compiled."""
 
 from __future__ import annotations
 
@@ -7,12 +7,21 @@ import math
 
 import numpy as np
 
+from ..methods.layout import Rows
 from ..methods.method import velocity_scale
+from .arguments import LOG, has_numba
+from .dop853 import SINGULAR, SOLVED, STATE, STUCK, Dop853
 from .errors import IntegrationError
 from .explain import dependent
+from .progress import drive
+from .resume import Resumed
 from .start import first_acceleration
 
 LOOK = 500  # steps of the solver, from which the number of all is estimated
+CHUNK = {"python": 50, "numba": 5_000}  # steps between looks at the clock and the keyboard
+# Steps from which compiling pays: cold, from the cache of an earlier process, compiled.
+COMPILE_FROM = {"cold": 40_000, "cached": 15_000, "compiled": 100}
+ARITHMETIC = ZeroDivisionError, OverflowError, ValueError  # what CPython raises in a step
 MAX_STEPS = 10_000_000  # of the solver that a run may need: an hour
 
 
@@ -21,39 +30,103 @@ class TooLong(ValueError):
 
 
 class ReferenceRun:
-    """A run in progress: y = (q, v) at the times of the rows, and one h before each but the first.
+    """A run in progress: states y = (q, v) at the times of a grid, which holds the rows and, with
+    every > 1, also the times one h before them, for the multipliers of the last step.
 
-    tiny : steps in a row that lead nowhere, as at a singularity
-    taken, seen : the solver's steps since it was looked at last, and the time then
+    start : of one run;  backend : "python", "numba" or None to let the length of the run decide
+
+    state : as the generated loop keeps it (``dop853``), and where the last step began
+    taken, seen : the steps since the run was looked at last, and the time then
     leg : the step whose inputs are held; without inputs there is one leg alone
     """
 
     unit = "rows"
+    events = ()  # those that end it
 
-    def __init__(self, start):
+    def __init__(self, start, backend=None):
         self.start, self.system, self.h = start, start.system, start.h.item()
+        self.backend = backend or "python"
+        self.may_compile = backend is None and has_numba()
         start.empty_rows()  # refuses more than there is room for
-        self.done, self.total, self.tiny = 0, start.kept - 1, 0
+        self.total, m = start.kept - 1, start.method
         self.times = start.t0 + self.h * (start.every * np.arange(start.kept))
-        self.taken, self.seen = 0, start.t0
-        self.y = np.tile(np.concatenate([start.q0[0], start.v0[0]]), (start.kept, 1))
-        self.before = self.y[1:].copy()
-        self.legs, self.leg, m = start.steps if start.inputs else 1, 0, start.method
-        self.options = {"rtol": m.rtol, "atol": m.rtol * self._size() if m.atol is None else m.atol}
-        self.solver = self._solver(self.times[0], self.y[0])
+        rows, each = self.times[1:], 1 if start.every == 1 else 2
+        self.grid = rows if each == 1 else np.stack([rows - self.h, rows], -1).ravel()
+        self.y0 = np.concatenate([start.q0[0], start.v0[0]])
+        self.y, self.filled, self.each = np.empty((len(self.grid), len(self.y0))), 0, each
+        self.legs, self.leg = start.steps if start.inputs else 1, 0
+        self.rtol = m.rtol
+        self.atol = np.broadcast_to(
+            m.rtol * self._size() if m.atol is None else m.atol, self.y0.shape
+        )
+        self.program = self.system.made(
+            ("dop853", self.system.is_definite), lambda: Dop853(self.system)
+        )
+        self.state = self._first_state()
+        self.taken, self.seen, self.looked = 0, self.state[0], False
 
-    def _solver(self, t, y):
-        """From here to the end of the leg, where the inputs jump."""
+    def _first_state(self):
+        """The state to begin with; of a run that goes on, the one where its last step began."""
+        before = getattr(self.start, "solver_state", None)
+        self.restored = isinstance(self.start, Resumed)
+        if self.restored and before is not None:
+            self._restore()
+            first = before[: STATE + len(self.y0)]
+        elif self.restored:  # the rows are all that is known, as of an old file
+            self._restore()
+            t = self.times[self.done]
+            first = self._fresh(t, self.y[self.filled - 1])
+        else:
+            first = self._fresh(self.start.t0, self.y0)
+        return np.concatenate([first, first])
+
+    def _fresh(self, t, y):
+        size = self._solver(t, y, np.inf).h_abs
+        return np.concatenate([[t, size, 0.0, 0.0], y])
+
+    def _restore(self):
+        """Take over the rows of the run that this one goes on with."""
+        start, done = self.start, self.start.done // self.start.every
+        rows = Rows(start.layout, start.stored)
+        y = np.concatenate([rows.q, rows.v], -1)
+        self.filled = self.each * done
+        self.y[self.each - 1 : self.filled : self.each] = y[1:]
+        self.leg = self._leg_at(self.times[done])
+        if start.solver_state is not None:  # y before a quaternion was made a unit one
+            self.y[self.filled - 1] = start.solver_state[-y.shape[1] :]
+            self.leg = self._leg_at(start.solver_state[0])
+
+    def _leg_at(self, t):
+        if self.legs == 1:
+            return 0
+        edges = self.start.t0 + self.h * np.arange(self.legs + 1)
+        return int(np.searchsorted(edges, t, side="right")) - 1
+
+    @property
+    def done(self):
+        """The number of rows behind the first that are known."""
+        return self.filled // self.each
+
+    def stored(self, done):
+        return done
+
+    @property
+    def end(self):
+        """Until when the inputs are held: the end of the run, without inputs."""
+        last = self.leg + 1 >= self.legs
+        return self.times[-1] if last else self.start.t0 + self.h * (self.leg + 1)
+
+    def _solver(self, t, y, end, first_step=None):
+        """SciPy's own DOP853 from here, whose equations are solved with pivoting if need be."""
         from scipy.integrate import DOP853
 
         motion, size = self.start.at_step(self.leg).motion, len(y)
-        last = self.leg + 1 >= self.legs
-        end = self.times[-1] if last else self.start.t0 + self.h * (self.leg + 1)
 
         def rates(t, y):
             return np.array(motion(float(t), y.tolist())[:size])
 
-        return DOP853(rates, t, y, end, **self.options)
+        options = {"rtol": self.rtol, "atol": self.atol, "first_step": first_step}
+        return DOP853(rates, t, y, end, **options)
 
     def _size(self):
         """The size of the initial state, which errors are measured against."""
@@ -75,48 +148,104 @@ class ReferenceRun:
         speed = v if len(s.v) == len(s.q) else v.max()
         return np.concatenate([np.maximum(np.abs(q0), h * speed), v])
 
+    def go(self, progress=None):
+        """Take all steps."""
+        drive(self, progress)
+
     def advance(self):
-        """One step of the solver, and all rows that it went past."""
+        """A chunk of steps by the generated loop, and one by SciPy where that cannot go on."""
         try:
-            with np.errstate(all="ignore"):  # SciPy makes a step smaller that overflows
-                self._step()
+            with np.errstate(all="ignore"):  # a step that overflows is made smaller
+                self._chunk()
         except ValueError as error:
             raise self._error(error) from None
 
-    def _step(self):
-        solver, times = self.solver, self.times
-        problem = solver.step()
-        if solver.status == "failed":  # then the first step has no size
-            raise ValueError(problem)
-        self.tiny = self.tiny + 1 if solver.step_size < 1e-9 * (times[-1] - times[0]) else 0
-        if self.tiny > 50:
-            raise ValueError(f"the step size fell to {solver.step_size:.1e}")
-        self._look_ahead(solver.t)
-        dense = solver.dense_output()
-        for y, at in ((self.y[1:], times[1:]), (self.before, times[1:] - self.h)):
-            i, j = np.searchsorted(at, [solver.t_old, solver.t], side="right")
-            if j > i:
-                y[i:j] = dense(at[i:j]).T
-        last = np.searchsorted(times, solver.t, side="right") - 1
-        over = solver.status == "finished" and self.leg + 1 >= self.legs
-        self.done = self.total if over else int(last)
-        if solver.status == "finished" and not over:
+    def _chunk(self):
+        chunk = CHUNK[self.backend]
+        try:
+            left, ended = self._take(chunk)
+        except ARITHMETIC:  # CPython raises where others go on with infinities
+            left, ended = self._one_by_one(chunk)
+        if ended == SINGULAR:
+            self._carefully()
+        elif ended == STUCK:
+            raise ValueError(f"the step size fell to {self.state[1]:.1e}")
+        self._look_ahead(self.state[0], chunk - left)
+        if self.state[0] >= self.end and self.leg + 1 < self.legs:
             self.leg += 1
-            self.solver = self._solver(solver.t, solver.y)
+        elif self.may_compile and self.looked and self._is_long():
+            self.backend, self.may_compile = "numba", False
 
-    def _look_ahead(self, t: float):
-        """Refuse to go on if the rest would take hours: a fast oscillation needs all its steps."""
+    def _is_long(self):
+        """True if so many steps are left that compiling pays."""
+        left = (self.times[-1] - self.state[0]) / max(self.state[1], 1e-300)
+        return left >= COMPILE_FROM[self.program.compile_state]
+
+    def _take(self, count):
+        """At most so many steps by the generated loop: the count left, and how it ended."""
+        held = self.legs > 1 or self.start.inputs
+        parameters = self.start.at_step(self.leg).parameters.values()
+        least = 1e-9 * (self.times[-1] - self.times[0])
+        about = (count, self.end, bool(held), self.rtol, least, *self.atol.tolist(), *parameters)
+        if self.backend == "numba":
+            found = self.program.numba(self.state, self.grid, self.y, self.filled, *about)
+            self.filled, left, ended = found
+            return left, ended
+        state, out = self.state.tolist(), []
+        found = self.program.python(state, self.grid, out, self.filled, *about)
+        n, left, ended = found
+        if out:
+            self.y[self.filled : n] = np.reshape(out, (n - self.filled, -1))
+        self.filled, self.state = n, np.array(state)
+        return left, ended
+
+    def _one_by_one(self, count):
+        while count:
+            try:
+                left, ended = self._take(1)
+            except ARITHMETIC:
+                return count, SINGULAR
+            if left or ended:
+                return count, ended
+            count -= 1
+        return 0, SOLVED
+
+    def _carefully(self):
+        """One step by SciPy, with pivoting; not beyond the end of the run, where there may be no
+        motion."""
+        width = len(self.state) // 2
+        LOG.debug("a step at t = %g is taken by SciPy, with pivoting", self.state[0])
+        t, size, _, tiny, *y = self.state[:width]
+        last = self.times[-1] if t + size > self.times[-1] else np.inf
+        bound = self.end if self.start.inputs else last
+        solver = self._solver(t, np.array(y), bound, min(size, bound - t))
+        problem = solver.step()
+        if solver.status == "failed":
+            raise ValueError(problem)
+        stop = int(np.searchsorted(self.grid, solver.t, side="right"))
+        if stop > self.filled:
+            self.y[self.filled : stop] = solver.dense_output()(self.grid[self.filled : stop]).T
+            self.filled = stop
+        tiny = tiny + 1 if solver.step_size < 1e-9 * (self.times[-1] - self.times[0]) else 0
+        if tiny > 50:
+            raise ValueError(f"the step size fell to {solver.step_size:.1e}")
+        new = [solver.t, solver.h_abs, 0.0, tiny, *solver.y]
+        self.state = np.concatenate([new, self.state[:width]])
         self.taken += 1
+
+    def _look_ahead(self, t: float, count: int):
+        """Refuse to go on if the rest would take hours: a fast oscillation needs all its steps."""
+        self.taken += count
         if self.taken < LOOK:
             return
         size = (t - self.seen) / self.taken
         if self.times[-1] - t > MAX_STEPS * size:
             count = (self.times[-1] - t) / size if size > 0 else math.inf
             raise TooLong(f"its steps are {size:.1e} long, and {count:.0e} of them are left")
-        self.taken, self.seen = 0, t
+        self.taken, self.seen, self.looked = 0, t, True
 
     def _error(self, error):
-        (here, v), (there, _) = self._parts(self.y[self.done]), self._parts(self.solver.y)
+        (here, v), (there, _) = self._parts(self._rows()[-1]), self._parts(self._now)
         time, step = self.times[self.done], self.done * self.start.every
         reason = dependent(self.system, [here, there], v, time) or f"the motion ends here: {error}"
         advice = "The constraints or M degenerate, or the motion is singular."
@@ -127,27 +256,44 @@ class ReferenceRun:
         part = self.trajectory("stopped: " + reason)
         return IntegrationError(reason, advice=advice, trajectory=part, **where)
 
+    @property
+    def _now(self):
+        return self.state[STATE : len(self.state) // 2]
+
+    def _rows(self):
+        """(done + 1, ...) the states at the rows."""
+        return np.concatenate([self.y0[None], self.y[self.each - 1 : self.filled : self.each]])
+
     def _parts(self, y):
         return np.split(y, [len(self.system.q)], -1)
 
-    def _multipliers(self):
-        """Of the states one h before the rows; NaN where there are none."""
-        start, t = self.start, self.times[1 : self.done + 1] - self.h
-        q, v = self._parts(self.before[: self.done])
+    def _multipliers(self, old):
+        """Of the states one h before the rows after the ``old`` ones; NaN where there are none."""
+        start, t = self.start, self.times[old + 1 : self.done + 1] - self.h
+        before = self._rows()[:-1] if self.each == 1 else self.y[: 2 * self.done : 2]
+        q, v = self._parts(before[old:])
         if not start.inputs:
             with contextlib.suppress(ValueError):
                 return start.system.multipliers(q, v, t)
-        lam = np.full((self.done, start.system.m), np.nan)
-        for k in range(self.done):  # one by one: the inputs differ, or one state has none
+        lam = np.full((len(t), start.system.m), np.nan)
+        for k in range(len(t)):  # one by one: the inputs differ, or one state has none
             with contextlib.suppress(ValueError):
-                now = start.at_step((k + 1) * start.every - 1)
+                now = start.at_step((old + k + 1) * start.every - 1)
                 lam[k] = now.multipliers(q[k], v[k], t[k])
         return lam
 
     def trajectory(self, message=""):
-        q, v = self._parts(self.y[: self.done + 1])
+        rows = self._rows()
+        q, v = self._parts(rows)
         q = np.stack(self.system.settled(np.moveaxis(q, -1, 0)), -1)
-        lam = np.zeros((self.done + 1, self.system.m))
-        lam[1:] = -self.h * self._multipliers()
-        rows = self.start.layout.join(q=q, v=v, lam=lam)
-        return self.start.trajectory(rows, self.done * self.start.every, message)
+        lam, old = np.zeros((self.done + 1, self.start.layout["lam"])), 0
+        if self.restored:
+            before = Rows(self.start.layout, self.start.stored)
+            old = len(before.q) - 1
+            q[: old + 1], lam[: old + 1] = before.q, before.lam
+        if lam.size:
+            lam[old + 1 :] = -self.h * self._multipliers(old)
+        stored = self.start.layout.join(q=q, v=v, lam=lam)
+        sol = self.start.trajectory(stored, self.done * self.start.every, message)
+        sol.solver_state = np.concatenate([self.state[len(self.state) // 2 :], rows[-1]])
+        return sol

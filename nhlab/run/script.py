@@ -63,6 +63,10 @@ def of_system(system, free):
 
     ``free`` : the velocities that determine the others through the constraints
     """
+    if system.fields:
+        raise ValueError(
+            f"a page computes with one-forms, and {system!r} has fields; give it system.by_forms()"
+        )
     projects = system.metric is not None or system.is_mechanical
     return {
         "name": system.name,
@@ -142,24 +146,12 @@ def projected(system):
 
 
 def heights(system):
-    """(q, v) -> (E, V, and the energy of velocities that are lost beside p), for ``beyond``."""
+    """(q, v) -> (E, V, p, the diagonal of M): what ``explain.energy_jump`` judges a run by."""
     s, S = Frame(system), system.short
-    M = [row[k] for k, row in enumerate(s.at.table(S.M))]
-    p = map(s.at, S.L_v)
-    unseen = sum((sp.Float(1e-12) * x) ** 2 / sp.Abs(m) for x, m in zip(p, M, strict=True))
+    diagonal = [row[k] for k, row in enumerate(s.at.table(S.M))]
     rest = Place(S, dict.fromkeys(system.v, sp.S.Zero), s.let)
-    return _stated(s, (*s.q, *system.v), (), (s.at(S.E), -rest(S.L), unseen))
-
-
-def beyond(E, V, unseen):
-    """``explain.energy_jumps`` of one run, in words of Python that can be translated."""
-    first, bottom = E[0], V[0]
-    top = max(first, bottom)
-    reached = [min(x, top) for x in V]
-    scale = max(reached) - min(reached) + abs(first - bottom) + 1e-300 + unseen
-    jump = max([abs(x - first) for x in E])
-    farthest = next([x for x in E if not abs(x - first) < jump])
-    return [first, farthest, not jump <= 10 * scale]
+    update = (s.at(S.E), -rest(S.L), *map(s.at, S.L_v), *diagonal)
+    return _stated(s, (*s.q, *system.v), (), update)
 
 
 # ---------------------------------------------------------------------------- of a method
@@ -228,7 +220,7 @@ def _kind(method):
 
 
 def beginning(system, discrete, reflects):
-    """(q, v) -> (shares, p): the shares of the velocities and the momentum that arrives at q0."""
+    """(q, v) -> (a, p): the acceleration, and the momentum that arrives at q0."""
     s, let = Frame(system), []
     motion = motion_stage(system, s.t, s.q, system.v, let)
     a, lam = motion.unknowns[: s.n], motion.unknowns[s.n :]
@@ -237,12 +229,11 @@ def beginning(system, discrete, reflects):
         p = [x + s.h / 2 * f for x, f in zip(p, s.force(lam), strict=True)]
         stage, p = _arriving(s, p)
         stages.append(stage)
-    update = (*_shares(system.v, a, s.h, let), *p)
-    return _stated(s, (*s.q, *system.v), stages, update, let=let)
+    return _stated(s, (*s.q, *system.v), stages, (*a, *p), let=let)
 
 
 def beginning_of_two(system, discrete, reflects, symmetric):
-    """(q0, q1) -> (shares, v, p0, p1): the same, and the momentum that arrives at q1."""
+    """(q0, q1) -> (v, p0, p1): the velocity of the step, the momenta that arrive at its ends."""
     s, let = Frame(system), []
     q1 = tuple(dummy(f"{x.name}_1") for x in s.q)
     let += [(u, (b - a) / s.h) for u, a, b in zip(system.v, s.q, q1, strict=True)]
@@ -251,30 +242,14 @@ def beginning_of_two(system, discrete, reflects, symmetric):
     if reflects and s.m:
         stage, p = _arriving(s, p)
         stages.append(stage)
-    shares = _shares(system.v, [sp.S.Zero] * s.n, s.h, let)
-    update = (*shares, *system.v, *p, *Ld.p_plus)
+    update = (*system.v, *p, *Ld.p_plus)
     return _stated(s, (*s.q, *q1), stages, update, (s.alpha, *s.parameters), (*let, *Ld.let))
 
 
 def _arriving(s, p):
     """The momentum that arrives at q where p leaves: (P - Q)^T is its own inverse."""
-    stage, _, mu = Projector.split(s, p)
-    return stage, [x - 2 * f for x, f in zip(p, s.force(mu), strict=True)]
-
-
-def _shares(v, a, h, let):
-    """``methods.method.velocity_shares`` as expressions."""
-
-    def larger(x, y, name):
-        let.append((dummy(name), sp.Piecewise((x, x > y), (y, True))))
-        return let[-1][0]
-
-    sizes = [larger(sp.Abs(u), h * sp.Abs(b), "size") for u, b in zip(v, a, strict=True)]
-    whole = sizes[0]
-    for x in sizes[1:]:
-        whole = larger(whole, x, "whole")
-    least = [larger(x, sp.Float(1e-6) * whole, "scale") for x in sizes]
-    return [sp.Piecewise((x / whole, whole > 0), (sp.S.One, True)) for x in least]
+    stage, _, normal, _ = Projector.split(s, p)
+    return stage, [x - 2 * f for x, f in zip(p, normal, strict=True)]
 
 
 def on_step(system, frame, symmetric):

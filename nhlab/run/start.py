@@ -34,16 +34,19 @@ class Start:
         v0,
         *,
         h,
-        steps,
+        steps=None,
+        T=None,
         q1=None,
         every=1,
         t0=0.0,
         parameters=None,
         inputs=None,
+        u0=None,
     ):
         arguments.check_pair(system, method)
         self.method, self.many = method, parameters is not None
         self.t0, h = read_number(t0, "t0"), arguments.positive(h, self.many)
+        steps = arguments.steps_until(T, steps, self.t0, h, every)
         self.steps, self.every = arguments.steps_and_every(steps, every)
         arguments.check_clock(self.t0, h, self.steps)
         times = (
@@ -52,6 +55,7 @@ class Start:
         system, self.inputs = read_inputs(system, method, inputs, self.steps, times, parameters)
         self.system = system
         self.system = self.at_step(0)
+        v0 = arguments.along_fields(system, q0, v0, q1, u0, parameters or ())
         states, self.parameters = arguments.states(system, method, q0, v0, q1), {}
         if self.many:
             states, self.parameters = arguments.for_all(system, states, h, parameters)
@@ -179,18 +183,18 @@ def begin(start):
     m, s, t0 = start.method, start.company, start.t0
     at = slice(None) if start.many else 0  # numbers are faster than arrays of one
     q0, v0, q1, h = (x if x is None else x[at] for x in (start.q0, start.v0, start.q1, start.h))
-    none = np.zeros(s.m)
     v = v0 if q1 is None else arguments.second_velocity(s, q0, q1, h)
     a = first_acceleration(s, t0, q0, v) if q1 is None else np.zeros_like(v)
     with np.errstate(all="ignore"):  # what is not finite is refused afterwards
         shares = velocity_shares(v, a, h)
+        none = {"lam": np.zeros(start.layout["lam"]), "u": s.u(q0, v, t0) if s.fields else ()}
         if q1 is None:
             p = m.start_momentum(s, t0, q0, v, h) if m.discrete else None
-            first = second = {"q": q0, "p": p, "v": v, "lam": none}
+            first = second = {"q": q0, "p": p, "v": v, **none}
         else:
             p_minus, p_plus = (m.on_step(s, x, t0, q0, v, h) for x in ("p_minus", "p_plus"))
-            first = {"q": q0, "p": m.arriving(s, t0, q0, p_minus), "v": v, "lam": none}
-            second = {"q": q1, "p": p_plus, "v": v, "lam": none}
+            first = {"q": q0, "p": m.arriving(s, t0, q0, p_minus), "v": v, **none}
+            second = {"q": q1, "p": p_plus, "v": v, **none}
         if m.variable_step:
             if q1 is None:
                 layout = m.first_step.layout(s)

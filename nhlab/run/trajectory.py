@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from ..methods.layout import Rows
-from . import files, reactions
+from . import files, html, reactions, tables
+from .dense import Dense, column_at, state_at
+
+if TYPE_CHECKING:
+    from ..mechanics.system import System
+    from ..methods.method import Method
 
 READINGS = ("nodes", "midpoints", "projected", "average")
 
@@ -15,79 +22,125 @@ READINGS = ("nodes", "midpoints", "projected", "average")
 class Trajectory:
     """A computed motion.
 
+    Attributes
+    ----------
     t : (N+1,) times;  q : (N+1, n) positions
     p : (N+1, n) momenta as the method evolves them (discrete methods: the arriving momentum D2Ld)
     v : (N+1, n) the velocities of these momenta, dL/dv(q, v) = p
     h : (N,) steps;  v_step : (N, n) velocity (q1 - q0)/h of the step that arrives at node k+1
     lam : (N, m) impulses of that step, D1Ld + D2Ld = A^T lam; -lam/h approximates the continuous
           multipliers (for RK4 and Reference, lam is -h times them)
+    u : (N+1, r) the quasi-velocities of v_projected = X(q) u, where D is spanned by fields
 
     rows : all that is stored, with named parts: ``rows.q``, ``rows.v``, ..., ``rows.array``
     t0, h0 : the time of the start and the step size that was given;  q1_given : instead of v0
     inputs : name -> (N+1,), the values held in the step that arrives at each node
+    t_events, q_events, v_events : one array for each of the ``events`` that were looked for, of
+        shapes (K,), (K, n), (K, n); None if there were none
+    ended_by : the index of the event that ended the run, or None
+    solver_state : where the last step of nh.Reference began, to go on from; else None
+
+    ``sol["x"]``, ``sol["vx"]`` are columns by name; ``sol(t)`` gives q and v at any times of the
+    run, ``sol.at("x", t)`` one column there; ``nh.integrate(sol, steps=100)`` goes on.
 
     ``v_projected``, ``p_projected`` lie in D.  With ``every=k`` only every k-th node is kept, and
     the step quantities are those of the last step before each kept node.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> sol = nh.integrate(nh.systems.particle(), nh.DLA(), h=0.2, steps=100)
+    >>> sol.t.shape, sol.q.shape, sol.lam.shape
+    ((101,), (101, 3), (100, 1))
+    >>> list(sol.to_dataframe().columns)
+    ['t', 'x', 'y', 'z', 'vx', 'vy', 'vz', 'p_x', 'p_y', 'p_z', 'h', 'lam0']
     """
 
+    system: System
+    method: Method
+    rows: Rows
+    t0: float
+    h0: float
+    every: int
+    message: str
+    q1_given: bool
+    inputs: dict[str, np.ndarray]
+    t_events: list[np.ndarray] | None
+    q_events: list[np.ndarray] | None
+    v_events: list[np.ndarray] | None
+    ended_by: int | None
+    solver_state: Any
+
     def __init__(
-        self, system, method, rows, *, t0, h, every=1, message="", q1_given=False, inputs=None
-    ):
+        self,
+        system: System,
+        method: Method,
+        rows: np.ndarray,
+        *,
+        t0: float,
+        h: float,
+        every: int = 1,
+        message: str = "",
+        q1_given: bool = False,
+        inputs: dict[str, np.ndarray] | None = None,
+        solver_state: Any = None,
+    ) -> None:
         self.system, self.method, self.every, self.message = system, method, every, message
         self.t0, self.h0, self.q1_given, self.inputs = float(t0), float(h), q1_given, inputs or {}
-        self.rows = Rows(method.layout(system), rows)
+        self.rows, self.solver_state = Rows(method.layout(system), rows), solver_state
+        self.t_events = self.q_events = self.v_events = self.ended_by = None
 
     def __repr__(self):
-        what = f"Trajectory of {self.system.name or 'a system'} by {self.method!r}"
+        what = f"Trajectory of {self.system.label} by {self.method!r}"
         end = f", {self.message}" if self.message else ""
         return f"<{what}: {self.steps} steps to t = {self.t[-1]:.6g}{end}>"
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.rows.array)
 
     @property
-    def steps(self):
+    def steps(self) -> int:
         """Steps taken to the last stored node."""
         return (len(self) - 1) * self.every
 
     # ------------------------------------------------------------------ arrays
 
     @cached_property
-    def t(self):
+    def t(self) -> np.ndarray:
         if self.method.variable_step:
             return self.rows.t
         return self.t0 + self.h0 * (self.every * np.arange(len(self)))
 
     @cached_property
-    def h(self):
+    def h(self) -> np.ndarray:
         if self.method.variable_step:
             return self.rows.h[1:]
         return np.broadcast_to(self.h0, len(self) - 1)
 
     @property
-    def q(self):
+    def q(self) -> np.ndarray:
         return self.rows.q
 
     @cached_property
-    def p(self):
+    def p(self) -> np.ndarray:
         if self.method.discrete:
             return self.rows.p
         return self.system.momentum(self.q, self.v, self.t)
 
     @cached_property
-    def v(self):
+    def v(self) -> np.ndarray:
         if self.method.discrete:
             return self.system.velocity(self.q, self.p, self.t)
         return self.rows.v
 
     @property
-    def v_step(self):
+    def v_step(self) -> np.ndarray:
         self._need_discrete("v_step")
         return self.rows.v[1:]
 
     @cached_property
-    def lam(self):
-        lam = self.rows.lam[1:]
+    def lam(self) -> np.ndarray:
+        lam = reactions.multipliers(self) if self.system.fields else self.rows.lam[1:]
         if self.q1_given and len(lam):
             lam = lam.copy()
             if self.every == 1:
@@ -95,30 +148,30 @@ class Trajectory:
         return lam
 
     @cached_property
-    def v_projected(self):
+    def v_projected(self) -> np.ndarray:
         """P(q) v: satisfies the constraints, loses what the evolved momenta keep."""
         return self.system.project(self.q, self.v, self.t)
 
     @cached_property
-    def p_projected(self):
+    def p_projected(self) -> np.ndarray:
         return self.system.momentum(self.q, self.v_projected, self.t)
 
     @cached_property
-    def p_minus(self):
+    def p_minus(self) -> np.ndarray:
         """(N, n) the momentum -D1Ld that left the node before each stored step."""
         return self.on_step("p_minus")
 
-    def on_step(self, what):
+    def on_step(self, what: str) -> np.ndarray:
         """A part of the discrete Lagrangian, such as "impulse_plus", of each stored step."""
         self._need_discrete(what)
         return self.method.on_step(self.driven(), what, *self.starts, self.rows.v[1:], self.h)
 
     @property
-    def starts(self):
+    def starts(self) -> tuple[np.ndarray, np.ndarray]:
         """(t, q) where the stored steps begin."""
         return self.t[1:] - self.h, self.system.move(self.q[1:], self.rows.v[1:], -self.h)
 
-    def driven(self, nodes=slice(1, None)):
+    def driven(self, nodes: slice | np.ndarray = slice(1, None)) -> System:
         """The system with the inputs of the steps that arrive at these nodes."""
         if not self.inputs:
             return self.system
@@ -132,7 +185,7 @@ class Trajectory:
 
     # ------------------------------------------------------------------ readings
 
-    def energy(self, at="nodes"):
+    def energy(self, at: str = "nodes") -> np.ndarray:
         """The energy; which one matters.
 
         "nodes": of the evolved momenta, (N+1,).  "midpoints": the discrete energy of each step
@@ -144,7 +197,7 @@ class Trajectory:
             return self.on_step("E_plus")
         return self.system.energy(*self._states(at))
 
-    def constraint(self, at="nodes"):
+    def constraint(self, at: str = "nodes") -> np.ndarray:
         """The residual A v + b of the constraints, shape (..., m), for the readings of ``energy``.
 
         "midpoints" gives the discrete constraint wd of each step, velocity constraints only.
@@ -154,6 +207,7 @@ class Trajectory:
         return self.system.constraint(*self._states(at))
 
     work, reaction = reactions.work, reactions.reaction  # of forces and constraints
+    u = cached_property(reactions.quasi_velocities)
 
     def _states(self, at):
         """(q, v, t) of a reading."""
@@ -169,29 +223,30 @@ class Trajectory:
         p = (self.p[1:-1] + self.p_minus[1:]) / 2
         return q, self.system.velocity(q, p, t), t
 
+    # ------------------------------------------------------------------ between the nodes
+
+    @cached_property
+    def dense(self) -> Dense:
+        """The motion between the nodes, as a ``Dense``."""
+        return Dense(self)
+
+    __call__, at = state_at, column_at
+
     # ------------------------------------------------------------------ other forms
 
-    def to_dataframe(self):
-        """A pandas DataFrame: t, the coordinates, velocities, momenta, and per step h, lam and
-        inputs."""
-        import pandas as pd
+    to_dataframe, to_xarray = tables.to_dataframe, tables.to_xarray
+    __getitem__, _repr_html_ = tables.column, html.of_trajectory
+    __iter__ = None  # columns have names, not numbers
 
-        s, first = self.system, [np.nan]  # the first row has no step behind it
-        data = {str(x): self.q[:, k] for k, x in enumerate(s.q)}
-        data |= {str(x): self.v[:, k] for k, x in enumerate(s.v)}
-        more = {"t": self.t} | {f"p_{x}": self.p[:, k] for k, x in enumerate(s.degrees)}
-        more["h"] = np.concatenate([first, self.h])
-        more |= {f"lam{k}": np.concatenate([first, x]) for k, x in enumerate(self.lam.T)}
-        more |= self.inputs
-        more = {f"step_{k}" if k in data else k: x for k, x in more.items()}
-        time = next(iter(more))
-        return pd.DataFrame({time: more.pop(time), **data, **more})
+    def __array__(self, *args: object, **options: object) -> np.ndarray:
+        """Refuse: a run has several arrays, and NumPy would look for numbered items."""
+        raise ValueError("a Trajectory is no array; take one of its own, such as sol.q or sol['x']")
 
-    def save(self, path):
+    def save(self, path: str | PathLike[str] | BinaryIO) -> None:
         """Write everything to one ``.npz`` file; ``nh.load`` reads it back."""
         files.save(self, path)
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: str | PathLike[str] | BinaryIO) -> Trajectory:
         """Read a file written by ``save``; nothing in it is executed or unpickled."""
         return files.load(cls, path)

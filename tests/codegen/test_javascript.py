@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from nhlab.codegen.javascript import of_function, translated
-from nhlab.view.outline import runtime
+from nhlab.view.book import runtime
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="there is no node on this machine")

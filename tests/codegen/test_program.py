@@ -25,7 +25,7 @@ def test_length_of_the_run_decides(stage, monkeypatch, tmp_path, numba):
         rows(nh.systems.pendulum(), method, steps=30)
     if stage == "compiled":
         program.numba  # noqa: B018 (compiles)
-    assert loop.compile_state(program) == stage
+    assert program.compile_state == stage
     monkeypatch.setattr(loop, "CHUNK", Recorder(loop.CHUNK))
     used.clear()
     threshold = loop.COMPILE_FROM[stage]
@@ -158,3 +158,11 @@ def test_changed_generator_does_not_use_old_texts(monkeypatch):
     before = nh.Variational().program(system).name
     monkeypatch.setattr(running.SOURCES, "fingerprint", b"another version")
     assert nh.Variational().program(nh.systems.pendulum()).name != before
+
+
+def test_bars_can_be_left_out(monkeypatch):
+    bar = running.progress_bar(total=2)
+    assert bar is not None
+    bar.close()
+    monkeypatch.setenv("NHLAB_BARS", "0")
+    assert running.progress_bar(total=2) is None

@@ -6,7 +6,6 @@
 import json
 import shutil
 import subprocess
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,10 +13,11 @@ import sympy as sp
 
 import nhlab as nh
 from nhlab.mechanics.velocities import free_velocities
-from nhlab.run.explain import energy_jumps
+from nhlab.methods.method import velocity_shares
+from nhlab.run.explain import energy_jump, hidden_energy
 from nhlab.run.script import literal, of_method, of_system
 from nhlab.view import plot
-from nhlab.view.outline import READINGS, reading_of, runtime
+from nhlab.view.book import runtime
 
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="there is no node on this machine")
@@ -87,7 +87,7 @@ def treated(system, methods):
 def readings(system, method):
     """Names of all that can be read of a run."""
     every = [
-        name for name in READINGS if method.discrete or not plot.reading(name, system).discrete
+        name for name in plot.READINGS if method.discrete or not plot.reading(name, system).discrete
     ]
     if not system.is_mechanical:
         every.remove("projected energy")
@@ -108,7 +108,8 @@ def found():
         q0, v0 = (np.array(x, float) for x in (s.q0, s.v0))
         about = of_system(s, free_velocities(s, q0)) | {"q0": q0.tolist(), "v0": v0.tolist()}
         methods = [
-            [of_method(s, m), [reading_of(x, s) for x in readings(s, m)]] for m in pairs[name]
+            [of_method(s, m), [plot.reading(x, s).source for x in readings(s, m)]]
+            for m in pairs[name]
         ]
         script.append([about, methods])
     text = f"{runtime()}\nconst runs = {literal(script)};{RUN}"
@@ -180,19 +181,45 @@ def test_the_true_motion_is_computed_once_for_all_steps(depth):
 
 
 def test_pages_and_the_library_warn_of_the_same_energies():
-    """The rule is written twice: for arrays of many runs, and to be translated."""
-    rng, given, said = np.random.default_rng(3), [], []
-    for size in (0.1, 1, 5, 8, 12, 20, 1e3):
-        for unseen in (0.0, 0.3):
-            E, V = size * np.linspace(0, 1, 30) * rng.uniform(-1, 1, 30), rng.uniform(-1, 1, 30)
-            momentum = np.full((1, 1), 1e12 * unseen**0.5)  # (1e-12 p)^2 / M
-            system = SimpleNamespace(energy=lambda q, v, E=E: E, V=lambda q, V=V: V)
-            system.momentum, system.M = lambda q, v, p=momentum: p, lambda q, v: np.ones((1, 1, 1))
-            first, farthest, jumped = energy_jumps(system, np.zeros((30, 1)), np.zeros((30, 1)))
-            said.append([float(first), float(farthest), bool(jumped)])
-            given.append([E.tolist(), V.tolist(), unseen])
-    assert len({jumped for *_, jumped in said}) == 2
-    text = f"{runtime()}\nconst given = {json.dumps(given)};"
-    text += "console.log(JSON.stringify(given.map(x => beyond(...x))));"
+    """The rule is one function: of arrays with an entry for each run, and of numbers in a page."""
+    rng, given = np.random.default_rng(3), []
+    for size in (0.1, 1, 5, 8, 12, 20, 1e3, np.nan, np.inf):
+        for hidden in (0.0, 0.3):
+            E, V = (x * rng.uniform(-1, 1, 30) for x in (size * np.linspace(0.1, 1, 30), 1.0))
+            reach = [float(f(x)) for x in (E, V) for f in (lambda y: y[0], np.min, np.max)]
+            given.append([*reach, hidden])
+    masses = [(1e12, 1.0), (1.0, 2.0), (3e12, 0.0), (0.0, 0.0), (2e12, -4.0)]
+    with np.errstate(all="ignore"):
+        farthest, jumped = energy_jump(*np.transpose(given))
+        hidden = hidden_energy(*np.transpose(masses))
+    assert {*jumped.tolist()} == {True, False}
+    assert hidden.tolist() == [1.0, 5e-25, 0.0, 0.0, 1.0]
+    text = f"{runtime()}\nconst [given, masses] = {literal([given, masses])};"
+    text += "console.log(JSON.stringify([given.map(x => energy_jump(...x).map(String)), "
+    text += "masses.map(x => hidden_energy(...x))]));"
     run = subprocess.run([NODE, "-"], input=text, capture_output=True, text=True)
-    assert json.loads(run.stdout) == said, run.stderr
+    assert not run.stderr, run.stderr
+    decided, found = json.loads(run.stdout)
+    assert [float(x.replace("Infinity", "inf")) for x, _ in decided] == pytest.approx(
+        farthest, nan_ok=True
+    )
+    assert [x == "true" for _, x in decided] == jumped.tolist()
+    assert found == pytest.approx(hidden, rel=1e-12)
+
+
+def test_pages_and_the_library_measure_velocities_alike():
+    """By the same function: of arrays with an entry for each run, and of numbers in a page."""
+    rng, given = np.random.default_rng(5), []
+    for scale in (0.0, 1e-9, 1.0, 1e200):
+        v, a = rng.normal(size=(2, 3)) * [1.0, scale, 1e-8]
+        given.append([v.tolist(), a.tolist(), 0.2])
+    given.append([[0.0] * 3, [0.0] * 3, 0.1])  # at rest
+    given.append([[0.0, 1.0, 0.0], [1e308, 0.0, 0.0], 1e9])  # h a overflows
+    v, a, h = (np.array(x) for x in zip(*given, strict=True))
+    with np.errstate(over="ignore"):
+        expected = velocity_shares(v, a, h)
+    text = f"{runtime()}\nconst given = {literal(given)};"
+    text += "console.log(JSON.stringify(given.map(x => component_shares(...x))));"
+    run = subprocess.run([NODE, "-"], input=text, capture_output=True, text=True)
+    assert json.loads(run.stdout) == expected.tolist(), run.stderr
+    assert (expected.max(-1) == 1).all() and expected.min() == 1e-6

@@ -57,7 +57,7 @@ ARGUMENTS = [
     ("q0", [0, np.inf, 0], "inf", "must be finite"),
     ("q0", [0, 1j, 0], "q0 = ", "not an array of numbers"),
     ("q0", [[0], [1, 2], 0], "q0 = ", "not an array of numbers"),
-    ("q0", {"x": 0}, "q0 = "),
+    ("q0", {"xx": 0}, "q0: 'xx' is none of"),
     ("q0", 10**400, "q0"),
     ("v0", [1, 1], "v0 has shape (2,)"),
     ("v0", [1, np.nan, 1], "v0 = ", "must be finite"),

@@ -1,0 +1,179 @@
+"""Between the nodes of a run: the motion that passes through them, of the method's own order."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..mechanics.checks import brief, read_array
+from ..mechanics.spelling import nearest
+
+if TYPE_CHECKING:
+    from .trajectory import Trajectory
+
+TOLERANCE = 1e-12  # of the motion from a node to a time, beside the size of the states
+MAX_PARTS = 256  # into which the way from a node to a time may be divided
+
+
+class State(NamedTuple):
+    """Positions q and velocities v, shape (..., n)."""
+
+    q: np.ndarray
+    v: np.ndarray
+
+
+class Dense:
+    """The motion at any time of a run.
+
+    Between two nodes the equations of motion are followed from the earlier one forwards and from
+    the later one backwards, by DOP853 to round-off, and the two motions are mixed by a weight that
+    rises smoothly from 0 to 1.  The result passes through the nodes, has a continuous derivative,
+    and its error is that of the nodes: any order of a method is kept.
+
+    The velocity at a node of a discrete method is the admissible one nearest to its momentum:
+    these methods put the impulse of the constraints at the nodes, so that the evolved momentum
+    lies before it and is off D by O(h).
+    """
+
+    def __init__(self, sol):
+        self.sol, self.system = sol, sol.system
+        if sol.inputs and sol.every != 1:
+            raise ValueError(
+                "between the nodes of a driven run the inputs of every step are needed; integrate "
+                "with every=1"
+            )
+
+    @cached_property
+    def y(self) -> np.ndarray:
+        """(N+1, len(q) + n) the nodes."""
+        sol = self.sol
+        v = sol.v
+        if sol.method.discrete and self.system.m:
+            v = admissible(self.system, sol.q, sol.p, v, sol.t)
+        return np.concatenate([sol.q, v], -1)
+
+    def __call__(self, t: np.ndarray, nodes: np.ndarray | None = None) -> State:
+        """q and v at the times t, shape (K,); of steps that begin at these nodes, if given."""
+        sol = self.sol
+        if nodes is None:
+            nodes = np.clip(np.searchsorted(sol.t, t, side="right") - 1, 0, max(len(sol) - 2, 0))
+        if len(sol) == 1 or not len(t):
+            return self._parts(self.y[np.zeros(len(t), int)])
+        begin, end = sol.t[nodes], sol.t[nodes + 1]
+        part = ((t - begin) / (end - begin))[:, None]
+        weight = part * part * (3 - 2 * part)
+        driven = sol.driven(nodes + 1)
+        before = flow(driven, begin, self.y[nodes], t - begin)
+        after = flow(driven, end, self.y[nodes + 1], t - end)
+        y = np.where(part == 0, before, before + weight * (after - before))
+        return self._parts(np.where(part == 1, after, y))
+
+    def _parts(self, y: np.ndarray) -> State:
+        q, v = np.split(y, [len(self.system.q)], -1)
+        return State(np.stack(self.system.settled(np.moveaxis(q, -1, 0)), -1), v)
+
+
+def state_at(sol: Trajectory, t: ArrayLike) -> State:
+    """Positions and velocities at any times t within the run, of any shape.
+
+    Between the nodes the equations of motion are followed from either side (see ``Dense``), so
+    that the order is the method's own; velocities satisfy the constraints where the method keeps
+    them.  At the nodes q is what is stored.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> sol = nh.integrate(nh.systems.particle(), nh.RK4(), h=0.1, T=1)
+    >>> q, v = sol(0.55)
+    >>> q.shape, sol([0.1, 0.25, 0.7]).v.shape
+    ((3,), (3, 3))
+    >>> bool(abs(sol.at("x", 0.55) - q[0]) == 0)
+    True
+    """
+    t = read_array(t, "t", finite=True)
+    first, last = float(sol.t[0]), float(sol.t[-1])
+    slack = 4 * np.spacing(max(abs(first), abs(last)))
+    if np.any((t < first - slack) | (t > last + slack)):
+        raise ValueError(f"t = {brief(t.tolist())} lies outside of the run, {first:g} to {last:g}")
+    q, v = sol.dense(np.clip(t.ravel(), first, last))
+    return State(q.reshape(*t.shape, -1), v.reshape(*t.shape, -1))
+
+
+def column_at(sol: Trajectory, name: str, t: ArrayLike) -> np.ndarray:
+    """One coordinate or velocity at any times t within the run, as ``sol(t)`` has it.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> sol = nh.integrate(nh.systems.particle(), nh.DLA(), h=0.1, T=1)
+    >>> sol.at("x", sol.t[3]) == sol["x"][3]
+    np.True_
+    """
+    name, s = getattr(name, "name", name), sol.system
+    for k, state in enumerate(([x.name for x in s.q], [x.name for x in s.v])):
+        if name in state:
+            return state_at(sol, t)[k][..., state.index(name)]
+    names = [x.name for x in (*s.q, *s.v)]
+    raise ValueError(f"name = {name!r} is none of {names}{nearest(name, names)}")
+
+
+def admissible(system, q, p, v, t) -> np.ndarray:
+    """The velocities with dL/dv = p - A^T mu for some mu, and A v + b = 0; v is a guess.
+
+    This is the projection in the metric M, also where M depends on the velocity.
+    """
+    n, m = len(system.v), system.m
+    A, b = system.independent_forms(q, v, t), system.b(q, t)
+    matrix, right = np.zeros((*v.shape[:-1], n + m, n + m)), np.empty((*v.shape[:-1], n + m))
+    matrix[..., :n, n:], matrix[..., n:, :n] = np.swapaxes(A, -1, -2), A
+    for _ in range(1 if system.is_mechanical else 12):
+        matrix[..., :n, :n] = system.M(q, v, t)
+        right[..., :n] = p - system.momentum(q, v, t)
+        right[..., n:] = -b - np.einsum("...ai,...i->...a", A, v)
+        v = v + np.linalg.solve(matrix, right[..., None])[..., :n, 0]
+    return v
+
+
+def flow(system, t, y, dt) -> np.ndarray:
+    """The states y = (q, v) at the times t moved along the motion by dt, all of K states.
+
+    The way is divided into equal parts until DOP853's own estimate of its error is round-off.
+    """
+    parts, before = 1, np.inf
+    while True:
+        found, error = y, 0.0
+        for k in range(parts):
+            found, more = _dop853(system, t + k * dt / parts, found, dt / parts)
+            error = max(error, np.max(more, initial=0.0))
+        is_round_off = error < 1e-9 and error > before / 8  # for it does not fall
+        if parts >= MAX_PARTS or error <= TOLERANCE or is_round_off:
+            return found
+        parts, before = 2 * parts, error
+
+
+def _dop853(system, t, y, h) -> tuple[np.ndarray, np.ndarray]:
+    """One step of all states, and its error beside the size of the states."""
+    from scipy.integrate import DOP853
+
+    h, slopes = h[:, None], []
+    for c, row in zip(DOP853.C, DOP853.A, strict=True):
+        place = y + h * sum(w * k for w, k in zip(row, slopes, strict=False)) if slopes else y
+        slopes.append(rates(system, t + c * h[:, 0], place))
+    new = y + h * sum(w * k for w, k in zip(DOP853.B, slopes, strict=True))
+    size, k = np.maximum(np.abs(y), np.abs(h * slopes[0])).max(0, initial=0), len(system.q)
+    for part in (size[:k], size[k:]):  # positions and velocities have units of their own
+        part[:] = np.maximum(part, 1e-3 * part.max()) if part.max() > 0 else 1.0
+    e5, e3 = (
+        (np.square(sum(w * k for w, k in zip(E, slopes, strict=False)) / size)).sum(-1)
+        for E in (DOP853.E5, DOP853.E3)
+    )
+    return new, np.abs(h[:, 0]) * e5 / np.sqrt((e5 + 0.01 * e3) * y.shape[1] + 1e-300)
+
+
+def rates(system, t, y) -> np.ndarray:
+    """(q', v') of the states y = (q, v), shape (K, len(q) + n)."""
+    q, v = np.split(y, [len(system.q)], -1)
+    return system.motion.rates(q, v, t)[..., : y.shape[-1]]

@@ -1,0 +1,236 @@
+"""Events of a run: where an expression or a function of (t, q, v) passes through zero."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import sympy as sp
+
+from ..codegen.evaluate import Function
+from ..mechanics.checks import brief, read_scalar
+from ..mechanics.spelling import nearest
+from ..mechanics.system import System
+from .resume import cut
+from .trajectory import Trajectory
+
+EPS = np.finfo(float).eps
+MAX_TURNS = 100  # of the search for a zero; bisection alone needs 53
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something to look for during a run: a zero of an expression in t, q, v and parameters.
+
+    Parameters
+    ----------
+    zero : SymPy expression in the symbols of the system, or function ``f(t, q, v)`` of one state
+    terminal : True to end the run at the first event, a number n to end it at the n-th
+    direction : 1 for zeros where the value grows, -1 where it falls, 0 for both
+
+    A plain expression or function is an event that ends nothing, in both directions; functions
+    may also carry ``terminal`` and ``direction`` as attributes, as for SciPy's ``solve_ivp``.
+
+    Examples
+    --------
+    A falling ball reaches the floor after sqrt(2) seconds.
+
+    >>> import nhlab as nh
+    >>> z, vz = nh.symbols("z vz")
+    >>> ball = nh.System([z], [vz], vz**2 / 2 - z)
+    >>> floor = nh.Event(z, terminal=True, direction=-1)
+    >>> sol = nh.integrate(ball, nh.DLA(), [1], [0], h=0.1, steps=100, events=floor)
+    >>> sol.t_events[0].round(12), sol.steps
+    (array([1.41421356]), 14)
+    """
+
+    zero: sp.Expr | Callable[[float, np.ndarray, np.ndarray], float]
+    terminal: bool | int = False
+    direction: int = 0
+
+    def __post_init__(self):
+        whole = isinstance(self.terminal, numbers.Integral) and self.terminal >= 0
+        if not whole:
+            raise ValueError(f"terminal = {brief(self.terminal)} must be True, False or a number")
+        if not isinstance(self.direction, numbers.Real) or self.direction not in (-1, 0, 1):
+            raise ValueError(f"direction = {brief(self.direction)} must be 1, -1 or 0")
+
+    @property
+    def count(self) -> float:
+        """The number of events that end a run."""
+        return int(self.terminal) or np.inf
+
+
+class Crossings(NamedTuple):
+    """The events of one kind: times (K,), positions (K, n) and velocities (K, n)."""
+
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+
+
+class Found(NamedTuple):
+    """The events of one member of an ensemble, by event: times, states, and which one ended it."""
+
+    t: list[np.ndarray]
+    q: list[np.ndarray]
+    v: list[np.ndarray]
+    message: str
+    ended_by: int | None
+
+
+def read_events(events: object, system: System) -> list[Event]:
+    """The events of a run, from one or several expressions, functions or Events."""
+    several = isinstance(events, Iterable) and not isinstance(events, sp.Basic)
+    found = []
+    for k, x in enumerate(events if several else [] if events is None else [events]):
+        if callable(x) and not isinstance(x, (sp.Basic, Event)):
+            x = Event(
+                x, getattr(x, "terminal", False) or False, np.sign(getattr(x, "direction", 0))
+            )
+        x = x if isinstance(x, Event) else Event(x)
+        if not callable(x.zero):
+            zero = _read(x.zero, system, f"events[{k}]")
+            x = Event(zero, x.terminal, x.direction)
+        found.append(x)
+    return found
+
+
+def _read(zero: object, system: System, name: str) -> sp.Expr:
+    """An expression in the system's symbols; an equation is the difference of its sides."""
+    zero = read_scalar(zero, name)
+    known = {s.name: s for s in (*system.q, *system.v, *system.parameters)}
+    known["t"] = system.t or sp.Symbol("t", real=True)
+    if system.t is not None:
+        known[system.t.name] = system.t
+    for s in zero.free_symbols:
+        if s.name not in known:
+            hint = nearest(s.name, known)
+            raise ValueError(f"{name} = {zero}: {s} is no symbol of {system!r}{hint}")
+    return zero.xreplace({s: known[s.name] for s in zero.free_symbols})
+
+
+def values(event: Event, system: System, t, q, v) -> np.ndarray:
+    """What an event looks at, in K states."""
+    if callable(event.zero):
+        return np.array([float(event.zero(*x)) for x in zip(t.tolist(), q, v, strict=True)])
+    time = system.t or sp.Symbol("t", real=True)
+    arguments = (time, system.q, system.v, *system.parameters)
+    f = system.made(("event", event.zero), lambda: Function(arguments, event.zero))
+    return np.broadcast_to(f(t, q, v, *system.parameters.values()), t.shape)
+
+
+# ---------------------------------------------------------------------------- finding them
+
+
+def record(sol: Trajectory, events: list[Event]) -> Trajectory:
+    """The run with its ``t_events``, ``q_events`` and ``v_events``, cut where one ends it.
+
+    Only nodes before the terminal event are kept: the step that passes it may be none.
+    """
+    if not events:
+        return sol
+    found = [_located(sol, event) for event in events]
+    ends = [
+        x.t[int(e.count) - 1] for e, x in zip(events, found, strict=True) if len(x.t) >= e.count
+    ]
+    kept = sol
+    if ends:
+        end = min(ends)
+        kept = cut(sol, int(np.searchsorted(sol.t, end, side="right")))
+        found = [Crossings(*(part[x.t <= end] for part in x)) for x in found]
+        which = [k for k, x in enumerate(found) if events[k].terminal and end in x.t]
+        kept.message, kept.ended_by = f"ended by events[{which[0]}] at t = {end:.6g}", which[0]
+    kept.t_events, kept.q_events, kept.v_events = ([*x] for x in zip(*found, strict=True))
+    return kept
+
+
+def ends_within(sol: Trajectory, events: list[Event], first: int) -> bool:
+    """True if a terminal event lies before the last node; none is counted before node ``first``.
+
+    ``first`` tells where to begin for events that end a run at once, so that a long run is looked
+    at once and not again and again.
+    """
+    for event in (e for e in events if e.terminal):
+        begin = max(first - 1, 0) if event.count == 1 else 0
+        if len(_steps(_node_values(sol, event, begin), event.direction)) >= event.count:
+            return True
+    return False
+
+
+def _node_values(sol: Trajectory, event: Event, begin: int = 0) -> np.ndarray:
+    dense = sol.dense
+    q, v = np.split(dense.y[begin:], [len(sol.system.q)], -1)
+    return values(event, sol.driven(slice(begin, None)), sol.t[begin:], q, v)
+
+
+def _steps(g: np.ndarray, direction: float) -> np.ndarray:
+    """The steps k in which values pass through zero: a zero at the end of a step belongs to it."""
+    before, after = np.sign(g[:-1]), np.sign(g[1:])
+    passes = (before != 0) & (after != before) & ~np.isnan(g[1:])
+    return np.flatnonzero(passes & (direction * before <= 0))
+
+
+def _located(sol: Trajectory, event: Event) -> Crossings:
+    """All zeros of one event."""
+    g = _node_values(sol, event)
+    steps = _steps(g, event.direction)
+    dense, system = sol.dense, sol.system
+
+    def f(t, which):
+        nodes = steps[which]
+        q, v = dense(t, nodes)
+        return values(event, sol.driven(nodes + 1), t, q, v)
+
+    t = zeros(f, sol.t[steps], sol.t[steps + 1], g[steps], g[steps + 1])
+    if not len(t):
+        return Crossings(t, np.empty((0, len(system.q))), np.empty((0, len(system.v))))
+    return Crossings(t, *dense(t, steps))
+
+
+def zeros(f: Callable, a, b, fa, fb) -> np.ndarray:
+    """Zeros between a and b of K functions, to round-off, by Chandrupatla's method.
+
+    ``f(x, which)`` : the values of the functions with these indices;  fa, fb : at the ends.
+    Inverse quadratic interpolation where it is safe, else bisection (T. R. Chandrupatla, Adv. Eng.
+    Software 28 (1997)); all functions advance together until each has its zero.
+    """
+    a, b, fa, fb = (np.array(x, float) for x in (a, b, fa, fb))
+    c, fc, part = a.copy(), fa.copy(), np.full(len(a), 0.5)
+    best, active = np.where(np.abs(fa) < np.abs(fb), a, b), np.arange(len(a))
+    for _ in range(MAX_TURNS):
+        best[active] = np.where(np.abs(fa) < np.abs(fb), a, b)[active]
+        width = 2 * EPS * np.maximum(np.abs(a), np.abs(b))
+        going = (np.abs(b - a) > width) & (fa != 0) & (fb != 0)
+        active = np.flatnonzero(going)
+        if not len(active):
+            break
+        x = a[active] + part[active] * (b - a)[active]
+        fx = f(x, active)
+        same = np.sign(fx) == np.sign(fa[active])
+        c[active], fc[active] = (
+            np.where(same, a[active], b[active]),
+            np.where(same, fa[active], fb[active]),
+        )
+        b[active], fb[active] = (
+            np.where(same, b[active], a[active]),
+            np.where(same, fb[active], fa[active]),
+        )
+        a[active], fa[active] = x, fx
+        part[active] = _next_part(*(y[active] for y in (a, b, c, fa, fb, fc)))
+    return best
+
+
+def _next_part(a, b, c, fa, fb, fc) -> np.ndarray:
+    """Where between a and b to look next, as a part of the way."""
+    with np.errstate(all="ignore"):
+        xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
+        safe = (phi**2 < xi) & ((1 - phi) ** 2 < 1 - xi)
+        inverse = fa / (fb - fa) * fc / (fb - fc)
+        inverse += (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+        least = EPS * np.maximum(np.abs(a), np.abs(b)) / np.abs(b - a)
+    part = np.where(safe & np.isfinite(inverse), inverse, 0.5)
+    return np.clip(part, least, 1 - least)

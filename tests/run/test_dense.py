@@ -1,0 +1,194 @@
+"""Between the nodes: orders of the dense output; events against exact crossings."""
+
+import numpy as np
+import pytest
+import sympy as sp
+from scipy.integrate import solve_ivp
+from starts import BALL, PARTICLE, run
+
+import nhlab as nh
+from nhlab.run.events import zeros
+
+METHODS = [nh.DLA(), nh.DLA(0.3), nh.EDLA(), nh.Projector(), nh.Reversible(), nh.RK4(),
+           nh.DiscreteGradient(), nh.Composition()]  # fmt: skip
+x, vx, t = nh.symbols("x vx t")
+OSCILLATOR = nh.System([x], [vx], vx**2 / 2 - x**2 / 2, name="oscillator", q0=[1], v0=[0])
+
+# ---------------------------------------------------------------------------- between the nodes
+
+
+@pytest.mark.parametrize("method", METHODS, ids=str)
+@pytest.mark.parametrize("system", [PARTICLE, BALL], ids=["particle", "ball"])
+def test_the_order_is_that_of_the_method(system, method):
+    """Of positions and velocities, at times that are no nodes."""
+    if system is BALL and not isinstance(method, (nh.DLA, nh.RK4, nh.Reversible)):
+        pytest.skip("not for holonomic constraints, or told by the particle")
+    times = np.linspace(0.03, 1.97, 41)
+    true = run(system, nh.Reference(), h=0.01, steps=200)(times)
+    sizes, errors = np.array([0.05, 0.025, 0.0125]), []
+    for h in sizes:
+        found = run(system, method, h=h, steps=round(2.2 / h))(times)
+        errors.append([np.abs(a - b).max() for a, b in zip(found, true, strict=True)])
+    slopes = np.polyfit(np.log(sizes), np.log(errors), 1)[0]
+    assert np.all(np.abs(slopes - method.order) < 0.1), (slopes, errors)
+
+
+def test_reference_is_what_scipy_finds():
+    """The particle by its equations of motion, written by hand, and SciPy's own DOP853."""
+
+    def motion(t, y):
+        (x, y, _), (vx, vy, vz) = y[:3], y[3:]
+        ax = -(2 * x + y * vx * vy) / (1 + y**2)
+        return [vx, vy, vz, ax, -2 * y, vx * vy + y * ax]
+
+    sol = nh.integrate(nh.systems.particle(), nh.Reference(), h=0.2, steps=100)
+    options = {"method": "DOP853", "rtol": 1e-13, "atol": 1e-13, "t_eval": sol.t}
+    found = solve_ivp(motion, (0, sol.t[-1]), [*sol.q[0], *sol.v[0]], **options)
+    np.testing.assert_allclose(np.hstack([sol.q, sol.v]), found.y.T, rtol=0, atol=2e-11)
+
+
+def test_reference_is_true_everywhere():
+    """Kepler with rows far apart, against the same run with rows near each other."""
+    kepler = nh.systems.kepler()
+    sparse, near = (run(kepler, nh.Reference(), h=h, steps=round(6 / h)) for h in (1.5, 0.01))
+    for a, b in zip(sparse(near.t), (near.q, near.v), strict=True):
+        assert np.abs(a - b).max() < 1e-10
+
+
+@pytest.mark.parametrize("method", [nh.DLA(), nh.Projector(), nh.RK4()], ids=str)
+def test_it_passes_through_the_nodes_and_keeps_the_constraints(method):
+    sol = run(PARTICLE, method, steps=10)
+    q, v = sol(sol.t)
+    np.testing.assert_array_equal(q, sol.q)
+    np.testing.assert_allclose(v[0], PARTICLE.v0, atol=1e-15)
+    np.testing.assert_allclose(v, sol.v_projected, atol=1e-6 if method == nh.RK4() else 1e-14)
+    gap = np.abs(PARTICLE.constraint(*sol(np.linspace(0, 1, 33)))).max()
+    assert gap < 1e-4
+    assert sol(0.5).q.shape == (3,) and sol([[0.1], [0.2]]).v.shape == (2, 1, 3)
+    assert sol.at("y", 0.55) == sol(0.55).q[1] and sol.at("vy", 0.55) == sol(0.55).v[1]
+    for bad in (-0.1, 1.1, [0.5, np.nan], "now"):
+        with pytest.raises(ValueError, match=r"^t (=|has)"):
+            sol(bad)
+    with pytest.raises(ValueError, match="did you mean 'x'"):
+        sol.at("xx", 0.5)
+
+
+def test_a_quaternion_stays_one_and_inputs_count():
+    s = nh.systems.suslov()
+    q = run(s, nh.DLA(), steps=10)(np.linspace(0, 1, 23)).q
+    np.testing.assert_allclose((q**2).sum(-1), 1, atol=1e-14)
+    u = nh.symbols("u")
+    pushed = nh.System([x], [vx], vx**2 / 2, forces=[u], q0=[0], v0=[0])
+    sol = nh.integrate(pushed, nh.RK4(), h=1, steps=2, inputs={u: [1, -1]})
+    np.testing.assert_allclose(sol([0.5, 1.5]).v[:, 0], [0.5, 0.5], atol=1e-14)
+    sparse = nh.integrate(pushed, nh.RK4(), h=1, steps=2, every=2, inputs={u: [1, -1]})
+    with pytest.raises(ValueError, match="every=1"):
+        sparse(0.5)
+
+
+# ---------------------------------------------------------------------------- events
+
+
+def test_zeros_of_many_functions():
+    """Simple, steep, flat and multiple zeros, all to round-off."""
+    true = np.array([0.3, 1 / 3, 0.7, 0.123])
+    f = [lambda s: s - 0.3, lambda s: np.tanh(1e4 * (s - 1 / 3)), lambda s: (s - 0.7) ** 3,
+         lambda s: np.exp(9 * s) - np.exp(9 * 0.123)]  # fmt: skip
+
+    def values(s, which):
+        return np.array([f[k](y) for k, y in zip(which, s, strict=True)])
+
+    a, b, every = np.zeros(4), np.ones(4), range(4)
+    found = zeros(values, a, b, values(a, every), values(b, every))
+    np.testing.assert_allclose(found, true, atol=1e-15)
+
+
+@pytest.mark.parametrize("method", [nh.Reference(), nh.Composition(nh.Reversible(), 6)], ids=str)
+def test_events_against_exact_crossings(method):
+    """x = cos t is 0 at pi/2 + k pi, and falls there for even k."""
+    events = [x, nh.Event(x, direction=-1), nh.Event(vx - 0.5, direction=1), t - sp.Rational(7, 2)]
+    sol = nh.integrate(OSCILLATOR, method, h=0.05, T=10, events=events)
+    crossings = np.pi * np.array([0.5, 1.5, 2.5])
+    np.testing.assert_allclose(sol.t_events[0], crossings, atol=1e-10, rtol=0)
+    np.testing.assert_allclose(sol.t_events[1], crossings[::2], atol=1e-10, rtol=0)
+    rises = np.pi / 6 + np.pi * np.array([1, 3])  # where -sin t = 1/2 and grows
+    np.testing.assert_allclose(sol.t_events[2], rises, atol=1e-10, rtol=0)
+    np.testing.assert_allclose(sol.t_events[3], [3.5], atol=1e-13, rtol=0)
+    np.testing.assert_allclose(sol.q_events[0], 0, atol=1e-10)
+    np.testing.assert_allclose(np.abs(sol.v_events[0]), 1, atol=1e-10)
+    assert run(steps=3).t_events is None
+
+
+@pytest.mark.parametrize("method", [nh.DLA(), nh.Projector(), nh.RK4()], ids=str)
+def test_events_are_zeros_of_the_dense_output(method):
+    """A Poincare section: to round-off, wherever the method itself may be."""
+    section = sp.sin(2 * PARTICLE.q[0]) - sp.Rational(3, 10)
+    sol = run(PARTICLE, method, h=0.2, steps=100, events=section)
+    assert len(sol.t_events[0]) >= 2
+    at = np.array([sol.at("x", s) for s in sol.t_events[0]])
+    np.testing.assert_allclose(np.sin(2 * at), 0.3, atol=1e-13)
+    np.testing.assert_allclose(sol.q_events[0][:, 0], at, atol=1e-14)
+
+
+@pytest.mark.parametrize("method", [nh.DLA(), nh.EDLA(), nh.Reference()], ids=str)
+def test_a_terminal_event_ends_the_run(method):
+    def second(t, q, v):
+        return q[0]
+
+    second.terminal, second.direction = 2, 0
+    options = {"h": 0.05, "steps": 20_000}
+    sol = nh.integrate(OSCILLATOR, method, events=[second, vx], **options)
+    end = 1.5 * np.pi
+    assert abs(sol.t_events[0][-1] - end) < 1e-2 and len(sol.t_events[0]) == 2
+    assert sol.t[-1] <= sol.t_events[0][-1] < sol.t[-1] + 0.06
+    assert sol.message.startswith("ended by events[0] at t = 4.7") and len(sol.t_events[1]) == 1
+    further = nh.integrate(sol, steps=5)
+    assert further.steps == sol.steps + 5 and further.message == ""
+
+
+def test_an_event_before_the_motion_ends_is_found():
+    """Kepler from rest falls into the centre at t = 1.11; the ball is caught before."""
+    r = sp.sqrt(sum(s**2 for s in nh.systems.kepler().q))
+    start = dict(q0=[1, 0], v0=[0, 0], h=0.01, steps=200)
+    caught = nh.Event(r - 0.5, terminal=True)
+    sol = run(nh.systems.kepler(), nh.Reference(), events=caught, **start)
+    exact = (np.sqrt(0.25) + np.arccos(np.sqrt(0.5))) / np.sqrt(2)
+    assert abs(sol.t_events[0][0] - exact) < 1e-10
+    late = run(nh.systems.kepler(), nh.Reference(), events=caught, **start | {"steps": 95})
+    np.testing.assert_array_equal(late.t_events[0], sol.t_events[0])
+
+
+def test_bad_events():
+    for event, text in (
+        (sp.Symbol("xx"), "is no symbol of .* did you mean 'x'"),
+        (nh.Event, "terminal|f\\(|zero"),
+        ("x=", "events"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=text):
+            nh.integrate(OSCILLATOR, nh.DLA(), h=0.1, steps=1, events=[event])
+    with pytest.raises(ValueError, match="terminal = -1"):
+        nh.Event(x, terminal=-1)
+    with pytest.raises(ValueError, match="direction = nan"):
+        nh.Event(x, direction=np.nan)
+
+
+@pytest.mark.parametrize("backend", ["python", "numpy"])
+def test_events_of_an_ensemble_are_those_of_its_members(backend):
+    """Also terminal ones, which end one member and leave the others alone."""
+    start = np.array([[1.0], [0.5], [0.0]])
+    events = [x - 0.25, nh.Event(x + 0.75, terminal=True)]
+    options = {"h": 0.1, "steps": 40, "events": events}
+    many = nh.ensemble(OSCILLATOR, nh.DLA(), start, [0.3], backend=backend, **options)
+    assert many.ok.all() and many.errors == {}
+    for k in range(3):
+        alone = nh.integrate(OSCILLATOR, nh.DLA(), start[k], [0.3], **options)
+        one = many[k]
+        assert one.steps == alone.steps == many.steps_done[k] and one.message == alone.message
+        assert one.ended_by == alone.ended_by
+        for i in range(2):
+            np.testing.assert_allclose(one.t_events[i], alone.t_events[i], atol=1e-12)
+            np.testing.assert_allclose(many.q_events[k][i], alone.q_events[i], atol=1e-12)
+    assert many[0].ended_by == 0 + 1 and many[2].ended_by is None
+    section = nh.ensemble(OSCILLATOR, nh.DLA(), start, [0.3], h=0.1, steps=40, events=vx,
+                          summary=lambda sol: sol.q_events[0][0])  # fmt: skip
+    assert section.summary.shape == (3, 1) and section.ok.all()

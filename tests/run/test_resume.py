@@ -1,0 +1,194 @@
+"""Going on with a run, running until a time, states and columns by name."""
+
+import logging
+
+import numpy as np
+import pytest
+import sympy as sp
+from starts import BALL, DRIVEN, PARTICLE, run, stopped_sleigh
+
+import nhlab as nh
+
+SYSTEMS = ["particle", "robot", "snakeboard", "sleigh", "suslov", "driven", "spherical_pendulum",
+           "kepler", "rolling_disk"]  # fmt: skip
+METHODS = [nh.DLA(), nh.DLA(0.3, symmetric=True), nh.EDLA(), nh.Projector(), nh.RK4(),
+           nh.Reference(), nh.Reversible(), nh.DiscreteGradient(), nh.Composition(),
+           nh.Variational()]  # fmt: skip
+x, vx, u = nh.symbols("x vx u")
+FORCED = nh.System([x], [vx], vx**2 / 2 - x**2 / 2, forces=[u], name="forced", q0=[1], v0=[0])
+
+
+def treats(method, system):
+    """True if the method runs the system at all."""
+    try:
+        method.check(system)
+    except ValueError:
+        return False
+    return True
+
+
+DEAR = nh.DiscreteGradient, nh.Composition  # to generate; two systems will do
+PAIRS = [
+    (name, m)
+    for name in SYSTEMS
+    for m in METHODS
+    if treats(m, getattr(nh.systems, name)())
+    and (name in ("particle", "sleigh") or not isinstance(m, DEAR))
+]
+
+
+def same(a, b):
+    assert a.steps == b.steps and a.every == b.every and a.inputs.keys() == b.inputs.keys()
+    np.testing.assert_array_equal(a.rows.array, b.rows.array)
+    np.testing.assert_array_equal(a.t, b.t)
+    for name, x in a.inputs.items():
+        np.testing.assert_array_equal(x, b.inputs[name])
+
+
+REDUCTIONS = {
+    "reduced particle": lambda: nh.Chaplygin(nh.systems.particle(), fibre="z"),
+    "reduced robot": lambda: nh.Chaplygin(nh.systems.robot(), fibre="x y"),
+    "reduced disk": lambda: nh.Chaplygin(nh.systems.rolling_disk(), fibre="x y"),
+}
+PAIRS += [(name, m) for name in REDUCTIONS for m in (nh.RDLA(), nh.REDLA())]
+
+
+@pytest.mark.parametrize("name, method", PAIRS, ids=str)
+def test_a_run_goes_on_bit_for_bit(name, method, tmp_path):
+    """In two and three parts, with every = 2, and from a file."""
+    system = REDUCTIONS[name]() if name in REDUCTIONS else getattr(nh.systems, name)()
+    for every in (1, 2):
+        whole = run(system, method, h=0.05, steps=16, every=every)
+        part = run(system, method, h=0.05, steps=6, every=every)
+        part.save(tmp_path / "part.npz")
+        for first in (part, nh.load(tmp_path / "part.npz")):
+            same(nh.integrate(nh.integrate(first, steps=4), steps=6), whole)
+    assert not nh.integrate(whole, steps=0).steps - whole.steps
+
+
+@pytest.mark.parametrize("method", [nh.DLA(), nh.EDLA(), nh.Projector()], ids=str)
+def test_a_given_second_position_goes_on(method):
+    first = run(DRIVEN, method)
+    start = dict(q0=first.q[0], q1=first.q[1])
+    whole, none = (run(DRIVEN, method, steps=steps, **start) for steps in (12, 0))
+    same(nh.integrate(run(DRIVEN, method, steps=5, **start), steps=7), whole)
+    again = nh.integrate(none, steps=12)
+    np.testing.assert_allclose(again.q, whole.q, rtol=1e-9)
+
+
+@pytest.mark.parametrize("method", [nh.DLA(), nh.RK4(), nh.Reference()], ids=str)
+def test_inputs_go_on(method):
+    def made(steps, values):
+        return nh.integrate(FORCED, method, h=0.1, steps=steps, inputs={u: values})
+
+    def wave(t):
+        return np.sin(3 * t)
+
+    values = wave(0.1 * (np.arange(12) + 0.5))
+    same(nh.integrate(made(5, wave), steps=7, inputs={"u": wave}), made(12, wave))
+    same(nh.integrate(made(5, values[:5]), steps=7, inputs={"u": values[5:]}), made(12, values))
+    with pytest.raises(ValueError, match="needs a value for"):
+        nh.integrate(made(5, wave), steps=7)
+    with pytest.raises(ValueError, match="feedback makes another system"):
+        nh.integrate(made(5, wave), steps=7, inputs={"u": -FORCED.v[0]})
+
+
+def test_a_run_that_stopped_goes_on_from_its_last_node():
+    part = stopped_sleigh().trajectory
+    with pytest.raises(nh.IntegrationError) as again:
+        nh.integrate(part, steps=10)
+    same(again.value.trajectory, part)
+
+
+def test_a_long_reference_is_compiled_and_goes_the_same_way(numba):
+    plain, compiled = (
+        run(nh.systems.kepler(), nh.Reference(), h=0.1, steps=60, backend=backend)
+        for backend in ("python", "numba")
+    )
+    np.testing.assert_allclose(compiled.rows.array, plain.rows.array, atol=1e-12)
+
+
+def test_refusals():
+    sol = run(steps=4)
+    for options, text in (
+        (dict(method=nh.DLA()), "keeps its method"),
+        (dict(h=0.2), "keeps its h"),
+        (dict(every=2), "keeps its every"),
+        (dict(t0=1.0), "keeps its t0"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            nh.integrate(sol, steps=4, **options)
+    with pytest.raises(ValueError, match="give either"):
+        nh.integrate(sol)
+    with pytest.raises(ValueError, match="give either"):
+        run(steps=4, T=1)
+    with pytest.raises(ValueError, match=r"T = 0.2 lies before t0 = 0.4"):
+        nh.integrate(sol, T=0.2)
+    off = run(method=nh.DLA(), steps=4)
+    with pytest.raises(ValueError, match=r"nh.integrate\(sol, steps="):
+        nh.integrate(PARTICLE, nh.DLA(), off.q[-1], off.v[-1], h=0.1, steps=4)
+
+
+@pytest.mark.parametrize(("h", "every", "T", "steps"), [
+    (0.1, 1, 0.3, 3), (0.1, 1, 0.31, 4), (0.1, 5, 2, 20), (0.3, 1, 0, 0), (0.1, 4, 0.5, 8),
+])  # fmt: skip
+def test_until_a_time(h, every, T, steps):
+    sol = run(h=h, steps=None, T=T, every=every)
+    assert sol.steps == steps and sol.t[-1] >= T - 1e-12
+    same(sol, run(h=h, steps=steps, every=every))
+
+
+def test_edla_runs_until_a_time():
+    """Its steps are its own: as many as it takes, and no more."""
+    system = nh.systems.pendulum()
+    sol = nh.integrate(system, nh.EDLA(), h=0.02, T=3)
+    assert sol.t[-2] < 3 <= sol.t[-1]
+    same(sol, nh.integrate(system, nh.EDLA(), h=0.02, steps=sol.steps))
+
+
+def test_edla_that_never_arrives_says_so():
+    system = nh.System((x,), (vx,), vx**2 / 2 + sp.exp(3 * x))
+    with pytest.raises(nh.IntegrationError, match=r"T = 5 is not reached|stopped after"):
+        nh.integrate(system, nh.EDLA(), [0.0], [1.0], h=0.05, T=5)
+
+
+# ---------------------------------------------------------------------------- names
+
+
+def test_states_by_name(caplog):
+    q0, v0 = PARTICLE.q0, PARTICLE.v0
+    by_name = (
+        dict(zip(PARTICLE.q, q0, strict=True)),
+        {u.name: x for u, x in zip(PARTICLE.v, v0, strict=True)},
+    )
+    same(nh.integrate(PARTICLE, nh.DLA(), *by_name, h=0.1, steps=4), run(steps=4))
+    with caplog.at_level(logging.INFO, "nhlab"):
+        sol = nh.integrate(PARTICLE, nh.DLA(), {"y": 0.5}, {"vy": 2}, h=0.1, steps=1)
+    np.testing.assert_array_equal(sol.q[0], [0, 0.5, 0])
+    assert "q0: x, z are not given and start at 0" in caplog.text
+    with pytest.raises(ValueError, match=r"q0: 'X' is none of .* did you mean 'x'"):
+        nh.integrate(PARTICLE, nh.DLA(), {"X": 1}, v0, h=0.1, steps=1)
+    many = nh.ensemble(PARTICLE, nh.DLA(), {"y": [0, 1]}, {"vy": 1}, h=0.1, steps=2)
+    np.testing.assert_array_equal(many.q[:, 0], [[0, 0, 0], [0, 1, 0]])
+
+
+def test_a_pose_that_is_not_named_is_the_identity():
+    s = nh.systems.suslov()
+    sol = nh.integrate(s, nh.DLA(), {}, s.v0, h=0.1, steps=1)
+    np.testing.assert_array_equal(sol.q[0], [1, 0, 0, 0])
+
+
+def test_columns_by_name():
+    sol = run(BALL, nh.DLA(), steps=5)
+    table = sol.to_dataframe()
+    for name in table.columns:
+        np.testing.assert_array_equal(sol[name], table[name])
+    np.testing.assert_array_equal(sol["t"], sol.t)
+    np.testing.assert_array_equal(sol[BALL.q[1]], sol.q[:, 1])
+    with pytest.raises(KeyError, match="did you mean"):
+        sol["lamb0"]
+    for bad in (0, slice(3), None):
+        with pytest.raises(TypeError, match="columns of a run have names"):
+            sol[bad]
+    with pytest.raises(TypeError, match="not iterable"):
+        iter(sol)
