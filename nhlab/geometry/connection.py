@@ -6,11 +6,18 @@ a group.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+import sympy as sp
+from numpy.typing import ArrayLike
 
 from ..codegen.derivatives import dot
 from ..mechanics.checks import read_array
 from ..methods import RDLA
+
+Names = str | sp.Symbol | Sequence[str | sp.Symbol] | None  # coordinates, as "x y" or a list
 
 
 class Translations:
@@ -74,47 +81,51 @@ class DiscreteConnection:
             v = self.velocity_between(r0, r1, h)
             return RDLA(alpha, symmetric).on_step(self, what, t, r0, v, h)
 
-    def f(self, r0, r1, h, *rule, **options):
+    def f(
+        self, r0: ArrayLike, r1: ArrayLike, h: ArrayLike, *rule: float | bool, **options: Any
+    ) -> np.ndarray:
         """The discrete connection: s1 - s0 of a step from r0 to r1, or s0^-1 s1; (..., m)."""
         v_s, bundle = self._on_pair("v_s", r0, r1, h, *rule, **options), self.bundle
         q0, v = bundle.join(r0, bundle.group.identity), bundle.join_v(0.0, v_s)
         return self.full.move(q0, v, h)[..., bundle.s]
 
-    def Ld(self, *pair, **options):
+    def Ld(self, *pair: Any, **options: Any) -> np.ndarray:
         """The reduced discrete Lagrangian Ld*(r0, r1) = l_d(r0, r1, f(r0, r1)), shape (...)."""
         return self._on_pair("Ld", *pair, **options)
 
-    def D1Ld(self, *pair, **options):
+    def D1Ld(self, *pair: Any, **options: Any) -> np.ndarray:
         """The derivative of Ld* by r0, shape (..., k)."""
         return self._on_pair("D1Ld", *pair, **options)
 
-    def D2Ld(self, *pair, **options):
+    def D2Ld(self, *pair: Any, **options: Any) -> np.ndarray:
         """The derivative of Ld* by r1, shape (..., k)."""
         return self._on_pair("D2Ld", *pair, **options)
 
-    def F_minus(self, *pair, **options):
+    def F_minus(self, *pair: Any, **options: Any) -> np.ndarray:
         """dl_d/df (df/dr0 - A(r0)), for a group R_f A(r0); C03 Prop. 3.  Shape (..., k)."""
         return self._on_pair("F_minus", *pair, **options)
 
-    def F_plus(self, *pair, **options):
+    def F_plus(self, *pair: Any, **options: Any) -> np.ndarray:
         """dl_d/df (df/dr1 + A(r1)), for a group L_f A(r1); C03 Prop. 3.  Shape (..., k)."""
         return self._on_pair("F_plus", *pair, **options)
 
-    def beta_0(self, *pair, **options):
+    def beta_0(self, *pair: Any, **options: Any) -> np.ndarray:
         """-F_minus, as the poster writes it."""
         return -self.F_minus(*pair, **options)
 
-    def beta_1(self, *pair, **options):
+    def beta_1(self, *pair: Any, **options: Any) -> np.ndarray:
         """-F_plus, as the poster writes it."""
         return -self.F_plus(*pair, **options)
 
-    def act(self, g, q):
+    def act(self, g: ArrayLike, q: ArrayLike) -> np.ndarray:
         """g q: the fibre part of q moved by g; (q, act(g, q)) is a vertical element."""
         q, bundle = self.full.states(q, "q"), self.bundle
         s = bundle.group.multiply(bundle.group.element(g), q[..., bundle.s])
         return bundle.join(q[..., bundle.r], s)
 
-    def A_d(self, q0, q1, h, *rule, **options):
+    def A_d(
+        self, q0: ArrayLike, q1: ArrayLike, h: ArrayLike, *rule: float | bool, **options: Any
+    ) -> np.ndarray:
         """The discrete connection as a map to the group: g with (q0, g^-1 q1) horizontal.
 
         A_d(q0, g q1) = g A_d(q0, q1), DRP.  Shape (..., m).
@@ -124,11 +135,22 @@ class DiscreteConnection:
         f = self.f(q0[..., r], q1[..., r], h, *rule, **options)
         return G.multiply(q1[..., s], G.inverse(G.multiply(q0[..., s], f)))
 
-    def alpha_Ad(self, q0, q1, h, *rule, **options):
+    def alpha_Ad(
+        self, q0: ArrayLike, q1: ArrayLike, h: ArrayLike, *rule: float | bool, **options: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(r0, r1, A_d(q0, q1)): the isomorphism of (Q x Q)/G with Q/G x Q/G x G, DRP."""
         return self.project(q0), self.project(q1), self.A_d(q0, q1, h, *rule, **options)
 
-    def alpha_Ad_inverse(self, r0, r1, g, h, *rule, s0=None, **options):
+    def alpha_Ad_inverse(
+        self,
+        r0: ArrayLike,
+        r1: ArrayLike,
+        g: ArrayLike,
+        h: ArrayLike,
+        *rule: float | bool,
+        s0: ArrayLike | None = None,
+        **options: Any,
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The pair (q0, q1) over (r0, r1, g) whose first point has the fibre part s0."""
         r0, r1 = self.states(r0, "q"), self.states(r1, "q")
         f, s0 = self.f(r0, r1, h, *rule, **options), self.fibre_start(s0)
@@ -140,7 +162,9 @@ class DiscreteConnection:
         q1 = self.bundle.join(r1, self.bundle.group.multiply(s0, f))
         return self.bundle.join(r0, s0), self.act(g, q1)
 
-    def nu(self, q0, q1, h, *rule, **options):
+    def nu(
+        self, q0: ArrayLike, q1: ArrayLike, h: ArrayLike, *rule: float | bool, **options: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
         """(r0, r1) of a pair in Dd: the map Dd/G -> Q/G x Q/G of C03 Prop. 2."""
         r0, r1, g = self.alpha_Ad(q0, q1, h, *rule, **options)
         gap = np.abs(self.bundle.group.log(g)).max()
@@ -148,11 +172,13 @@ class DiscreteConnection:
             raise ValueError(f"(q0, q1) is not horizontal: A_d(q0, q1) = {g}")
         return r0, r1
 
-    def nu_inverse(self, r0, r1, h, *rule, **options):
+    def nu_inverse(
+        self, r0: ArrayLike, r1: ArrayLike, h: ArrayLike, *rule: float | bool, **options: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The pair in Dd over (r0, r1) whose first point has the fibre part s0."""
         return self.alpha_Ad_inverse(r0, r1, self.bundle.group.identity, h, *rule, **options)
 
-    def fibre_start(self, s0=None):
+    def fibre_start(self, s0: ArrayLike | None = None) -> np.ndarray:
         """s0 as an array, by default that of the full system's own q0, or the identity."""
         if s0 is None:
             q0, identity = self.full.q0, self.bundle.group.identity

@@ -1,13 +1,24 @@
-"""Measurements on runs and on discrete maps: drift, order, regularity, symplecticity, action."""
+"""Measurements on runs and on discrete maps: drift, order, regularity, symplecticity, action.
+
+Examples
+--------
+>>> import nhlab as nh
+>>> sol = nh.integrate(nh.systems.particle(), nh.RK4(), h=0.2, steps=1250)
+>>> slope = nh.diagnostics.drift(sol.t, sol.energy())[0]
+>>> bool(slope < 0)
+True
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Integral
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..codegen.careful import careful_step
 from ..codegen.derivatives import jacobian
@@ -22,6 +33,9 @@ from ..run.arguments import check_pair, positive, whole
 from ..run.loop import integrate
 from ..run.trajectory import Trajectory
 
+if TYPE_CHECKING:
+    from ..methods.method import Method
+
 
 @dataclass(frozen=True)
 class Order:
@@ -32,7 +46,18 @@ class Order:
     slope: float
 
 
-def order(system, method, q0=None, v0=None, *, T, hs, start="v0", reference=None, floor=1e-10):
+def order(
+    system: System,
+    method: Method,
+    q0: ArrayLike | None = None,
+    v0: ArrayLike | None = None,
+    *,
+    T: float,
+    hs: ArrayLike,
+    start: str = "v0",
+    reference: Callable[[np.ndarray], ArrayLike] | None = None,
+    floor: float = 1e-10,
+) -> Order:
     """The observed order: slope of log(error in q at time T) against log(h).
 
     ``start="q1"`` begins with the exact second position instead of the method's own start-up.
@@ -66,7 +91,7 @@ def order(system, method, q0=None, v0=None, *, T, hs, start="v0", reference=None
     return Order(hs, errors, float(slope))
 
 
-def drift(t, x):
+def drift(t: ArrayLike, x: ArrayLike) -> tuple[float, float]:
     """Slope of the straight line through x(t), and its standard error for independent residuals."""
     t, x = _numbers(t, "t"), _numbers(x, "x")
     if len(t) != len(x):
@@ -82,12 +107,21 @@ def _numbers(x, name, least=2):
     return x
 
 
-def regularity(sol):
+def _need_forms(system: System, what: str) -> None:
+    """Refuse what is stated for one-forms and multipliers where D is spanned by fields."""
+    if system.fields:
+        raise ValueError(
+            f"{what} is stated for one-forms, and {system!r} has fields; run system.by_forms()"
+        )
+
+
+def regularity(sol: Trajectory) -> np.ndarray:
     """The determinant of CM01's matrix (7) at each step of a DLA run, shape (N,).
 
     [[D1D2Ld(q_k, q_k+1), A(q_k)^T], [D2wd(q_k, q_k+1), 0]]; the step is solvable iff it is not 0.
     """
     need(sol, Trajectory, "sol", "Trajectory")
+    _need_forms(sol.system, "CM01's matrix (7)")
     s, m, v, h = sol.method.frame(sol.system), sol.method, sol.v_step, sol.h
     equations, _, let = dla_equations(s, m.symmetric, getattr(m, "constraint_alpha", None))
     q = sol.system.move(sol.q[1:], v, -h)
@@ -99,7 +133,15 @@ def regularity(sol):
     return np.linalg.det(matrix)
 
 
-def tangent(system, method, *, t=0.0, h, row, inputs=("q", "p")):
+def tangent(
+    system: System,
+    method: Method,
+    *,
+    t: float = 0.0,
+    h: float,
+    row: ArrayLike,
+    inputs: Sequence[str] = ("q", "p"),
+) -> np.ndarray:
     """The derivative of one step of the method, exact to round-off.
 
     ``row`` is a stored row (see ``method.layout``); the columns of the result are the derivatives
@@ -150,7 +192,7 @@ def _after(method, system, values):
     return Rows(Layout({"t": 1, "h": 1, **method.layout(system)}), values)
 
 
-def symplectic_defect(DPhi):
+def symplectic_defect(DPhi: np.ndarray) -> float:
     """max |DPhi^T J DPhi - J| for a map of (q, p), zero iff it is symplectic."""
     DPhi = np.atleast_1d(read_array(DPhi, "DPhi"))
     J = symplectic_form(len(DPhi) // 2)
@@ -159,13 +201,13 @@ def symplectic_defect(DPhi):
     return float(np.abs(DPhi.T @ J @ DPhi - J).max())
 
 
-def symplectic_form(n):
+def symplectic_form(n: int) -> np.ndarray:
     """The matrix J of dq ^ dp on (q, p)."""
     n = whole(n, "n", 0)
     return np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
 
 
-def symplectic_change(sol, k):
+def symplectic_change(sol: Trajectory, k: int) -> tuple[np.ndarray, np.ndarray]:
     """How step k -> k+1 of a fixed-step run changes the symplectic form, and why: CM01 (22).
 
     Returns (DPhi^T J DPhi - J, d beta_d) on (q, p), shape (2n, 2n) each; they are equal.
@@ -173,6 +215,7 @@ def symplectic_change(sol, k):
     """
     s, m = need(sol, Trajectory, "sol", "Trajectory").system, sol.method
     need(k, Integral, "k", "number of a step")
+    _need_forms(s, "CM01 (22)")
     if s.is_forced:
         raise ValueError(f"CM01 (22) is a law without forces, and {s!r} has some")
     if m.variable_step or not m.discrete or sol.every != 1 or not 0 <= k < len(sol) - 1:
@@ -192,7 +235,7 @@ def symplectic_change(sol, k):
     return D.T @ J @ D - J, work.T @ E - E.T @ work
 
 
-def action(system, method, t, q):
+def action(system: System, method: Method, t: ArrayLike, q: ArrayLike) -> float:
     """The action sum of a discrete path t : (N+1,), q : (N+1, n), CM01 (1)."""
     check_pair(system, method)
     t, q = _numbers(t, "t"), read_array(q, "q")
@@ -204,7 +247,7 @@ def action(system, method, t, q):
     return float(method.on_step(system, "Ld", t[:-1], q[:-1], v, h).sum())
 
 
-def lagrangian(system, q, v, t=0.0):
+def lagrangian(system: System, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
     """Values of L, shape (...)."""
     return need(system, System, "system", "nh.System").values(system.L, q, v, t)
 
@@ -231,7 +274,14 @@ class Growth:
     slope_error: float
 
 
-def growth(t, x, blocks=BLOCKS, floor=1e-11, resamples=200, seed=0):
+def growth(
+    t: ArrayLike,
+    x: ArrayLike,
+    blocks: int = BLOCKS,
+    floor: float = 1e-11,
+    resamples: int = 200,
+    seed: int = 0,
+) -> Growth:
     r"""Decide whether x(t) is bounded, walks randomly or drifts, with an uncertainty.
 
     .. math:: D(l) = \bigl\langle (\bar x_{i+l} - \bar x_i)^2 \bigr\rangle \sim l^{2\gamma},

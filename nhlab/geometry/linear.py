@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import sympy as sp
+from numpy.typing import ArrayLike
 
 from ..codegen.derivatives import dot, jacobian
 from ..codegen.evaluate import Function
@@ -13,6 +16,7 @@ from ..codegen.statement import dummy
 from ..mechanics.checks import need, sequence
 from ..mechanics.groupsystem import GroupSystem
 from ..mechanics.motion import motion_stage
+from ..mechanics.spelling import spelt
 from ..mechanics.system import System
 from ..mechanics.velocities import complete_velocity, free_velocities, independent, start_of
 from ..methods import Reference
@@ -31,22 +35,22 @@ class Linear:
     q, v : the steady motion, with all its coordinates and velocities
     """
 
-    system: object
+    system: System
     q: np.ndarray
     v: np.ndarray
-    state: tuple
-    ignorable: tuple
+    state: tuple[str, ...]
+    ignorable: tuple[str, ...]
     A: np.ndarray
-    inputs: tuple
+    inputs: tuple[str, ...]
     B: np.ndarray
 
     @cached_property
-    def eigenvalues(self):
+    def eigenvalues(self) -> np.ndarray:
         """Of A, the fastest growing last."""
         values = np.linalg.eigvals(self.A)
         return values[np.lexsort((values.imag, values.real))]
 
-    def feedback(self, Q=None, R=None):
+    def feedback(self, Q: ArrayLike | None = None, R: ArrayLike | None = None) -> np.ndarray:
         """Gains (inputs, state) of the linear-quadratic regulator: u = -gains z minimises the
         integral of z.Q z + u.R u; by default both weights are 1."""
         from scipy.linalg import solve_continuous_are
@@ -66,7 +70,7 @@ class Linear:
             ) from None
         return gains
 
-    def law(self, gains):
+    def law(self, gains: ArrayLike) -> dict[str, sp.Expr]:
         """u = -gains (z - steady z) as expressions, the ``inputs`` of ``nh.integrate``."""
         s = self.system
         at = dict(zip((*s.q, *s.v), (*self.q, *self.v), strict=True))
@@ -75,12 +79,12 @@ class Linear:
         return {u: -dot(row, z) for u, row in zip(self.inputs, rows, strict=True)}
 
     @property
-    def growth(self):
+    def growth(self) -> float:
         """The largest real part: positive where the steady motion is unstable."""
         return float(self.eigenvalues.real.max())
 
     def __repr__(self):
-        name = self.system.name or "unnamed system"
+        name = self.system.label
         drive = f" + B u, u = ({', '.join(self.inputs)})" if self.inputs else ""
         lines = [f"Linearised {name}: z' = A z{drive}, z = ({', '.join(self.state)})"]
         if self.ignorable:
@@ -90,15 +94,38 @@ class Linear:
         return "\n".join(lines)
 
 
-def linearise(system, q0=None, v0=None, *, inputs=()):
+@spelt
+def linearise(
+    system: System,
+    q0: ArrayLike | None = None,
+    v0: ArrayLike | None = None,
+    *,
+    inputs: Sequence[str | sp.Symbol] = (),
+) -> Linear:
     """The linearised motion about a steady one: about an equilibrium, or about a motion in which
     only ignorable coordinates advance and the free velocities are constant.
 
+    Parameters
+    ----------
+    system : an nh.System
+    q0, v0 : the steady motion; without them the system's own start
     inputs : names of parameters, such as torques, whose small changes drive the motion, Linear.B;
         those that have no value are taken to be 0 here
 
     ValueError says how far (q0, v0) is from a steady motion.  A steady turn is seen as one if the
     velocities that turn with it, as (vx, vy) of a rolling wheel, can be the dependent ones.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> segway = nh.systems.segway()
+    >>> upright = nh.linearise(segway, [0] * 6, [0] * 6, inputs=["tleft", "tright"])
+    >>> round(upright.growth, 2)
+    5.17
+    >>> gains = upright.feedback()
+    >>> held = nh.integrate(segway, nh.DLA(), inputs=upright.law(gains), h=0.02, steps=400)
+    >>> bool(abs(held.q[-1, 3]) < 0.01)
+    True
     """
     need(system, System, "system", "nh.System")
     if system.t is not None:
@@ -139,7 +166,7 @@ class _Neighbourhood:
     def __init__(self, system, q, v, inputs):
         self.system, self.q, self.v = system, q, v
         self.free = free_velocities(system, q)
-        rows, l = system.A(q), len(system.holonomic)
+        rows, l = system.independent_forms(q, v), len(system.holonomic)
         self.places = independent(rows[len(rows) - l :])
         N = _lift(rows[len(rows) - l :], self.places)
         self.names = [_place_names(system)[k] for k in self.places]
@@ -247,19 +274,32 @@ def _derivatives(system, q, v, inputs):
         return Function(arguments, *jacobian(stage.equations, by, let))
 
     f = system.made(("linear", inputs), make)
-    n, k, S = len(v), len(q), system.short
+    n, k = len(v), len(q)
     unknowns = system.motion.values(q, v, 0.0)
     table = f(q, v, unknowns, *system.parameters.values())
     size = len(unknowns)
     by = -np.linalg.solve(table[:, :size], table[:, size:])[:n]
 
-    def turned():
-        return S.jacobian([*S.constraints, *S.rates(S.holonomic)], system.q)
-
-    rows = system.made(("linear", "turn"), turned)
-    turn = system.values(rows, q, v).reshape(len(rows), k)
+    turn = _turn_of_fields(system, q, v) if system.fields else _turn_of_forms(system, q, v)
     frame = np.array([system.values(system.rate(system.q, e), q) for e in np.eye(n)]).T
     return *np.split(by, [k, k + n], 1), turn, frame
+
+
+def _turn_of_forms(system, q, v):
+    """The derivative of A(q) v by q at fixed v, shape (m, len(q))."""
+    S = system.short
+    rows = system.made(
+        ("linear", "turn"),
+        lambda: S.jacobian([*S.constraints, *S.rates(S.holonomic)], system.q),
+    )
+    return system.values(rows, q, v).reshape(len(rows), len(q))
+
+
+def _turn_of_fields(system, q, v):
+    """The same of ``System.independent_forms``: A X = 0 makes it -A d(X u)/dq with u fixed."""
+    table = [[[e.diff(x) for x in system.q] for e in field] for field in system.symbolic.fields]
+    moved = np.einsum("aij,a->ij", system.values(table, q), system.u(q, v))
+    return -system.independent_forms(q, v) @ moved
 
 
 def _pairs(values, size):

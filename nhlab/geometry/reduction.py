@@ -14,10 +14,13 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+from collections.abc import Sequence
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike
 
 from ..codegen.derivatives import dot, gradient, needed
 from ..codegen.statement import dummy
@@ -27,20 +30,36 @@ from ..mechanics.symbolic import Symbolic
 from ..mechanics.system import System
 from ..methods import DLA
 from ..run.trajectory import Trajectory
-from .connection import Bundle, DiscreteConnection, names_of
+from .connection import Bundle, DiscreteConnection, Names, names_of
 
 
 class Reduction(DiscreteConnection, System):
     """What ``Chaplygin`` and ``Horizontal`` share: a System on Q/G with q = r, v = v_r.
 
+    Attributes
+    ----------
     full : the system that was reduced;  base, fibre : symbols of r and s
     bundle : where r and s are in the full system, and the group of the fibre
     kept : the places of the fibre velocities that a momentum mu determines, not the constraints
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> isinstance(nh.Chaplygin(nh.systems.particle(), fibre="z"), nh.Reduction)
+    True
     """
 
-    kept = mu_symbols = ()
+    full: System
+    bundle: Bundle
+    base: list[sp.Symbol]
+    fibre: list[sp.Symbol]
+    fibre_v: tuple[sp.Symbol, ...]
+    kept: Sequence[int] = ()
+    mu_symbols: tuple[sp.Symbol, ...] = ()
 
-    def __init__(self, system, base=None, fibre=None, name=""):
+    def __init__(
+        self, system: System, base: Names | None = None, fibre: Names | None = None, name: str = ""
+    ) -> None:
         need(system, System, "system", "nh.System")
         if system.short.let:  # v_s is eliminated from the expressions themselves
             system = system.written_out()
@@ -81,7 +100,7 @@ class Reduction(DiscreteConnection, System):
                 )
 
     @property
-    def constrained(self):
+    def constrained(self) -> bool:
         """True if the constraints determine fibre velocities; else they are left over."""
         return len(self.kept) < len(self.fibre_v)
 
@@ -96,14 +115,14 @@ class Reduction(DiscreteConnection, System):
         finite, fibre = np.isfinite(values).all((1, 2)), self.bundle.v_s
         return (rank(values[finite], M[finite][:, fibre][:, :, fibre]) == len(block)).any()
 
-    def conditions(self, wd, J):
+    def conditions(self, wd: Sequence[sp.Expr], J: Sequence[sp.Expr]) -> list[sp.Expr]:
         """What vanishes and so determines v_s, given wd and the fibre's momentum J."""
         momenta = [j for i, j in zip(self.bundle.v_s, J, strict=True) if i in self.kept]
         gaps = [j - mu for j, mu in zip(momenta, self.mu_symbols, strict=True)]
         return [*wd, *gaps] if self.constrained else gaps
 
     @cached_property
-    def connection(self):
+    def connection(self) -> sp.ImmutableMatrix:
         """A(r) of the continuous connection s' + A r' = 0 at the nodes, m x k; 0 where a momentum
         determines s', for there the lift does not matter."""
         rows = [
@@ -121,7 +140,7 @@ class Reduction(DiscreteConnection, System):
     def _bind(self, given):
         return dict(sorted({**self.full.parameters, **self._own}.items(), key=lambda x: x[0].name))
 
-    def set(self, **values):
+    def set(self, **values: float) -> Self:
         """The same reduction with some parameters changed, in the full system too."""
         new = super().set(**values)
         known = {s.name for s in self.full.parameters}
@@ -141,40 +160,40 @@ class Reduction(DiscreteConnection, System):
         more = [" &= ".join(sp.latex(x, symbol_names=dots) for x in row) for row in rows]
         return super()._rows() + more
 
-    def given(self):
+    def given(self) -> dict[str, Any]:
         base, fibre = ([s.name for s in part] for part in (self.base, self.fibre))
         return {"system": self.full, "base": base, "fibre": fibre, "name": self.name}
 
     @cached_property
-    def key(self):
+    def key(self) -> str:
         symbols = (*self.base, *self.fibre, *self.parameters)
         parts = (type(self).__name__, self.full.key, *map(str, symbols))
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     @cached_property
-    def symbolic(self):
+    def symbolic(self) -> ReducedSymbolic:
         return ReducedSymbolic(self)
 
     @property
-    def is_forced(self):
+    def is_forced(self) -> bool:
         return self.full.is_forced
 
     @property
-    def inputs(self):
+    def inputs(self) -> tuple[sp.Symbol, ...]:
         return self.full.inputs
 
     @cached_property
-    def fibre_velocity(self):
+    def fibre_velocity(self) -> tuple[sp.Expr, ...]:
         """v_s as expressions in (t, r, v_r), a tuple."""
         J = [self.full.symbolic.L_v[i] for i in self.bundle.v_s]
         return tuple(map(_tidy, _solve(self.conditions(self.full.constraints, J), self.fibre_v)))
 
-    def on_D(self, e):
+    def on_D(self, e: sp.Expr) -> sp.Expr:
         """An expression of the full system with v_s eliminated."""
         return e.xreplace(dict(zip(self.fibre_v, self.fibre_velocity, strict=True)))
 
     @cached_property
-    def curvature(self):
+    def curvature(self) -> sp.ImmutableDenseNDimArray:
         """B[a, b, c] = d_b A^a_c - d_c A^a_b - [A_b, A_c]^a, shape (m, k, k)."""
         A, r, bracket = self.connection, self.q, self.bundle.group.bracket
 
@@ -186,7 +205,7 @@ class Reduction(DiscreteConnection, System):
         return sp.ImmutableDenseNDimArray([_tidy(B(*x)) for x in places], (m, k, k))
 
     @cached_property
-    def gyroscopic(self):
+    def gyroscopic(self) -> sp.ImmutableMatrix:
         """The force of the reduced equations d/dt L*_v - L*_r, k x 1: L_a B[a, b, c] v^c on D.
 
         It does no work.  Where A depends on time, -L_a dA^a_b/dt comes along, which does.
@@ -197,19 +216,29 @@ class Reduction(DiscreteConnection, System):
         rows = [[dot(B[a, b, :], self.v) - A_t[a, b] for a in range(m)] for b in range(k)]
         return sp.ImmutableMatrix([_tidy(dot(L_s, row)) for row in rows])
 
-    def discretise_reduced(self, t, q, v, h, alpha, symmetric):
+    def discretise_reduced(
+        self,
+        t: sp.Expr,
+        q: Sequence[sp.Expr],
+        v: Sequence[sp.Expr],
+        h: sp.Expr,
+        alpha: sp.Expr | float,
+        symmetric: bool,
+    ) -> ReducedLagrangian:
         """The reduced discrete Lagrangian: the full system's with v_s eliminated."""
         return ReducedLagrangian(self, t, q, v, h, alpha, symmetric)
 
-    def gyroscopic_force(self, r, v, t=0.0):
+    def gyroscopic_force(self, r: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """Values of ``gyroscopic``, shape (..., k)."""
         return self.values(list(self.gyroscopic), r, v, t)
 
-    def curvature_at(self, r, t=0.0):
+    def curvature_at(self, r: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """Values of ``curvature``, shape (..., m, k, k)."""
         return self.values(self.curvature.tolist(), r, None, t)
 
-    def project(self, q, v=None, t=0.0):
+    def project(
+        self, q: ArrayLike | Trajectory, v: ArrayLike | None = None, t: ArrayLike = 0.0
+    ) -> np.ndarray:
         """r of positions q of the full system, shape (..., k), or of a Trajectory of it.
 
         With a velocity, ``project(r, v_r)`` is the one of D nearest to it, as for any System.
@@ -218,11 +247,13 @@ class Reduction(DiscreteConnection, System):
             return super().project(q, v, t)
         return self.full.states(q.q if isinstance(q, Trajectory) else q, "q")[..., self.bundle.r]
 
-    def lift(self, r, v, t=0.0):
+    def lift(self, r: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """The velocity of the full system over (r, v_r), shape (..., n)."""
         return self.bundle.join_v(v, self.values(self.fibre_velocity, r, v, t))
 
-    def start(self, q0, v0, t=0.0):
+    def start(
+        self, q0: ArrayLike, v0: ArrayLike, t: ArrayLike = 0.0
+    ) -> tuple[np.ndarray, np.ndarray]:
         """(r0, v_r0) for (q0, v0) of the full system, which must be a motion of this reduction."""
         q0, v0 = self.full.states(q0, "q"), self.full.states(v0, "v")
         r0, v_r0 = q0[..., self.bundle.r], v0[..., self.bundle.v_r]
@@ -234,7 +265,7 @@ class Reduction(DiscreteConnection, System):
             )
         return r0, v_r0
 
-    def reconstruct(self, sol, s0=None):
+    def reconstruct(self, sol: Trajectory, s0: ArrayLike | None = None) -> Trajectory:
         """The full Trajectory over a run by RDLA or REDLA: s_k+1 = s_k + f(r_k, r_k+1).
 
         Complete with momenta and multipliers, as DLA or EDLA would have computed it from
@@ -295,6 +326,17 @@ class Chaplygin(Reduction):
     system : its L and constraints must not depend on the fibre coordinates, and the constraints
         must determine the fibre velocities: any equivalent rows will do
     base, fibre : names of r and s, "theta psi" or a list; either may be left out
+    name : what the reduced system is called
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> reduced = nh.Chaplygin(nh.systems.particle(), fibre="z")
+    >>> reduced
+    <Chaplygin reduced particle: r = (x, y)>
+    >>> sol = nh.integrate(reduced, nh.RDLA(), h=0.2, steps=100)
+    >>> sol.q.shape
+    (101, 2)
     """
 
     _remedy = "it violates the constraints; full.project(q0, v0) satisfies them"
@@ -335,16 +377,34 @@ class Horizontal(Reduction):
     fibre : names of s
     mu : the momentum, a number or one for each fibre coordinate; by default that of the system's
         own (q0, v0).  A parameter: ``reduction.set(mu=0.3)``; ``reduction.at(q0, v0)`` sets it
+    base : coordinates that stay, if not all others
+    name : what the reduced system is called
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> from nhlab.course.lessons import lesson_07b
+    >>> board = nh.Horizontal(lesson_07b.relative_board(), "psi")
+    >>> board
+    <Horizontal reduced relative board: r = (x, y, theta, phi), ...>
+    >>> sol = nh.integrate(board, nh.RDLA(), h=0.1, steps=20)
     """
 
-    def __init__(self, system, fibre=None, mu=None, base=None, name=""):
+    def __init__(
+        self,
+        system: System,
+        fibre: Names | None = None,
+        mu: ArrayLike | None = None,
+        base: Names | None = None,
+        name: str = "",
+    ) -> None:
         self._given = mu
         super().__init__(system, base, fibre, name)
 
     _remedy = "reduction.at(q0, v0) has its momentum mu"
 
     @property
-    def kept(self):
+    def kept(self) -> Sequence[int]:
         """The places of the velocities whose momentum is mu."""
         return self.bundle.v_s
 
@@ -411,22 +471,30 @@ class Horizontal(Reduction):
         return values.tolist()
 
     @property
-    def mu(self):
+    def mu(self) -> np.ndarray:
         """The momentum of the symmetry, shape (m,)."""
         return np.array([self.parameters[s] for s in self.mu_symbols])
 
-    def at(self, q0, v0, t=0.0):
+    def at(self, q0: ArrayLike, v0: ArrayLike, t: ArrayLike = 0.0) -> Self:
         """This reduction at the momentum of (q0, v0)."""
         mu = self.full.momentum(q0, v0, t)[self.kept]
         return self.set(**{s.name: x for s, x in zip(self.mu_symbols, mu, strict=True)})
 
-    def J_d(self, q0, q1, h, alpha=0.5, symmetric=False, t=0.0):
+    def J_d(
+        self,
+        q0: ArrayLike,
+        q1: ArrayLike,
+        h: ArrayLike,
+        alpha: float = 0.5,
+        symmetric: bool = False,
+        t: ArrayLike = 0.0,
+    ) -> np.ndarray:
         """The discrete momentum D2Ld(q0, q1) of the symmetry, shape (..., m)."""
         v = self.full.velocity_between(q0, q1, h)
         p = DLA(alpha, symmetric).on_step(self.full, "p_plus", t, q0, v, h)
         return p[..., self.kept]
 
-    def given(self):
+    def given(self) -> dict[str, Any]:
         return {**super().given(), "mu": self.mu.tolist()}
 
 
@@ -445,14 +513,32 @@ class Mixed(Horizontal):
     fibre : names of all fibre coordinates
     momentum : names of those among them, the part S, that are horizontal symmetries
     mu : as for ``Horizontal``
+    base : coordinates that stay, if not all others
+    name : what the reduced system is called
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> from nhlab.course.lessons import lesson_07b
+    >>> both = nh.Mixed(lesson_07b.robot_with_rotor(3), fibre="x y chi", momentum="chi")
+    >>> both
+    <Mixed reduced robot with rotor: r = (theta, psi), I=1, Iw=1, R=1, k=10, m=1, mu=4.5>
     """
 
-    def __init__(self, system, fibre=None, momentum=(), mu=None, base=None, name=""):
+    def __init__(
+        self,
+        system: System,
+        fibre: Names | None = None,
+        momentum: Names = (),
+        mu: ArrayLike | None = None,
+        base: Names | None = None,
+        name: str = "",
+    ) -> None:
         self.symmetry = names_of(momentum)
         super().__init__(system, fibre, mu, base, name)
 
     @property
-    def kept(self):
+    def kept(self) -> list[int]:
         names = [s.name for s in self.full.q]
         return [i for i in self.bundle.v_s if names[i] in self.symmetry]
 
@@ -471,7 +557,7 @@ class Mixed(Horizontal):
             )
         super()._check_fibre()
 
-    def given(self):
+    def given(self) -> dict[str, Any]:
         return {**super().given(), "momentum": self.symmetry}
 
 

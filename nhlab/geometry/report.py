@@ -7,9 +7,11 @@ from functools import cached_property
 from html import escape
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..mechanics.checks import need, rank, read_number
+from ..mechanics.checks import MAX_AMPLIFICATION, need, rank, read_number
 from ..mechanics.groupsystem import GroupSystem
+from ..mechanics.spelling import spelt
 from ..mechanics.system import System
 from ..methods import DLA, RK4, Projector, Reference
 from ..run.errors import IntegrationError
@@ -38,10 +40,10 @@ class Report:
     """The checks of a system; ``good`` is False if one of them failed."""
 
     title: str
-    lines: tuple
+    lines: tuple[Line, ...]
 
     @property
-    def good(self):
+    def good(self) -> bool:
         return all(line.good is not False for line in self.lines)
 
     def __str__(self):
@@ -65,24 +67,54 @@ class Report:
 HEADS = "check", "finding", "cannot see"
 
 
-def report(system, q0=None, v0=None, *, T=None):
+@spelt
+def report(
+    system: System,
+    q0: ArrayLike | None = None,
+    v0: ArrayLike | None = None,
+    *,
+    T: float | None = None,
+) -> Report:
     """Check a model from its start, or another: Frobenius, ranks, definiteness, energy, momentum,
     and the orders of three methods against nh.Reference.
 
+    Parameters
+    ----------
+    system : an nh.System
+    q0, v0 : the start; without them the system's own
     T : how long the true motion is followed; by default about three of its fastest swings.
     A check that fails, or cannot be made, is a line of the report.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> print(nh.report(nh.systems.roller_racer()))
+    roller racer: 4 velocities; constraints: 2 on velocities, 0 on positions
+     ok  true motion: ...
     """
     need(system, System, "system", "nh.System")
     if T is not None and read_number(T, "T") <= 0:
         raise ValueError(f"T = {T!r} must be positive; leave it out for a time of the motion's own")
     unset = [s.name for s in system.parameters if s not in system.numbers]
     system = system.set(**dict.fromkeys(unset, 0.0))
+    _check_start(system, q0, v0)
     trial = Trial(system, q0, v0, T)
     numbers = [len(x) for x in (system.v, system.constraints, system.holonomic)]
     size = "{} velocities; constraints: {} on velocities, {} on positions".format(*numbers)
     size += f"; at 0: the inputs {', '.join(unset)}" if unset else ""
     lines = tuple(_line(check, trial) for check in CHECKS)
-    return Report(f"{system.name or 'unnamed system'}: {size}", lines)
+    return Report(f"{system.label}: {size}", lines)
+
+
+def _check_start(system, q0, v0):
+    """Raise ValueError for a v0 that was given and cannot be the start of a motion: once, and not
+    in each line of the report."""
+    if v0 is not None:
+        try:
+            integrate(system, Reference(), q0, v0, h=1.0, steps=0)
+        except ValueError as error:
+            if str(error).startswith("v0"):
+                raise
 
 
 def _line(check, trial):
@@ -190,10 +222,13 @@ def ranks(trial):
     if not s.m:
         return None, "no constraints"
     worst = s.independence(sol.q, sol.v, sol.t)
-    k = int(worst.argmin())
-    good = (rank(s.A(sol.q, sol.t), s.M(sol.q, sol.v, sol.t)) == s.m).all()
-    where = f"the least singular value of the scaled rows is {worst[k]:.2g}, at t = {sol.t[k]:.3g}"
-    return good, f"{s.m} of {s.m} along the motion; {where}" if good else f"it falls; {where}"
+    k, count, rows = int(worst.argmin()), len(s.fields) or s.m, "fields" if s.fields else "rows"
+    good = (worst * MAX_AMPLIFICATION >= 1).all()
+    if not s.fields:
+        good = (rank(s.A(sol.q, sol.t), s.M(sol.q, sol.v, sol.t)) == s.m).all()
+    where = f"the least singular value of the scaled {rows} is {worst[k]:.2g}, at t = "
+    where += f"{sol.t[k]:.3g}"
+    return good, f"{count} of {count} along the motion; {where}" if good else f"it falls; {where}"
 
 
 def definiteness(trial):

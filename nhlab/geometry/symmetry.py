@@ -6,14 +6,16 @@ along t, on R x Q.  CM01 section 5.2, FIM08 section 4.5, C03 section 4.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike
 from sympy.polys.polyerrors import BasePolynomialError
 from sympy.utilities.iterables import is_sequence
 
@@ -23,6 +25,10 @@ from ..mechanics.display import aligned
 from ..mechanics.formula import read_formula, sympified
 from ..mechanics.system import System
 from ..methods import DLA, Projector
+
+if TYPE_CHECKING:
+    from ..methods.method import Method
+    from ..run.trajectory import Trajectory
 
 TOLERANCE = 1e-10  # of what vanishes identically, measured against the terms it is made of
 H = 0.1  # the step at which Ld and wd are tried
@@ -43,14 +49,33 @@ class Symmetry:
         (0 where missing), in which the key "t" is the direction of time (C03 section 4)
     section : the coefficients xi~^a(q) of a section of g^D, one per generator, or a list of such.
         By default ``sections`` is a basis, constant sections first
+    system : the System on which the group acts
 
     With body velocities a field has its components in the frame of the velocities.  A Symmetry is
     only a claim: ``check`` tells what is invariant, ``require`` insists on it.
     ``fields`` has one row per generator, the component along t last.  Its many methods are short:
     one for each notion of the papers, and one for each thing that may be invariant.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> symmetry = nh.Symmetry(nh.systems.particle(), {"up": {"z": 1}})
+    >>> symmetry.check()
+    L is invariant
+    D is invariant
     """
 
-    def __init__(self, system, generators, section=None):
+    system: System
+    directions: list[str]
+    fields: tuple[tuple[sp.Expr, ...], ...]
+    names: tuple[str, ...]
+
+    def __init__(
+        self,
+        system: System,
+        generators: Mapping[str, Any] | Sequence[Any],
+        section: Sequence[Any] | None = None,
+    ) -> None:
         need(system, System, "system", "nh.System")
         self.system, self._given = system, (generators, section)
         self._symbols = {s.name: s for s in (*system.q, system.t, *system.parameters) if s}
@@ -72,7 +97,7 @@ class Symmetry:
             self.sections = self._read_sections(section)
             self._refuse_outside_D()
 
-    def set(self, **values):
+    def set(self, **values: float) -> Symmetry:
         """The same symmetry of ``system.set(**values)``."""
         return Symmetry(self.system.set(**values), *self._given)
 
@@ -197,13 +222,13 @@ class Symmetry:
         return np.einsum("pmi,pai->pma", A, xi), size
 
     @cached_property
-    def rank(self):
+    def rank(self) -> int:
         """The dimension of g_q at generic q: how many independent directions lie in D."""
         B, size = self._B_values
         return len(self.names) - max(_rank(x, size) for x in B)
 
     @cached_property
-    def horizontal(self):
+    def horizontal(self) -> tuple[tuple[sp.Expr, ...], ...]:
         """A basis of the horizontal symmetries, constant combinations that lie in D everywhere.
 
         Tuples of one number per generator; CM01 section 5.2.
@@ -214,7 +239,7 @@ class Symmetry:
         return tuple(tuple(map(plain_number, row)) for row in rows)
 
     @cached_property
-    def sections(self):
+    def sections(self) -> tuple[tuple[sp.Expr, ...], ...]:
         """A basis of sections of g^D: tuples of one expression per generator.
 
         First the horizontal symmetries, then the simplest solutions of A(q) xi~_Q(q) = 0.
@@ -236,12 +261,12 @@ class Symmetry:
         return tuple(found)
 
     @property
-    def is_horizontal(self):
+    def is_horizontal(self) -> bool:
         """True if the directions in D are spanned by horizontal symmetries, and there are some."""
         return 0 < len(self.horizontal) == self.rank
 
     @property
-    def is_vertical(self):
+    def is_vertical(self) -> bool:
         """True if no symmetry direction lies in D, g^D = 0, as for Chaplygin systems."""
         return self.rank == 0
 
@@ -252,16 +277,18 @@ class Symmetry:
         S = self.system.symbolic
         return tuple(dot((*S.L_v, -S.E), x) for x in self.fields)
 
-    def J(self, q, v, t=0.0):
+    def J(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """The momentum map dL/dv.xi_Q(q), along t minus the energy, shape (..., k)."""
         return self.system.values(self._J, q, v, t)
 
-    def J_nh(self, q, v, t=0.0, section=None):
+    def J_nh(
+        self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, section: Sequence[Any] | None = None
+    ) -> np.ndarray:
         """The nonholonomic momentum map dL/dv.(xi~(q))_Q(q) of each section, shape (..., s)."""
         c = self._coefficients(q, t, section=section)
         return np.einsum("...sa,...a->...s", c, self.J(q, v, t))
 
-    def J_d(self, sol, method=None):
+    def J_d(self, sol: Trajectory, method: Method | None = None) -> np.ndarray:
         """The discrete momentum map D2Ld(q_k-1, q_k).xi_Q(q_k) along a run, shape (N, k).
 
         Along t it is -E_plus, C03 section 2.  Ld is that of the run's method, or of ``method``; for
@@ -270,12 +297,16 @@ class Symmetry:
         xi = self._fields(sol.q[1:], sol.t[1:], self._of(sol))
         return np.einsum("kai,ki->ka", xi, self._arriving(sol, method))
 
-    def J_nh_d(self, sol, method=None, section=None):
+    def J_nh_d(
+        self, sol: Trajectory, method: Method | None = None, section: Sequence[Any] | None = None
+    ) -> np.ndarray:
         """The discrete nonholonomic momentum map of each section along a run, shape (N, s)."""
         c = self._coefficients(sol.q[1:], sol.t[1:], self._of(sol), section)
         return np.einsum("ksa,ka->ks", c, self.J_d(sol, method))
 
-    def forcing(self, sol, method=None, section=None):
+    def forcing(
+        self, sol: Trajectory, method: Method | None = None, section: Sequence[Any] | None = None
+    ) -> np.ndarray:
         """The right-hand side of CM01 (24), by which J_nh_d is to change, shape (N-1, s).
 
         D2Ld(q_k, q_k+1).(xi~(q_k+1) - xi~(q_k))_Q(q_k+1), and the impulses of forces along xi~(q_k)
@@ -291,7 +322,9 @@ class Symmetry:
         along += np.einsum("kai,ki->ka", xi[2:], after[1:])
         return change + np.einsum("ksa,ka->ks", c[:-1], along)
 
-    def residual(self, sol, method=None, section=None):
+    def residual(
+        self, sol: Trajectory, method: Method | None = None, section: Sequence[Any] | None = None
+    ) -> np.ndarray:
         r"""The discrete momentum equation on a run, left side minus right side, shape (N-1, s).
 
         .. math:: J^{nh}_d(q_k,q_{k+1}) - J^{nh}_d(q_{k-1},q_k)
@@ -306,7 +339,14 @@ class Symmetry:
         change = np.diff(self.J_nh_d(sol, method, section), axis=0)
         return change - self.forcing(sol, method, section)
 
-    def continuous_residual(self, q, v=None, t=0.0, a=None, section=None):
+    def continuous_residual(
+        self,
+        q: ArrayLike | Trajectory,
+        v: ArrayLike | None = None,
+        t: ArrayLike = 0.0,
+        a: ArrayLike | None = None,
+        section: Sequence[Any] | None = None,
+    ) -> np.ndarray:
         r"""The momentum equation CM01 (23) at states, left side minus right side, shape (..., s).
 
         .. math:: \frac{d}{dt}J^{nh} = \frac{\partial L}{\partial v}\cdot
@@ -364,7 +404,7 @@ class Symmetry:
 
     # ------------------------------------------------------------------ invariance
 
-    def check(self, method=None):
+    def check(self, method: Method | None = None) -> Invariance:
         """What is invariant of L, D and, with a discrete method, Ld and wd: an ``Invariance``.
 
         Decided by numbers at generic points, with the system's parameters.  CM01 asks for L, D, Ld;
@@ -379,7 +419,7 @@ class Symmetry:
         found = {x: zip(self.names, texts, strict=True) for x, texts in found.items()}
         return Invariance(**{x: {a: w for a, w in y if w} for x, y in found.items()}, method=method)
 
-    def require(self, *what, method=None):
+    def require(self, *what: str, method: Method | None = None) -> None:
         """Raise ValueError unless all of ``what``, among "L", "D", "Ld", "wd", are invariant."""
         report = self.check(method)
         for name in what or PARTS:
@@ -490,16 +530,16 @@ class Invariance:
     changes.
     """
 
-    L: dict
-    D: dict
-    Ld: dict | None = None
-    wd: dict | None = None
-    method: object = None
+    L: dict[str, str]
+    D: dict[str, str]
+    Ld: dict[str, str] | None = None
+    wd: dict[str, str] | None = None
+    method: Method | None = None
 
     def __bool__(self):
         return not any((self.L, self.D, self.Ld, self.wd))
 
-    def line(self, what):
+    def line(self, what: str) -> str:
         name = f"{what} of {self.method!r}" if what in ("Ld", "wd") else what
         rates = getattr(self, what).items()
         changes = "; ".join(f"{a}: it changes at the rate {x}" for a, x in rates)

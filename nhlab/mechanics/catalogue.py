@@ -8,6 +8,15 @@ where that is so.
 CM01 is Cortés & Martínez 2001, FIM08 Ferraro, Iglesias & Martín de Diego 2008 (journal text), C03
 Cortés 2003, Bloch the book "Nonholonomic Mechanics and Control", MP06 McLachlan & Perlmutter,
 "Integrators for nonholonomic mechanical systems", J. Nonlinear Sci. 16 (2006).
+
+Examples
+--------
+>>> import nhlab as nh
+>>> sleigh = nh.systems.sleigh(a=0.3)
+>>> sleigh
+<System sleigh: q = (x, y, theta), I=1, a=0.3, m=1>
+>>> sleigh.set(m=2).parameters
+{I: 1.0, a: 0.3, m: 2.0}
 """
 
 from __future__ import annotations
@@ -17,6 +26,7 @@ from sympy import cos, sin, sqrt
 from ..codegen.derivatives import dot
 from .exact import suslov_omega as suslov_omega  # public here, beside suslov
 from .groups import SE2, SO3
+from .listing import GroupStatement, Statement
 from .listing import catalogue as catalogue
 from .listing import listed as _listed
 from .listing import machines as machines
@@ -41,7 +51,7 @@ quaternion = symbols("qw qx qy qz")
 
 
 @_listed("CM01 section 6.1")
-def particle():
+def particle() -> Statement:
     r"""Nonholonomic particle in a quadratic potential, CM01 section 6.1.
 
     .. math:: L = \tfrac12(\dot x^2 + \dot y^2 + \dot z^2) - (x^2 + y^2), \qquad \dot z = y\dot x
@@ -51,11 +61,12 @@ def particle():
     it is reversible: good energy behaviour here promises nothing elsewhere.
     """
     L = (vx**2 + vy**2 + vz**2) / 2 - (x**2 + y**2)
-    return dict(q=(x, y, z), L=L, constraints=[vz - y * vx], q0=(0, 1, 0), v0=(1, 1, 1))
+    start = dict(q0=(0, 1, 0), v0=(1, 1, 1), fields=[{x: 1, z: y}, {y: 1}])
+    return dict(q=(x, y, z), L=L, constraints=[vz - y * vx], **start)
 
 
 @_listed("FIM08 example 1")
-def free_particle():
+def free_particle() -> Statement:
     r"""Nonholonomic particle without potential, FIM08 example 1.
 
     .. math:: L = \tfrac12(\dot x^2 + \dot y^2 + \dot z^2), \qquad \dot z = y\dot x
@@ -68,7 +79,9 @@ def free_particle():
 
 
 @_listed("CM01 section 6.2")
-def robot(m=1.0, I=1.0, Iw=1.0, R=1.0, k=10.0):
+def robot(
+    m: float = 1.0, I: float = 1.0, Iw: float = 1.0, R: float = 1.0, k: float = 10.0
+) -> Statement:
     r"""Mobile robot with fixed orientation in the potential k sin psi, CM01 section 6.2.
 
     .. math:: L = \tfrac m2(\dot x^2 + \dot y^2) + \tfrac I2\dot\theta^2
@@ -80,11 +93,15 @@ def robot(m=1.0, I=1.0, Iw=1.0, R=1.0, k=10.0):
     """
     T = m * (vx**2 + vy**2) / 2 + I * vtheta**2 / 2 + 3 * Iw * vpsi**2 / 2
     rolling = [vx - R * cos(theta) * vpsi, vy - R * sin(theta) * vpsi]
-    return dict(q=(x, y, theta, psi), L=T - k * sin(psi), constraints=rolling, v0=(2 * R, 0, 1, 2))
+    fields = [{theta: 1}, {x: R * cos(theta), y: R * sin(theta), psi: 1}]
+    start = dict(v0=(2 * R, 0, 1, 2), fields=fields)
+    return dict(q=(x, y, theta, psi), L=T - k * sin(psi), constraints=rolling, **start)
 
 
 @_listed("FIM08 example 2")
-def snakeboard(m=1.0, J=1.0, J0=1.0, J1=1.0, r=1.0):
+def snakeboard(
+    m: float = 1.0, J: float = 1.0, J0: float = 1.0, J1: float = 1.0, r: float = 1.0
+) -> Statement:
     r"""Snakeboard, its wheel angle phi measured from the board, FIM08 example 2.
 
     .. math:: L = \tfrac m2(\dot x^2 + \dot y^2) + \tfrac12(J + 2J_1)\dot\theta^2
@@ -93,16 +110,20 @@ def snakeboard(m=1.0, J=1.0, J0=1.0, J1=1.0, r=1.0):
 
     The upper signs belong to the wheel behind, the lower ones to that in front.  M is constant: the
     projector method keeps the energy.  The rotor's momentum belongs to a horizontal symmetry.  At
-    phi = ±pi/2 the two constraints become one; phi gets there at t = 31.
+    phi = ±pi/2 the two constraints become one; phi gets there at t = 31.  The fields that FIM08
+    prints, of the rotor, of the wheels, and (r cos theta cos phi, r sin theta cos phi, -sin phi)
+    in (x, y, theta), stay independent there: ``snakeboard().by_fields()``.
     """
     L = m * (vx**2 + vy**2) / 2 + (J + 2 * J1) * vtheta**2 / 2 + J0 * vpsi**2 / 2 + J1 * vphi**2
     rear = vx * sin(theta + phi) - vy * cos(theta + phi) + r * vtheta * cos(phi)
     front = vx * sin(theta - phi) - vy * cos(theta - phi) - r * vtheta * cos(phi)
-    return dict(q=(x, y, theta, psi, phi), L=L, constraints=[rear, front], v0=(1, 0, 0, 0.7, 0.05))
+    a, b, c = r * cos(theta) * cos(phi), r * sin(theta) * cos(phi), -sin(phi)
+    start = dict(v0=(1, 0, 0, 0.7, 0.05), fields=[{psi: 1}, {phi: 1}, {x: a, y: b, theta: c}])
+    return dict(q=(x, y, theta, psi, phi), L=L, constraints=[rear, front], **start)
 
 
 @_listed("FIM08 example 3; Bloch, chapter 1")
-def sleigh(m=1.0, I=1.0, a=0.2):
+def sleigh(m: float = 1.0, I: float = 1.0, a: float = 0.2) -> Statement:
     r"""Chaplygin sleigh, FIM08 example 3; (x, y) is the point of contact.
 
     .. math:: L = \tfrac m2(\dot x^2 - 2a\dot\theta\dot x\sin\theta + \dot y^2
@@ -116,11 +137,12 @@ def sleigh(m=1.0, I=1.0, a=0.2):
     sideways = vx * sin(theta) - vy * cos(theta)
     lever = a**2 * vtheta**2 - 2 * a * vtheta * sideways
     L = m * (vx**2 + vy**2 + lever) / 2 + I * vtheta**2 / 2
-    return dict(q=(x, y, theta), L=L, constraints=[sideways], v0=(-1, 0, 0.25))
+    fields = [{x: cos(theta), y: sin(theta)}, {theta: 1}]
+    return dict(q=(x, y, theta), L=L, constraints=[sideways], v0=(-1, 0, 0.25), fields=fields)
 
 
 @_listed("Bloch, chapter 1")
-def rolling_disk(m=1.0, I=0.5, J=0.25, R=1.0):
+def rolling_disk(m: float = 1.0, I: float = 0.5, J: float = 0.25, R: float = 1.0) -> Statement:
     r"""Vertical disk that rolls on a plane, turned by theta and heading along phi.
 
     .. math:: L = \tfrac m2(\dot x^2 + \dot y^2) + \tfrac I2\dot\theta^2 + \tfrac J2\dot\phi^2,
@@ -135,7 +157,7 @@ def rolling_disk(m=1.0, I=0.5, J=0.25, R=1.0):
 
 
 @_listed("Bloch, chapter 1")
-def knife_edge(m=1.0, J=1.0, g=1.0, slope=0.5):
+def knife_edge(m: float = 1.0, J: float = 1.0, g: float = 1.0, slope: float = 0.5) -> Statement:
     r"""Knife edge, or skate, on an inclined plane; x points down, phi is its heading.
 
     .. math:: L = \tfrac m2(\dot x^2 + \dot y^2) + \tfrac J2\dot\phi^2 + m g x\sin(\mathrm{slope}),
@@ -148,7 +170,7 @@ def knife_edge(m=1.0, J=1.0, g=1.0, slope=0.5):
 
 
 @_listed("MP06 section 5")
-def contact_oscillator(eps=0.1):
+def contact_oscillator(eps: float = 0.1) -> Statement:
     r"""Contact oscillator, MP06.
 
     .. math:: L = \tfrac12|\dot q|^2 - \tfrac12|q|^2 - \tfrac\varepsilon2 x^2z^2, \qquad
@@ -162,7 +184,7 @@ def contact_oscillator(eps=0.1):
 
 
 @_listed("MP06 section 5", "non-reversible oscillator")
-def nonreversible():
+def nonreversible() -> Statement:
     r"""Contact oscillator whose momentum is shifted by the gradient of S = cos z, MP06.
 
     .. math:: L = \tfrac12|\dot q|^2 + \sin z\,\dot z - \tfrac12|q|^2, \qquad
@@ -177,7 +199,7 @@ def nonreversible():
 
 
 @_listed("MP06; Celledoni et al., arXiv:1605.02845")
-def quartic():
+def quartic() -> Statement:
     r"""Chaotic quartic oscillator in seven dimensions, q = (x, y1, y2, y3, z1, z2, z3).
 
     .. math:: L = \tfrac12|\dot q|^2 - \tfrac12\Bigl(|q|^2 + z_1^2z_2^2 + \sum y_i^2z_i^2\Bigr),
@@ -195,21 +217,22 @@ def quartic():
 
 
 @_listed('after Modin & Verdier 2020, "What makes nonholonomic integrators work?"')
-def transmission(eps=0.2):
+def transmission(eps: float = 0.2) -> Statement:
     r"""Two oscillators x, z coupled by a variable transmission that a pendulum y drives.
 
     .. math:: L = \tfrac12|\dot q|^2 - \tfrac12(x^2 + z^2) + \cos y - \varepsilon\sin 2y, \qquad
               \dot x + \sin y\,\dot z = 0
 
-    For eps = 0 nothing drifts.  For eps = 0.2 the pendulum is not symmetric, and the energy of DLA
-    drifts linearly where that of the projector method does not: no method is good everywhere.
+    For eps = 0 nothing drifts.  For eps = 0.2 the pendulum is not symmetric: where it goes round no
+    reversal of time helps, and the energy of DLA drifts.  The projector method keeps the energy of
+    x and z, because their springs are linear; with harder ones it drifts too (lesson 11).
     """
     L = (vx**2 + vy**2 + vz**2 - x**2 - z**2) / 2 + cos(y) - eps * sin(2 * y)
     return dict(q=(x, y, z), L=L, constraints=[vx + sin(y) * vz], v0=(0, 2.5, 0.3))
 
 
 @_listed("CM01 section 6.1, made time-dependent for C03", "driven particle")
-def driven(eps=0.3, b=0.2, omega=1.0):
+def driven(eps: float = 0.3, b: float = 0.2, omega: float = 1.0) -> Statement:
     r"""Particle whose potential and constraint are modulated in time.
 
     .. math:: L = \tfrac12(\dot x^2 + \dot y^2 + \dot z^2)
@@ -228,7 +251,14 @@ def driven(eps=0.3, b=0.2, omega=1.0):
 
 
 @_listed("Suslov 1946; Fedorov & Zenkov 2005; FIM08 section 4.2", "Suslov")
-def suslov(I1=1.0, I2=2.0, I3=2.5, I13=0.5, I23=0.3, rule="cayley"):
+def suslov(
+    I1: float = 1.0,
+    I2: float = 2.0,
+    I3: float = 2.5,
+    I13: float = 0.5,
+    I23: float = 0.3,
+    rule: str = "cayley",
+) -> GroupStatement:
     r"""Suslov's problem: a rigid body that cannot turn about its own axis e3.
 
     .. math:: L = \tfrac12\,\omega\cdot I\omega, \qquad I = \begin{pmatrix} I_1 & 0 & I_{13}\\
@@ -245,7 +275,9 @@ def suslov(I1=1.0, I2=2.0, I3=2.5, I13=0.5, I23=0.3, rule="cayley"):
 
 
 @_listed("FIM08 example 3; Bloch, chapter 1", "sleigh on SE(2)")
-def sleigh_se2(m=1.0, I=1.0, a=0.2, rule="cayley"):
+def sleigh_se2(
+    m: float = 1.0, I: float = 1.0, a: float = 0.2, rule: str = "cayley"
+) -> GroupStatement:
     r"""The sleigh of ``sleigh`` on SE(2): forward speed u, sideways speed s, turn rate w.
 
     .. math:: L = \tfrac m2\bigl(u^2 + (s + a w)^2\bigr) + \tfrac I2 w^2, \qquad s = 0
@@ -261,7 +293,7 @@ def sleigh_se2(m=1.0, I=1.0, a=0.2, rule="cayley"):
 
 
 @_listed("FIM08 section 4.3")
-def ball(I=1.0, c=2.0, rule="cayley"):
+def ball(I: float = 1.0, c: float = 2.0, rule: str = "cayley") -> GroupStatement:
     r"""A ball whose spin about e3 is geared to that about e1 by the height of its axis e2.
 
     .. math:: L = \tfrac I2|\omega|^2, \qquad \omega_3 = c\,(e_3\cdot R e_2)\,\omega_1
@@ -277,7 +309,7 @@ def ball(I=1.0, c=2.0, rule="cayley"):
 
 
 @_listed("Veselov & Veselova 1988; FIM08 section 4.4", "ball, right-invariant")
-def ball_right(I=1.0, rule="cayley"):
+def ball_right(I: float = 1.0, rule: str = "cayley") -> GroupStatement:
     r"""A ball that cannot turn about the vertical axis in space, the Veselova constraint.
 
     .. math:: L = \tfrac I2|\omega|^2, \qquad e_3\cdot R\omega = 0
@@ -291,7 +323,9 @@ def ball_right(I=1.0, rule="cayley"):
 
 
 @_listed("Moser & Veselov 1991; Marsden, Pekarsky & Shkoller 1999")
-def rigid_body(I1=1.0, I2=2.0, I3=2.5, rule="cayley"):
+def rigid_body(
+    I1: float = 1.0, I2: float = 2.0, I3: float = 2.5, rule: str = "cayley"
+) -> GroupStatement:
     r"""A free rigid body; rule="trace" is the discrete body of Moser & Veselov.
 
     .. math:: L = \tfrac12(I_1\omega_1^2 + I_2\omega_2^2 + I_3\omega_3^2)
@@ -303,7 +337,14 @@ def rigid_body(I1=1.0, I2=2.0, I3=2.5, rule="cayley"):
 
 
 @_listed("Ehlers, Koiller, Montgomery & Rios 2005; CM01 section 5.3")
-def rubber_ball(m=1.0, I=0.4, R=1.0, k1=1.0, k2=2.0, rule="cayley"):
+def rubber_ball(
+    m: float = 1.0,
+    I: float = 0.4,
+    R: float = 1.0,
+    k1: float = 1.0,
+    k2: float = 2.0,
+    rule: str = "cayley",
+) -> GroupStatement:
     r"""Homogeneous ball that rolls on a table without slipping or twisting, in a potential.
 
     .. math:: L = \tfrac m2(\dot x^2 + \dot y^2) + \tfrac I2|\omega|^2
@@ -325,7 +366,7 @@ def rubber_ball(m=1.0, I=0.4, R=1.0, k1=1.0, k2=2.0, rule="cayley"):
 
 
 @_listed("textbook")
-def pendulum(m=1.0, g=1.0, l=1.0):
+def pendulum(m: float = 1.0, g: float = 1.0, l: float = 1.0) -> Statement:
     r"""Plane pendulum, theta measured from the lower equilibrium, released at rest.
 
     .. math:: L = \tfrac12 m l^2\dot\theta^2 + m g l\cos\theta
@@ -337,7 +378,7 @@ def pendulum(m=1.0, g=1.0, l=1.0):
 
 
 @_listed("textbook", "Kepler")
-def kepler(mu=1.0, e=0.6):
+def kepler(mu: float = 1.0, e: float = 0.6) -> Statement:
     r"""Kepler's problem in the plane, from the perihelion r = 1 - e of an orbit with half axis 1.
 
     .. math:: L = \tfrac12(\dot x^2 + \dot y^2) + \frac{\mu}{\sqrt{x^2 + y^2}}
@@ -350,7 +391,7 @@ def kepler(mu=1.0, e=0.6):
 
 
 @_listed("textbook")
-def spherical_pendulum(m=1.0, g=1.0, l=1.0):
+def spherical_pendulum(m: float = 1.0, g: float = 1.0, l: float = 1.0) -> Statement:
     r"""Spherical pendulum in Cartesian coordinates, with the holonomic constraint |q| = l.
 
     .. math:: L = \tfrac m2(\dot x^2 + \dot y^2 + \dot z^2) - m g z, \qquad x^2 + y^2 + z^2 = l^2
@@ -361,3 +402,6 @@ def spherical_pendulum(m=1.0, g=1.0, l=1.0):
     L = m * (vx**2 + vy**2 + vz**2) / 2 - m * g * z
     sphere = x**2 + y**2 + z**2 - l**2
     return dict(q=(x, y, z), L=L, holonomic=[sphere], q0=(l, 0, 0), v0=(0, 1, 0))
+
+
+__all__ = [*catalogue, *on_groups, *machines, "catalogue", "machines", "on_groups"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -12,6 +14,7 @@ from ..codegen.careful import EPS, MAX_AMPLIFICATION, amplification
 from .formula import sympified
 
 SWEEPS = 3  # which bring the entries of a metric that is not definite near one
+Symbols = Sequence[sp.Symbol] | sp.Symbol  # one or several, as q and v are given
 UNSET = math.nan  # the value of an input, until a run or ``set`` gives it one
 
 
@@ -21,8 +24,21 @@ def brief(x):
     return text if len(text) <= 100 else f"{text[:100]}..."
 
 
-def symbols(names, **assumptions):
-    """Real symbols, so that derivatives of ``Abs`` and roots come out simple."""
+def symbols(names: str | Sequence[str], **assumptions: Any) -> Any:
+    """Real symbols, so that derivatives of ``Abs`` and roots come out simple.
+
+    Parameters
+    ----------
+    names : as "x y vx", or a list
+    assumptions : of SymPy, as positive=True; "real" is assumed
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> x, vx = nh.symbols("x vx")
+    >>> x.is_real
+    True
+    """
     try:
         return sp.symbols(names, **{"real": True, **assumptions})
     except (TypeError, ValueError, AttributeError) as error:

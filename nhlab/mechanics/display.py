@@ -39,11 +39,21 @@ def broken(left, e, names, right=""):
 
 
 def formulas(system, dots):
-    """The rows of L, the constraints and the forces."""
+    """The rows of L, the constraints, the fields and the forces."""
     dots = dots | lettered(system.parameters)
     rows = broken("L &=", system.L, dots)
     for zero in (*system.constraints, *system.holonomic):
         rows += broken("&", zero, dots, " = 0")
+    for k, field in enumerate(system.fields, 1):
+        terms = zip(field, system.q, strict=True)
+        written = (
+            rf"\left({sp.latex(e, symbol_names=dots)}\right)\partial_{{{sp.latex(x)}}}"
+            if e != 1
+            else rf"\partial_{{{sp.latex(x)}}}"
+            for e, x in terms
+            if e != 0
+        )
+        rows.append(f"X_{{{k}}} &= {' + '.join(written)}")
     names = (sp.latex(sp.Symbol(name)) for name in system.degrees)
     forces = ((name, e) for name, e in zip(names, system.forces, strict=False) if e != 0)
     return rows + [f"F_{{{x}}} &= {sp.latex(e, symbol_names=dots)}" for x, e in forces]

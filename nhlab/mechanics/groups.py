@@ -16,12 +16,26 @@ for tau = exp or cay: d tau is the right-trivialised tangent, at -xi the left on
 
 In both algebras hat(xi)^3 = -theta^2 hat(xi) with theta^2 = -tr(hat(xi)^2)/2, so that each formula
 below is the same for the two groups.  Formulas on components serve arrays and SymPy alike.
+
+Examples
+--------
+>>> import nhlab as nh
+>>> import numpy as np
+>>> turn = nh.groups.SO3.exp([0, 0, np.pi / 2])
+>>> nh.groups.SO3.matrix(turn).round(12)
+array([[ 0., -1.,  0.],
+       [ 1.,  0.,  0.],
+       [ 0.,  0.,  1.]])
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike
 
 from ..codegen.derivatives import dot
 from ..codegen.statement import dummy
@@ -42,10 +56,10 @@ class HalfAngle(sp.Function):
     nargs = 2
 
     @classmethod
-    def eval(cls, n, z):
+    def eval(cls, n: sp.Expr, z: sp.Expr) -> sp.Expr | None:
         return sp.S.One if z == 0 else None
 
-    def fdiff(self, argindex=2):
+    def fdiff(self, argindex: int = 2) -> sp.Expr:
         n, z = self.args
         return -HalfAngle(n + 1, z) / (8 * (2 * n + 1))
 
@@ -59,6 +73,9 @@ class Group:
     sin(theta/2)/theta xi.  Each of its many short methods is an operation of the textbooks.
     """
 
+    name: str
+    coordinates: Sequence[str]
+    identity: Any
     dim = 3
 
     def __repr__(self):
@@ -69,50 +86,50 @@ class Group:
 
     # ------------------------------------------------------------------ numbers
 
-    def multiply(self, a, b):
+    def multiply(self, a: ArrayLike, b: ArrayLike) -> np.ndarray:
         """The product a b, shape (..., 4) or (..., 3)."""
         return _stack(self._product(self._parts(a, "a"), self._parts(b, "b")))
 
-    def inverse(self, g):
+    def inverse(self, g: ArrayLike) -> np.ndarray:
         return _stack(self._inverse(self._parts(g)))
 
-    def matrix(self, g):
+    def matrix(self, g: Sequence[Any] | ArrayLike) -> Any:
         """The 3 x 3 matrix of g, shape (..., 3, 3); of symbols, a SymPy matrix."""
         if any(isinstance(x, sp.Basic) for x in np.ravel(np.asarray(g, object))):
             return sp.Matrix(self.entries([sympified(x, "g") for x in g]))
         return _table(self.entries(self._parts(g)))
 
-    def hat(self, xi):
+    def hat(self, xi: ArrayLike) -> np.ndarray:
         """The matrix of xi, shape (..., 3, 3)."""
         return _table(self._hat(_columns(xi, "xi")))
 
-    def exp(self, xi):
+    def exp(self, xi: ArrayLike) -> np.ndarray:
         """The exponential map."""
         x = _columns(xi, "xi")
         half = np.sqrt(self._angle2(x)) / 2
         return _stack(self._element(x, np.cos(half), _sinc(half) / 2, x[2]))
 
-    def cay(self, xi):
+    def cay(self, xi: ArrayLike) -> np.ndarray:
         """The Cayley map (1 - hat(xi)/2)^-1 (1 + hat(xi)/2), which never turns by pi."""
         x = _columns(xi, "xi")
         C = 1 / np.sqrt(1 + self._angle2(x) / 4)
         return _stack(self._element(x, C, C / 2, 2 * np.arctan(x[2] / 2)))
 
-    def Ad(self, g, xi=None):
+    def Ad(self, g: ArrayLike, xi: ArrayLike | None = None) -> np.ndarray:
         """Ad_g xi = g hat(xi) g^-1."""
         return _apply(_table(self._Ad(self._parts(g))), xi)
 
-    def Ad_star(self, g, mu=None):
+    def Ad_star(self, g: ArrayLike, mu: ArrayLike | None = None) -> np.ndarray:
         """The dual of Ad_g, the transposed matrix."""
         return _apply(self.Ad(g).mT, mu)
 
-    def log(self, g):
+    def log(self, g: ArrayLike) -> np.ndarray:
         """xi with exp(xi) = g and theta <= pi; of the two rotations by pi, that along (x, y, z)."""
         C, S, part = self._half(self._parts(g))
         factor = np.where(S > 0, 2 * np.arctan2(S, C) / np.where(S > 0, S, 1), 2)
         return _stack([factor * x for x in part])
 
-    def cay_inv(self, g):
+    def cay_inv(self, g: ArrayLike) -> np.ndarray:
         """xi with cay(xi) = g; a turn by pi has none."""
         C, _, part = self._half(self._parts(g))
         if np.any(C < 1e-15):
@@ -125,11 +142,13 @@ class Group:
 
     # ------------------------------------------------------------------ expressions for step code
 
-    def ad_star_of(self, xi, mu):
+    def ad_star_of(self, xi: Sequence[Any], mu: Sequence[Any]) -> list[Any]:
         """ad*_xi mu, as expressions."""
         return [dot(self.bracket(xi, e), mu) for e in BASIS]
 
-    def half(self, xi, tau):
+    def half(
+        self, xi: Sequence[Any], tau: str
+    ) -> tuple[list[tuple[sp.Symbol, sp.Expr]], list[sp.Expr]]:
         """Abbreviations, and in them cos(theta/2), sin(theta/2)/theta and the factor of ad^2 in
         d tau^-1_xi; for tau = "exp" or "cay", and common to xi and -xi."""
         z = dummy("z")
@@ -140,20 +159,24 @@ class Group:
         cos = 1 / sp.sqrt(1 + z / 4)
         return let, [cos, cos / 2, None]
 
-    def step(self, g, xi, tau):
+    def step(
+        self, g: Sequence[Any], xi: Sequence[Any], tau: str
+    ) -> tuple[list[tuple[sp.Symbol, sp.Expr]], list[sp.Expr]]:
         """Abbreviations, and in them the coordinates of g tau(xi)."""
         let, (cos, sin, _) = self.half(xi, tau)
         angle = xi[2] if tau == "exp" else 2 * sp.atan(xi[2] / 2)
         return let, list(self._product(g, self._element(xi, cos, sin, angle)))
 
-    def settled(self, g, named=list):
+    def settled(self, g: Sequence[Any], named: Callable[..., Any] = list) -> list[Any]:
         """The coordinates of the element next to g, which sums may have led off the group.
 
         Of expressions some get names, by ``named``, before SymPy can put them together.
         """
         return list(g)
 
-    def leaving(self, xi, mu, tau, half):
+    def leaving(
+        self, xi: Sequence[Any], mu: Sequence[Any], tau: str, half: Sequence[Any]
+    ) -> list[Any]:
         """(d tau^-1_xi)^* mu as expressions: the momentum -D1Ld at g, for mu = L_v; at -xi the
         momentum D2Ld that arrives at g tau(xi)."""
         first = self.ad_star_of(xi, mu)
@@ -165,7 +188,7 @@ class Group:
 
     # ------------------------------------------------------------------ what comes in
 
-    def element(self, g, name="g", axes=0):
+    def element(self, g: Any, name: str = "g", axes: int = 0) -> np.ndarray:
         """g in coordinates, from coordinates, a 3 x 3 matrix or SciPy's Rotation; refused off the
         group.  ``axes`` counts the leading axes: 0 for one element, 1 for many in a row."""
         g = read_array(g.as_matrix() if hasattr(g, "as_matrix") else g, name, finite=True)
@@ -210,7 +233,7 @@ class _SO3(Group):
         w, x, y, z = g
         return w, -x, -y, -z
 
-    def entries(self, g):
+    def entries(self, g: Sequence[Any]) -> list[list[Any]]:
         w, x, y, z = g
         return (
             (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
@@ -220,10 +243,10 @@ class _SO3(Group):
 
     _Ad = entries
 
-    def rate(self, g, xi):
+    def rate(self, g: Sequence[Any], xi: Sequence[Any]) -> list[Any]:
         return [x / 2 for x in self._product(g, (0, *xi))]
 
-    def bracket(self, x, y):
+    def bracket(self, x: Sequence[Any], y: Sequence[Any]) -> list[Any]:
         return x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]
 
     def _flat(self, x):
@@ -239,7 +262,7 @@ class _SO3(Group):
         w, *part = np.where(g[0] < 0, -1.0, 1.0) * g
         return w, np.sqrt(sum(x * x for x in part)), part
 
-    def from_matrix(self, R, name="R"):
+    def from_matrix(self, R: ArrayLike, name: str = "R") -> np.ndarray:
         """The quaternion, w >= 0, of a rotation matrix; shape (..., 3, 3) to (..., 4)."""
         R = read_array(R, name, (3, 3), MATRICES, finite=True)
         gap = np.abs(R @ R.mT - np.eye(3)).max(initial=0)
@@ -254,11 +277,13 @@ class _SO3(Group):
         q = np.roll(q, 1, -1)  # the scalar first
         return np.where(q[..., :1] < 0, -q, q)
 
-    def element(self, g, name="g", axes=0):
+    def element(self, g: Any, name: str = "g", axes: int = 0) -> np.ndarray:
         g = super().element(g, name, axes)
         return g / np.linalg.norm(g, axis=-1, keepdims=True)
 
-    def step(self, g, xi, tau):
+    def step(
+        self, g: Sequence[Any], xi: Sequence[Any], tau: str
+    ) -> tuple[list[tuple[sp.Symbol, sp.Expr]], list[sp.Expr]]:
         """One square root: the product is made a unit quaternion, whatever the length of tau."""
         let, half = ([], (1, sp.Rational(1, 2))) if tau == "cay" else self.half(xi, tau)
         product = self._product(g, self._element(xi, *half[:2], None))
@@ -267,14 +292,14 @@ class _SO3(Group):
         let += [*zip(y, product, strict=True), (size2, sum(x**2 for x in y))]
         return [*let, (unit, 1 / sp.sqrt(size2))], [x * unit for x in y]
 
-    def settled(self, g, named=list):
+    def settled(self, g: Sequence[Any], named: Callable[..., Any] = list) -> list[Any]:
         whole = sum(abs(x) for x in g)
         g = named([x / whole for x in g])  # whose squares do not overflow
         size2 = sum(x * x for x in g)
         size = sp.sqrt(size2) if isinstance(size2, sp.Basic) else np.sqrt(size2)
         return [x / size for x in g]
 
-    def near(self, g, other):
+    def near(self, g: np.ndarray, other: np.ndarray) -> np.ndarray:
         """Of g and -g, the one next to the other element."""
         return np.where((g * other).sum(-1, keepdims=True) < 0, -g, g)
 
@@ -299,7 +324,7 @@ class _SE2(Group):
         x, y, theta = g
         return *self._turn(-theta, -x, -y), -theta
 
-    def entries(self, g):
+    def entries(self, g: Sequence[Any]) -> list[list[Any]]:
         x, y, theta = g
         c, s = _cos_sin(theta)
         return (c, -s, x), (s, c, y), (0, 0, 1)
@@ -308,10 +333,10 @@ class _SE2(Group):
         x, y, theta = g
         return self.entries((y, -x, theta))
 
-    def rate(self, g, xi):
+    def rate(self, g: Sequence[Any], xi: Sequence[Any]) -> list[Any]:
         return [*self._turn(g[2], xi[0], xi[1]), xi[2]]
 
-    def bracket(self, x, y):
+    def bracket(self, x: Sequence[Any], y: Sequence[Any]) -> list[Any]:
         return x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], 0
 
     def _flat(self, x):
@@ -330,7 +355,7 @@ class _SE2(Group):
         x, y = self._turn(-half, x / 2, y / 2)
         return np.cos(half), np.abs(np.sin(half)), (x, y, np.sin(half))
 
-    def from_matrix(self, R, name="R"):
+    def from_matrix(self, R: ArrayLike, name: str = "R") -> np.ndarray:
         """(x, y, theta), |theta| <= pi, of a matrix [[c, -s, x], [s, c, y], [0, 0, 1]]."""
         R = read_array(R, name, (3, 3), MATRICES, finite=True)
         theta = np.arctan2(R[..., 1, 0], R[..., 0, 0])
@@ -343,7 +368,7 @@ class _SE2(Group):
             )
         return g
 
-    def near(self, g, other):
+    def near(self, g: np.ndarray, other: np.ndarray) -> np.ndarray:
         """g with the angle within pi of the other element's."""
         turns = np.round((g[..., 2] - other[..., 2]) / (2 * np.pi))
         return g - 2 * np.pi * turns[..., None] * np.array([0, 0, 1])

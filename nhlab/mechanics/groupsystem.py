@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike
 
 from ..codegen.derivatives import dot
 from ..codegen.statement import dummy
 from . import display
-from .checks import one_of, read_symbols, sequence
+from .checks import Symbols, one_of, read_symbols, sequence
 from .discrete import DiscreteLagrangian
 from .groups import Group
+from .spelling import check_keywords
 from .symbolic import Symbolic
 from .system import System, symbols
 
@@ -37,20 +41,47 @@ class GroupSystem(System):
     rule : the discrete Lagrangian of W = g0^-1 g1, with tau(h omega) = W:
         "cayley": h L(cay^-1(W)/h), "log": h L(log(W)/h), "trace": (tr J - tr J W)/h with
         J = tr(I)/2 - I (Moser & Veselov; SO(3) and L = omega.I.omega/2 only)
+    others : as in ``System``
 
     The rest as in ``System``: parameters, metric, name, source, q0, v0, exact, and forces, which
     belong to v: those of the body are added to ad*_omega L_omega.  Then q = (*r, *g),
     v = (*r', *omega), ``system.pose`` is g, and all of M, A, P, Q, momenta and multipliers belong
     to v.  Positions may be given as quaternions, as 3 x 3 matrices or as SciPy's Rotation.  The
     projector method on it is FIM08 (7).
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> import numpy as np
+    >>> w1, w2, w3 = w = nh.symbols("w1 w2 w3")
+    >>> top = nh.GroupSystem(nh.groups.SO3, w, (w1**2 + 2 * w2**2 + 3 * w3**2) / 2, [w3 - w1 / 2])
+    >>> sol = nh.integrate(top, nh.Projector(), [1, 0, 0, 0], [2, 1, 1], h=0.1, steps=100)
+    >>> bool(np.allclose(np.linalg.norm(sol.q, axis=1), 1))
+    True
     """
 
-    def __init__(self, group, v, L, constraints=(), *, g=None, r=(), rule="cayley", **others):
+    group: Group
+    rule: str
+    k: int  # the number of coordinates beside the group's
+
+    def __init__(
+        self,
+        group: Group,
+        v: Symbols,
+        L: sp.Expr | float,
+        constraints: Sequence[sp.Expr] = (),
+        *,
+        g: Symbols | None = None,
+        r: Symbols = (),
+        rule: str = "cayley",
+        **others: Any,
+    ) -> None:
         if not isinstance(group, Group):
             raise ValueError(f"group = {group!r} is unknown; use nh.groups.SO3 or nh.groups.SE2")
         one_of(rule, TAU, "rule")
         if others.keys() & {"holonomic", "t"}:
             raise ValueError("a system on a group has neither holonomic constraints nor t")
+        check_keywords(System.__init__, others, type(self).__name__)
         self.group, self.rule = group, rule
         r = read_symbols(r, "r") if sequence(r) else ()
         g = symbols([f"g{s}" for s in group.coordinates]) if g is None else read_symbols(g, "g")
@@ -61,17 +92,17 @@ class GroupSystem(System):
             self.q0 = tuple(self.configuration(self.q0, "q0").tolist())
 
     @property
-    def pose(self):
+    def pose(self) -> tuple[sp.Symbol, ...]:
         """The symbols of g."""
         return self.q[self.k :]
 
     @property
-    def tau(self):
+    def tau(self) -> str:
         """The map from the velocity of a step to W: "exp" or "cay"."""
         return TAU[self.rule]
 
     @property
-    def degrees(self):
+    def degrees(self) -> list[str]:
         return [u.name for u in self.v]
 
     def _check_lengths(self):
@@ -134,44 +165,54 @@ class GroupSystem(System):
         rows = display.formulas(self, names)
         return [rf"& g^{{-1}}\dot g = ({body})^\wedge \in {algebra}", *rows]
 
-    def given(self):
+    def given(self) -> dict[str, Any]:
         own = {"group": self.group, "rule": self.rule, "g": self.pose, "r": self.q[: self.k]}
         return {k: x for k, x in super().given().items() if k not in ("q", "t", "holonomic")} | own
 
     # ------------------------------------------------------------------ motion
 
     @cached_property
-    def symbolic(self):
+    def symbolic(self) -> Symbolic:
         return BodySymbolic(self)
 
-    def rate(self, q, v):
+    def rate(self, q: Sequence[sp.Expr], v: Sequence[sp.Expr]) -> list[sp.Expr]:
         return [*v[: self.k], *self.group.rate(q[self.k :], v[self.k :])]
 
-    def place(self, q, v, h):
+    def place(
+        self, q: Sequence[sp.Expr], v: Sequence[sp.Expr], h: sp.Expr
+    ) -> tuple[list[tuple[sp.Symbol, sp.Expr]], list[sp.Expr]]:
         straight = [x + h * u for x, u in zip(q[: self.k], v[: self.k], strict=True)]
         let, g = self.group.step(q[self.k :], [h * u for u in v[self.k :]], self.tau)
         return let, [*straight, *g]
 
-    def settled(self, q, named=list):
+    def settled(self, q: Sequence[Any], named: Callable[..., Any] = list) -> list[Any]:
         return [*q[: self.k], *self.group.settled(q[self.k :], named)]
 
-    def discretise(self, t, q, v, h, alpha, symmetric):
+    def discretise(
+        self,
+        t: sp.Expr,
+        q: Sequence[sp.Expr],
+        v: Sequence[sp.Expr],
+        h: sp.Expr,
+        alpha: sp.Expr | float,
+        symmetric: bool,
+    ) -> DiscreteLagrangian:
         return GroupLagrangian(self, t, q, v, h, alpha, symmetric)
 
-    def move(self, q, v, h):
+    def move(self, q: ArrayLike, v: ArrayLike, h: ArrayLike) -> np.ndarray:
         q, v, h = np.asarray(q, float), np.asarray(v, float), np.asarray(h, float)[..., None]
         turn = getattr(self.group, self.tau)(h * v[..., self.k :])
         g = self.group.multiply(q[..., self.k :], turn)
         return np.concatenate([q[..., : self.k] + h * v[..., : self.k], g], -1)
 
-    def velocity_between(self, q0, q1, h):
+    def velocity_between(self, q0: ArrayLike, q1: ArrayLike, h: ArrayLike) -> np.ndarray:
         q0, q1, h = np.asarray(q0, float), np.asarray(q1, float), np.asarray(h, float)[..., None]
         G = self.group
         W = G.multiply(G.inverse(q0[..., self.k :]), q1[..., self.k :])
         turn = G.log(W) if self.tau == "exp" else G.cay_inv(W)
         return np.concatenate([q1[..., : self.k] - q0[..., : self.k], turn], -1) / h
 
-    def configuration(self, q, name="q", near=None, axes=0):
+    def configuration(self, q: Any, name: str = "q", near: Any = None, axes: int = 0) -> Any:
         """q in coordinates, from coordinates or, without r, from matrices or a Rotation; refused
         off the group; of the names of one element, the one next to ``near``."""
         r, g = np.split(self.states(q, name), [self.k], -1) if self.k else ((), q)
@@ -180,7 +221,7 @@ class GroupSystem(System):
             g = self.group.near(g, np.asarray(near, float)[..., self.k :])
         return np.concatenate([r, g], -1) if self.k else g
 
-    def bracket(self, v, w):
+    def bracket(self, v: Sequence[Any], w: Sequence[Any]) -> list[Any]:
         return [0] * self.k + list(self.group.bracket(v[self.k :], w[self.k :]))
 
 

@@ -17,7 +17,7 @@ from sympy import cos, pi, sin, sqrt, tan
 
 from ..codegen.derivatives import dot
 from .groups import SO3
-from .listing import listed, machines
+from .listing import GroupStatement, Statement, listed, machines
 from .system import symbols
 
 x, y, theta, phi, psi, left, right = symbols("x y theta phi psi left right")
@@ -86,7 +86,14 @@ def across(angle):
 
 
 @listed("Krishnaprasad & Tsakiris 2001", among=machines)
-def roller_racer(m=1.0, I1=0.3, I2=0.1, k=1.0, d1=1.0, d2=0.1):
+def roller_racer(
+    m: float = 1.0,
+    I1: float = 0.3,
+    I2: float = 0.1,
+    k: float = 1.0,
+    d1: float = 1.0,
+    d2: float = 0.1,
+) -> Statement:
     r"""Roller racer: a seat on an axle, a handlebar with an axle of its own, a spring between.
 
     .. math:: L = \tfrac m2(\dot x^2 + \dot y^2) + \tfrac{I_1}2\dot\theta^2
@@ -106,7 +113,17 @@ def roller_racer(m=1.0, I1=0.3, I2=0.1, k=1.0, d1=1.0, d2=0.1):
 
 
 @listed("Laumond 1993; Bloch, chapter 1", among=machines)
-def car_with_trailer(m=1.0, I=0.5, J=0.1, k=0.04, l=1.0, d=1.5, mt=0.5, It=0.2, steer=0.5):
+def car_with_trailer(
+    m: float = 1.0,
+    I: float = 0.5,
+    J: float = 0.1,
+    k: float = 0.04,
+    l: float = 1.0,
+    d: float = 1.5,
+    mt: float = 0.5,
+    It: float = 0.2,
+    steer: float = 0.5,
+) -> Statement:
     r"""A car with a trailer; the steering angle phi is held by a spring, psi is the trailer's.
 
     .. math:: L = \tfrac m2(\dot x^2 + \dot y^2) + \tfrac I2\dot\theta^2 + \tfrac J2\dot\phi^2
@@ -126,6 +143,9 @@ def car_with_trailer(m=1.0, I=0.5, J=0.1, k=0.04, l=1.0, d=1.5, mt=0.5, It=0.2, 
     front = across(theta + phi) + l * vtheta * cos(phi)
     rows = [across(theta), front, across(psi) - d * vpsi]
     start = dict(q0=(0, 0, 0, steer, 0), v0=(1, 0, tan(steer) / l, 0, 0))
+    go = l * cos(phi)  # the speed of the rear axle at which the car turns at the rate sin phi
+    drive = {x: go * cos(theta), y: go * sin(theta), theta: sin(phi)}
+    start["fields"] = [drive | {psi: go * sin(theta - psi) / d}, {phi: 1}]
     return dict(q=(x, y, theta, phi, psi), L=(T - k * phi**2) / 2, constraints=rows, **start)
 
 
@@ -143,9 +163,10 @@ def wheel_energy(M, J, K, d):
 
 @listed("Fierro & Lewis 1998", "two-wheeled robot", among=machines)
 def two_wheeled_robot(
-    m=10.0, I=0.5, a=0.1, M=0.5, J=0.0025, K=0.00125, R=0.1, d=0.5,
-    tleft=0.0, tright=0.0, drag=0.0, u=-1.0, w=0.3,
-):  # fmt: skip
+    m: float = 10.0, I: float = 0.5, a: float = 0.1, M: float = 0.5, J: float = 0.0025,
+    K: float = 0.00125, R: float = 0.1, d: float = 0.5,
+    tleft: float = 0.0, tright: float = 0.0, drag: float = 0.0, u: float = -1.0, w: float = 0.3,
+) -> Statement:  # fmt: skip
     r"""Robot with two driven wheels on one axle and a castor that weighs nothing.
 
     .. math:: L = \tfrac m2\bigl|(\dot x - a\dot\theta\sin\theta,\
@@ -174,9 +195,11 @@ def two_wheeled_robot(
 
 @listed("Pathak, Franch & Agrawal 2005", "Segway", among=machines)
 def segway(
-    m=10.0, b=0.5, Ix=1.0, Iy=0.9, Iz=0.4, M=2.0, J=0.04, K=0.02, R=0.2, d=0.6, g=9.81,
-    tleft=0.0, tright=0.0, drag=0.0, w=0.5,
-):  # fmt: skip
+    m: float = 10.0, b: float = 0.5, Ix: float = 1.0, Iy: float = 0.9, Iz: float = 0.4,
+    M: float = 2.0, J: float = 0.04, K: float = 0.02, R: float = 0.2, d: float = 0.6,
+    g: float = 9.81,
+    tleft: float = 0.0, tright: float = 0.0, drag: float = 0.0, w: float = 0.5,
+) -> Statement:  # fmt: skip
     r"""Segway: a body that pitches by phi on the axle of two driven wheels.
 
     .. math:: L = \tfrac m2|\dot c|^2 + \tfrac12(I_x\sin^2\phi + I_z\cos^2\phi)\dot\theta^2
@@ -201,7 +224,15 @@ def segway(
 
 
 @listed("Neimark & Fufaev 1972; Bloch, chapter 1", "tilted disk", among=machines)
-def tilted_disk(m=1.0, R=1.0, A=0.25, C=0.5, g=9.81, lean=0.5, turn=-1.5):
+def tilted_disk(
+    m: float = 1.0,
+    R: float = 1.0,
+    A: float = 0.25,
+    C: float = 0.5,
+    g: float = 9.81,
+    lean: float = 0.5,
+    turn: float = -1.5,
+) -> Statement:
     r"""Disk that rolls and leans by theta: heading phi, turned by psi, contact (x, y).
 
     .. math:: L = \tfrac m2\bigl[(u + R\omega_2)^2 + (s\cos\theta - R\dot\theta)^2
@@ -225,7 +256,9 @@ def tilted_disk(m=1.0, R=1.0, A=0.25, C=0.5, g=9.81, lean=0.5, turn=-1.5):
 
 
 @listed("Milne 1948, Vectorial Mechanics", "ball on a turntable", among=machines)
-def ball_on_turntable(m=1.0, I=0.016, R=0.2, Om=3.5, rule="cayley"):
+def ball_on_turntable(
+    m: float = 1.0, I: float = 0.016, R: float = 0.2, Om: float = 3.5, rule: str = "cayley"
+) -> GroupStatement:
     r"""Homogeneous ball that rolls on a table turning at the rate Om.
 
     .. math:: L = \tfrac m2(\dot x^2 + \dot y^2) + \tfrac I2|\omega|^2, \qquad
@@ -246,8 +279,18 @@ def ball_on_turntable(m=1.0, I=0.016, R=0.2, Om=3.5, rule="cayley"):
 
 @listed("KL82", among=machines)
 def rattleback(
-    m=1.0, a=0.2, b=0.03, c=0.02, h=0.01, A=2e-4, B=1.6e-3, C=1.7e-3, D=-2e-5, g=9.81, spin=-5.0
-):
+    m: float = 1.0,
+    a: float = 0.2,
+    b: float = 0.03,
+    c: float = 0.02,
+    h: float = 0.01,
+    A: float = 2e-4,
+    B: float = 1.6e-3,
+    C: float = 1.7e-3,
+    D: float = -2e-5,
+    g: float = 9.81,
+    spin: float = -5.0,
+) -> Statement:
     r"""Rattleback, or Celtic stone: half an ellipsoid that rolls and prefers one way of spinning.
 
     .. math:: L = \tfrac m2(\dot x^2 + \dot y^2 + \dot z^2) + \tfrac12(A\omega_1^2 + B\omega_2^2
@@ -280,12 +323,15 @@ def rattleback(
 
 @listed("MPRS07; Whipple 1899", "Whipple bicycle", among=machines)
 def bicycle(
-    w=1.02, c=0.08, tilt=0.3141592653589793, g=9.81,
-    rR=0.3, mR=2.0, IRxx=0.0603, IRyy=0.12,
-    xB=0.3, zB=-0.9, mB=85.0, IBxx=9.2, IByy=11.0, IBzz=2.8, IBxz=2.4,
-    xH=0.9, zH=-0.7, mH=4.0, IHxx=0.05892, IHyy=0.06, IHzz=0.00708, IHxz=-0.00756,
-    rF=0.35, mF=3.0, IFxx=0.1405, IFyy=0.28, speed=4.6, push=0.5,
-):  # fmt: skip
+    w: float = 1.02, c: float = 0.08, tilt: float = 0.3141592653589793, g: float = 9.81,
+    rR: float = 0.3, mR: float = 2.0, IRxx: float = 0.0603, IRyy: float = 0.12,
+    xB: float = 0.3, zB: float = -0.9, mB: float = 85.0, IBxx: float = 9.2, IByy: float = 11.0,
+    IBzz: float = 2.8, IBxz: float = 2.4,
+    xH: float = 0.9, zH: float = -0.7, mH: float = 4.0, IHxx: float = 0.05892, IHyy: float = 0.06,
+    IHzz: float = 0.00708, IHxz: float = -0.00756,
+    rF: float = 0.35, mF: float = 3.0, IFxx: float = 0.1405, IFyy: float = 0.28, speed: float = 4.6,
+    push: float = 0.5,
+) -> Statement:  # fmt: skip
     r"""Whipple's bicycle with the parameters of the benchmark, MPRS07 table 1; z points down.
 
     .. math:: L = \sum_{i=R,B,H,F}\tfrac12\bigl(m_i|\dot c_i|^2 + \omega_i\cdot I_i\omega_i\bigr)

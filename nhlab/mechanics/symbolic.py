@@ -21,11 +21,14 @@ class Symbolic:
     def __init__(self, system, share=False):
         self.system, self.let = system, []
         forms = [system.L, *system.constraints, *system.holonomic, *system.forces]
+        forms += [e for field in system.fields for e in field]
         if share:
             forms, self.let = shared(forms)
         self.L, (m, forms) = forms[0], (len(system.constraints), forms[1:])
         self.constraints, self.holonomic = tuple(forms[:m]), tuple(forms[m : system.m])
-        self.forces = tuple(forms[system.m :])
+        forms, n = forms[system.m :], len(system.v)
+        self.forces, forms = tuple(forms[: len(system.forces)]), forms[len(system.forces) :]
+        self.fields = tuple(tuple(forms[k : k + n]) for k in range(0, len(forms), n))
 
     def _kept(self, table, let):
         """The table, whose abbreviations are kept."""

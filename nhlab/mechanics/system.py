@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cached_property, partial
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike
 
 from ..codegen.evaluate import Function
 from ..codegen.program import at_work
-from . import checks, display, dynamicsymbols, frobenius, positions, velocities
-from .checks import UNSET
+from . import checks, display, dynamicsymbols, frobenius, positions, spans, velocities
+from .checks import UNSET, Symbols
 from .checks import symbols as symbols  # public here, beside System
 from .discrete import DiscreteLagrangian
 from .forces import need_inputs, read_forces
 from .motion import Motion
+from .spelling import check_keywords, nearest
 from .symbolic import Symbolic
 
+T = TypeVar("T")  # what ``made`` makes
 LONG = 500  # operations of L and the constraints from which on they are abbreviated; not tuned
 MANY = 20  # coordinates from which on a system may take seconds to derive, and says so
 
@@ -43,34 +49,78 @@ class System:
     metric : n x n matrix that builds the projectors P, Q instead of M
     forces : generalised forces F(q, v, t), one per coordinate or a dict coordinate -> expression.
         Symbols that occur in them alone and are no parameters are inputs, given when it runs
+    fields : instead of constraints, or beside them, r vector fields X_a(q) that span D, each a
+        sequence of n expressions or a dict coordinate -> expression.  Then v = X(q) u with
+        quasi-velocities u, runs need no one-forms and pass places where these are dependent, and
+        ``constraints`` are derived if none are given (``nhlab.mechanics.spans``)
     name, source : what it is called and where it comes from
-    q0, v0 : a good initial condition; ``exact(system, t)``: its known solution, shape (..., n)
+    q0, v0 : a good initial condition
+    exact : function (system, t) that gives its known solution, shape (..., n)
 
     Systems are values: nothing changes one after it is made.  Their many methods are short: one
     for each function of the state that a reader may ask for.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> x, y, z, vx, vy, vz = nh.symbols("x y z vx vy vz")
+    >>> L = (vx**2 + vy**2 + vz**2) / 2 - (x**2 + y**2)
+    >>> particle = nh.System((x, y, z), (vx, vy, vz), L, constraints=[vz - y * vx], name="mine")
+    >>> particle, particle.is_holonomic()
+    (<System mine: q = (x, y, z)>, False)
+    >>> particle.acceleration([0, 1, 0], [1, 1, 1])
+    array([-0.5, -2. ,  0.5])
+    >>> by_fields = nh.System((x, y, z), (vx, vy, vz), L, fields=[{x: 1, z: y}, {y: 1}])
+    >>> by_fields.constraints
+    (-vx*y + vz,)
+    >>> sol = nh.integrate(by_fields, nh.DLA(), [0, 1, 0], u0=[1, 1], h=0.1, steps=10)
+    >>> sol.u[0].tolist()
+    [1.0, 1.0]
     """
 
-    full = None  # the system that a reduction was made from
-    driven = ()  # the inputs that have another value in each step of a run
+    q: tuple[sp.Symbol, ...]
+    v: tuple[sp.Symbol, ...]
+    t: sp.Symbol | None
+    L: sp.Expr
+    constraints: tuple[sp.Expr, ...]
+    holonomic: tuple[sp.Expr, ...]
+    forces: tuple[sp.Expr, ...]
+    fields: tuple[tuple[sp.Expr, ...], ...]  # that span D, each with n entries
+    metric: tuple[Any, ...] | None
+    m: int  # the number of constraints
+    parameters: dict[sp.Symbol, float]
+    name: str
+    source: str
+    q0: ArrayLike | None
+    v0: ArrayLike | None
+    generated: dict[object, Any]  # key -> code; shared by all settings of the parameters
+    full: System | None = None  # the system that a reduction was made from
+    driven: tuple[sp.Symbol, ...] = ()  # the inputs that have another value in each step of a run
+    printed_fields: tuple[tuple[sp.Expr, ...], ...] = ()  # of a paper, in the catalogue
+
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        check_keywords(cls.__init__, options, cls.__name__)
+        return super().__new__(cls)
 
     def __init__(
         self,
-        q,
-        v,
-        L,
-        constraints=(),
-        holonomic=(),
-        parameters=None,
-        t=None,
-        metric=None,
-        name="",
+        q: Symbols,
+        v: Symbols,
+        L: sp.Expr | float,
+        constraints: Sequence[sp.Expr] = (),
+        holonomic: Sequence[sp.Expr] = (),
+        parameters: Mapping[Any, float] | None = None,
+        t: sp.Symbol | None = None,
+        metric: Any = None,
+        name: str = "",
         *,
-        source="",
-        q0=None,
-        v0=None,
-        exact=None,
-        forces=None,
-    ):
+        source: str = "",
+        q0: ArrayLike | None = None,
+        v0: ArrayLike | None = None,
+        exact: Callable[..., ArrayLike] | None = None,
+        forces: Sequence[sp.Expr] | Mapping[Any, sp.Expr] | None = None,
+        fields: Sequence[Any] | sp.MatrixBase | None = (),
+    ) -> None:
         self.q, self.v = checks.read_symbols(q, "q"), checks.read_symbols(v, "v")
         self.t = t if t is None else checks.read_symbols([t], "t")[0]
         self._check_lengths()
@@ -78,21 +128,26 @@ class System:
         self.L = checks.read_expression(L, "L")
         self.constraints = checks.read_expressions(constraints, "constraints")
         self.holonomic = checks.read_expressions(holonomic, "holonomic")
-        self.m = len(self.constraints) + len(self.holonomic)  # the number of constraints
         self.metric = None if metric is None else checks.read_matrix(metric, "metric")
+        self.fields = spans.read_fields(fields, self)
         self.forces = read_forces(self, forces)
         self.name, self.source = name, source
         self.parameters = self._bind(parameters)
         self.q0, self.v0, self._exact = q0, v0, exact
-        self.generated = {}  # key -> code; shared by all settings of the parameters
+        self.generated = {}
+        self.constraints = spans.constraints(self)
+        self.m = len(self.constraints) + len(self.holonomic)
         with at_work("deriving the mass matrix") if len(self.q) > MANY else nullcontext():
             checks.check_forms(self)
             checks.check_values(self)
+            spans.check_forms_of_fields(self)
 
     # ------------------------------------------------------------------ construction
 
     @classmethod
-    def from_mechanics(cls, L, q=None, constraints=(), **others):
+    def from_mechanics(
+        cls, L: Any, q: Symbols | None = None, constraints: Sequence[sp.Expr] = (), **others: Any
+    ) -> Self:
         """A System from ``sympy.physics.mechanics``, in dynamicsymbols and their derivatives.
 
         L : the Lagrangian, or the bodies; or a ``LagrangesMethod`` or ``KanesMethod``, which
@@ -105,16 +160,17 @@ class System:
         """
         return cls(**dynamicsymbols.plain(L, q, constraints, **others))
 
-    def set(self, **values):
+    def set(self, **values: float) -> Self:
         """The same system with some parameters changed, sharing the generated code."""
         by_name = {s.name: s for s in self.parameters}
         for k in values:
             if k not in by_name:
                 known = ", ".join(by_name) or "none"
-                raise ValueError(f"parameter {k!r} is unknown here; this system has: {known}")
+                hint = nearest(k, by_name)
+                raise ValueError(f"parameter {k!r} is unknown here; this system has: {known}{hint}")
         return self._with({k: checks.read_number(x, f"parameter {k}") for k, x in values.items()})
 
-    def varied(self, values, definite):
+    def varied(self, values: Mapping[str, ArrayLike], definite: bool | None) -> Self:
         """The same with arrays in the place of numbers, for arrays of states.
 
         ``definite`` : what ``is_definite`` is to say of them all.
@@ -129,23 +185,23 @@ class System:
         new.parameters = {s: values.get(s.name, x) for s, x in self.parameters.items()}
         return new
 
-    def drive(self, values):
+    def drive(self, values: Mapping[sp.Symbol, Any]) -> Self:
         """The same with values, input -> number or array, that change from step to step."""
         checks.check_inputs(values, self.parameters)
         named = {u.name: x for u, x in values.items()}
         return self._with(named, is_definite=self.is_definite, driven=tuple(values))
 
-    def released(self):
+    def released(self) -> Self:
         """The same with the inputs that drive it unset again."""
         return self.drive(dict.fromkeys(self.driven, UNSET)).drive({}) if self.driven else self
 
-    def given(self):
+    def given(self) -> dict[str, Any]:
         """The keywords of the constructor that make it anew."""
-        names = "q v L constraints holonomic t metric name source q0 v0 forces"
+        names = "q v L constraints holonomic t metric name source q0 v0 forces fields"
         own = {"parameters": self.numbers, "exact": self._exact}
         return {k: getattr(self, k) for k in names.split()} | own
 
-    def remade(self, **changes):
+    def remade(self, **changes: Any) -> Self:
         """The same with other arguments of its constructor; its exact solution is then another."""
         return type(self)(**self.given() | {"exact": None} | changes)
 
@@ -154,17 +210,18 @@ class System:
         return checks.read_parameters(given, self.fixed, own, self.forces)
 
     @property
-    def fixed(self):
+    def fixed(self) -> tuple[sp.Expr, ...]:
         """All formulas but the forces: what no input changes."""
-        return (self.L, *self.constraints, *self.holonomic, *(self.metric or ()))
+        others = (*self.holonomic, *(self.metric or ()), *sum(self.fields, ()))
+        return (self.L, *self.constraints, *others)
 
     @property
-    def numbers(self):
+    def numbers(self) -> dict[sp.Symbol, float]:
         """The parameters that have values; inputs have none before they are given one."""
         return {s: x for s, x in self.parameters.items() if x is not UNSET}
 
     @cached_property
-    def inputs(self):
+    def inputs(self) -> tuple[sp.Symbol, ...]:
         """The symbols that occur in the forces alone: these may change during a run."""
         found = set().union(*(e.free_symbols for e in self.forces)) & self.parameters.keys()
         found = found.difference(*(e.free_symbols for e in self.fixed))
@@ -177,7 +234,7 @@ class System:
                 "coordinate one velocity"
             )
 
-    def samples(self, count=5):
+    def samples(self, count: int = 5) -> tuple[np.ndarray, np.ndarray, float]:
         """Fixed generic points (q, v, t), away from the origin and from multiples of pi/2."""
         rng = np.random.default_rng(2001)
         q, v = (rng.uniform(0.3, 1.2, (count, len(x))) for x in (self.q, self.v))
@@ -189,7 +246,13 @@ class System:
         numbers = ((s, f"{x:g}" if np.ndim(x) == 0 else "...") for s, x in self.numbers.items())
         values = "".join(f", {s}={x}" for s, x in numbers)
         values += "".join(f", input {s}" for s in self.parameters if s not in self.numbers)
-        return f"<{type(self).__name__} {self.name or 'unnamed'}{self._where()}{values}>"
+        name = f" {self.name}" if self.name else ""
+        return f"<{type(self).__name__}{name}{self._where()}{values}>"
+
+    @property
+    def label(self) -> str:
+        """What to call it: its name, or its coordinates if it has none."""
+        return self.name or f"q = ({', '.join(map(str, self.q))})"
 
     def _where(self):
         """What stands after the name: the coordinates, or what else a kind of system lives on."""
@@ -214,74 +277,85 @@ class System:
         return hash((self.key, tuple(sorted((s.name, x) for s, x in self.parameters.items()))))
 
     @cached_property
-    def key(self):
+    def key(self) -> str:
         """A digest of the formulas, not of the numbers; it names the generated code."""
         names = "q v t L constraints holonomic metric forces"
         parts = (*(getattr(self, k) for k in names.split()), tuple(self.parameters))
+        parts += (self.fields,) if self.fields else ()
         return hashlib.sha256(f"{sp.srepr(parts)}{self._where()}".encode()).hexdigest()
 
     # ------------------------------------------------------------------ symbolic parts
 
     @cached_property
-    def symbolic(self):
+    def symbolic(self) -> Symbolic:
         """The derived expressions: L_q, L_v, L_t, M, V, A, Dg, E, F, as nested tuples."""
         return Symbolic(self)
 
     @cached_property
-    def short(self):
+    def short(self) -> Symbolic:
         """The same for generated code: in abbreviations, if L and the constraints are long."""
-        forms = (self.L, *self.constraints, *self.holonomic, *self.forces)
+        forms = (self.L, *self.constraints, *self.holonomic, *self.forces, *sum(self.fields, ()))
         if type(self).symbolic is not System.symbolic or sp.count_ops(forms) < LONG:
             return self.symbolic
         return Symbolic(self, share=True)
 
-    def written_out(self):
+    def written_out(self) -> Self:
         """This system with plain expressions for generated code too, however long."""
         return self._with({}, short=self.symbolic)
 
     @property
-    def degrees(self):
+    def degrees(self) -> list[str]:
         """Names of the degrees of freedom: the coordinates', or the velocities' if they differ."""
         return [s.name for s in (self.q if len(self.q) == len(self.v) else self.v)]
 
-    def rate(self, q, v):
+    def rate(self, q: Sequence[sp.Expr], v: Sequence[sp.Expr]) -> list[sp.Expr]:
         """Expressions for dq/dt; with body velocities these are not v."""
         return list(v)
 
-    def bracket(self, v, w):
+    def bracket(self, v: Sequence[Any], w: Sequence[Any]) -> list[Any]:
         """[v, w] of two constant velocities; body velocities do not commute."""
         return [0] * len(v)
 
-    def configuration(self, q, name="q", near=None, axes=0):
+    def configuration(self, q: Any, name: str = "q", near: Any = None, axes: int = 0) -> Any:
         """q as the caller gave it, in coordinates; kinds of systems with others translate here."""
         return q
 
-    def place(self, q, v, h):
+    def place(
+        self, q: Sequence[sp.Expr], v: Sequence[sp.Expr], h: sp.Expr
+    ) -> tuple[list[tuple[sp.Symbol, sp.Expr]], list[sp.Expr]]:
         """Abbreviations, and in them the place where a step h with velocity v arrives."""
         return [], [x + h * u for x, u in zip(q, v, strict=True)]
 
-    def moved(self, q, v, h):
+    def moved(self, q: Sequence[sp.Expr], v: Sequence[sp.Expr], h: sp.Expr) -> list[sp.Expr]:
         """The same without abbreviations."""
         let, place = self.place(q, v, h)
         for s, e in reversed(let):
             place = [x.xreplace({s: e}) for x in place]
         return place
 
-    def settled(self, q, named=list):
+    def settled(self, q: Sequence[Any], named: Callable[..., Any] = list) -> list[Any]:
         """q, a sequence of expressions or arrays, put back where configurations lie."""
         return list(q)
 
-    def discretise(self, t, q, v, h, alpha, symmetric):
+    def discretise(
+        self,
+        t: sp.Expr,
+        q: Sequence[sp.Expr],
+        v: Sequence[sp.Expr],
+        h: sp.Expr,
+        alpha: sp.Expr | float,
+        symmetric: bool,
+    ) -> DiscreteLagrangian:
         """The discrete Lagrangian of a step h with velocity v from (t, q)."""
         return DiscreteLagrangian(self, t, q, v, h, alpha, symmetric)
 
     @cached_property
-    def is_mechanical(self):
+    def is_mechanical(self) -> bool:
         """True if L = v.M(q).v/2 + b(q).v - V(q)."""
         return not self.short.depends(self.short.M, self.v)
 
     @cached_property
-    def is_definite(self):
+    def is_definite(self) -> bool:
         """True if M, and the metric if one was given, are positive definite at generic points.
 
         Generated code expects it elsewhere too, and looks at its pivots on the way.
@@ -289,38 +363,39 @@ class System:
         with np.errstate(all="ignore"):
             return self.is_definite_at(*self.samples())
 
-    def is_definite_at(self, q, v, t=0.0):
+    def is_definite_at(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> bool:
         """The same at all of these states."""
         forms = [self.M(q, v, t), *(() if self.metric is None else (self.G(q, t),))]
         return all(map(checks.is_definite, forms))
 
     @property
-    def is_autonomous(self):
+    def is_autonomous(self) -> bool:
         return self.t is None
 
     @property
-    def is_forced(self):
+    def is_forced(self) -> bool:
         """True if there are forces besides those of L: then energy has a balance, not a law."""
         return bool(self.forces)
 
     @cached_property
-    def is_affine(self):
+    def is_affine(self) -> bool:
         """True if a constraint moves: A v + b = 0 with b not zero, or g that depends on time."""
         return any(e != 0 for e in self.symbolic.b)
 
     @property
-    def keeps_energy(self):
+    def keeps_energy(self) -> bool:
         """True if energy has a law; with time, forces or constraints that move it has a balance."""
         return self.is_autonomous and not (self.is_forced or self.is_affine)
 
-    def is_holonomic(self):
+    def is_holonomic(self) -> bool:
         """Frobenius: True if the constraints are integrable, tested at generic points.
 
-        D is integrable iff the two-forms of the rows vanish on it: dA_a(X, Y) = 0 for X, Y in D.
+        D is integrable iff the two-forms of the rows vanish on it: dA_a(X, Y) = 0 for X, Y in D;
+        of fields, iff it contains their brackets.
         """
-        return not self.constraints or frobenius.is_integrable(self)
+        return not self.constraints or (spans if self.fields else frobenius).is_integrable(self)
 
-    def made(self, key, make):
+    def made(self, key: object, make: Callable[[], T]) -> T:
         """Generated code by key, made when it is first asked for."""
         if key not in self.generated:
             self.generated[key] = make()
@@ -328,7 +403,9 @@ class System:
 
     # ------------------------------------------------------------------ numbers
 
-    def values(self, table, q, v=None, t=0.0):
+    def values(
+        self, table: Any, q: ArrayLike, v: ArrayLike | None = None, t: ArrayLike = 0.0
+    ) -> np.ndarray:
         """Values of expressions in (t, q, v) over arrays of states: the shape of the states, then
         that of the nested table."""
         q, v = self.states(q, "q"), np.zeros(len(self.v)) if v is None else self.states(v, "v")
@@ -337,7 +414,7 @@ class System:
         t = t if type(t) is float else checks.read_array(t, "t")
         return f(t, q, v, *self.parameters.values())
 
-    def states(self, x, name):
+    def states(self, x: ArrayLike, name: str) -> np.ndarray:
         """x as an array of positions (names with a "q") or of velocities or momenta ("v", "p")."""
         symbols = self.q if name[0] == "q" else self.v
         n = len(symbols)
@@ -346,65 +423,68 @@ class System:
         expected = f"its last axis must have length {n}, one entry for each of {symbols}"
         return checks.read_array(x, name, (n,), expected)
 
-    def move(self, q, v, h):
+    def move(self, q: ArrayLike, v: ArrayLike, h: ArrayLike) -> np.ndarray:
         """Where a step h with velocity v arrives, shape (..., len(q)); h negative: its start."""
         return np.asarray(q, float) + np.asarray(h)[..., None] * v
 
-    def velocity_between(self, q0, q1, h):
+    def velocity_between(self, q0: ArrayLike, q1: ArrayLike, h: ArrayLike) -> np.ndarray:
         """The velocity whose step h leads from q0 to q1."""
         return (np.asarray(q1, float) - q0) / np.asarray(h)[..., None]
 
-    def M(self, q, v=None, t=0.0):
+    def M(self, q: ArrayLike, v: ArrayLike | None = None, t: ArrayLike = 0.0) -> np.ndarray:
         """The mass matrix d2L/dv2, shape (..., n, n); v matters only if L is not mechanical."""
         return self.values(self.short.M, q, v, t)
 
-    def V(self, q, t=0.0):
+    def V(self, q: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """The potential, -L at v = 0."""
         return -self.values(self.short.L, q, None, t)
 
-    def A(self, q, t=0.0):
+    def A(self, q: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """The rows of all constraint one-forms, holonomic ones last, shape (..., m, n)."""
         A = self.values(self.short.A, q, None, t)
         return A if self.m else A.reshape(*A.shape, len(self.v))
 
-    def b(self, q, t=0.0):
+    X, u, independent_forms = spans.columns, spans.quasi_velocities, spans.independent_forms
+    by_fields, by_forms = spans.by_fields, spans.by_forms
+
+    def b(self, q: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """The parts b of the constraints A v + b = 0, dg/dt of holonomic ones, shape (..., m)."""
         if not self.is_affine:
             return np.zeros((*np.shape(q)[:-1], self.m))
         return self.values(self.symbolic.b, q, None, t)
 
-    def constraint(self, q, v, t=0.0):
+    def constraint(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """The residual A v + b of all constraints, d/dt g of holonomic ones, shape (..., m)."""
         residual = np.einsum("...ai,...i->...a", self.A(q, t), self.states(v, "v"))
         return residual + self.b(q, t) if self.is_affine else residual
 
-    def g(self, q, t=0.0):
+    def g(self, q: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """The holonomic constraint functions, shape (..., l)."""
         return self.values(self.holonomic, q, None, t)
 
-    def energy(self, q, v, t=0.0):
+    def energy(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """v.dL/dv - L, shape (...)."""
         return self.values(self.short.E, q, v, t)
 
-    def force(self, q, v, t=0.0):
+    def force(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """The generalised forces F, shape (..., n)."""
         need_inputs(self, "force")
         return self.values(self.short.F, q, v, t)
 
-    def power(self, q, v, t=0.0):
+    def power(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """F.v, the rate at which the forces change the energy, shape (...)."""
         need_inputs(self, "power")
         return self.values(self.short.power, q, v, t)
 
-    def momentum(self, q, v, t=0.0):
+    def momentum(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """The Legendre map p = dL/dv, shape (..., n)."""
         return self.values(self.short.L_v, q, v, t)
 
-    def velocity(self, q, p, t=0.0):
+    def velocity(self, q: ArrayLike, p: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """The inverse Legendre map: v with dL/dv(q, v) = p."""
         return velocities.velocity(self, q, self.states(p, "p"), t)
 
-    def G(self, q, t=0.0):
+    def G(self, q: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """The metric of the projectors: ``metric`` if one was given, else M."""
         if self.metric is not None:
             return self.values(self.short.G, q, None, t)
@@ -414,57 +494,59 @@ class System:
             )
         return self.M(q, None, t)
 
-    def Q(self, q, t=0.0):
+    def Q(self, q: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """The projector on the complement of D: G^-1 A^T (A G^-1 A^T)^-1 A, FIM08 section 2."""
-        return velocities.normal(self, q, t, self.A(q, t))
+        return velocities.normal(self, q, t, self.independent_forms(q, None, t))
 
-    def independence(self, q, v=None, t=0.0):
-        """How far the rows of A are from being dependent, from 0 to 1, shape (...)."""
+    def independence(
+        self, q: ArrayLike, v: ArrayLike | None = None, t: ArrayLike = 0.0
+    ) -> np.ndarray:
+        """How far the rows of A, or the fields, are from being dependent, from 0 to 1, (...)."""
         return velocities.independence(self, q, v, t)
 
-    def P(self, q, t=0.0):
+    def P(self, q: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """The projector on D, I - Q."""
         return np.eye(len(self.v)) - self.Q(q, t)
 
-    def project(self, q, v, t=0.0):
+    def project(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """The admissible velocity nearest to v: P(q) v, and ``shortest`` if constraints move."""
         v = np.einsum("...ij,...j->...i", self.P(q, t), self.states(v, "v"))
         return v + self.shortest(q, t) if self.is_affine else v
 
-    def shortest(self, q, t=0.0):
+    def shortest(self, q: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """The shortest velocity w, in the metric of the projectors, with A w + b = 0."""
         return -velocities.normal(self, q, t, self.b(q, t)[..., None])[..., 0]
 
-    def complete(self, q, /, *, t=0.0, **given):
+    def complete(self, q: ArrayLike, /, *, t: ArrayLike = 0.0, **given: float) -> np.ndarray:
         """The admissible velocity at q with these components, as in ``complete(q0, vx=1)``.
 
         As many as the constraints leave free, by the names of v; the others follow.
         """
         return velocities.complete(self, q, given, t)
 
-    def settle(self, q, t=0.0):
+    def settle(self, q: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """q put on the holonomic constraints, moved as little as possible in the metric M(q)."""
         return positions.settle(self, q, t)
 
     @property
-    def motion(self):
+    def motion(self) -> Motion:
         """The equations of motion as a function, (t, [q, v]) -> (q', a, lambda)."""
         return Motion(self)
 
-    def acceleration(self, q, v, t=0.0):
+    def acceleration(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """The acceleration of the constrained motion, multipliers eliminated."""
         return self.motion.values(q, v, t)[..., : len(self.v)]
 
-    def multipliers(self, q, v, t=0.0):
+    def multipliers(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """The continuous multipliers lambda of d/dt L_v - L_q = F + A^T lambda, (..., m).
 
         Where constraints become dependent they lose twice as many digits as A^T lambda.
         """
-        lam = self.motion.values(q, v, t)[..., len(self.v) :]
+        lam = self.motion.multipliers(q, v, t)
         velocities.check_multipliers(self, q, v, t)
         return lam
 
-    def exact(self, t):
+    def exact(self, t: ArrayLike) -> np.ndarray:
         """The known solution from (q0, v0), shape (..., n), where there is one."""
         if self._exact is None:
             raise ValueError(f"no closed solution is known for {self!r}; use nh.Reference()")
@@ -474,6 +556,10 @@ class System:
                 "system anew instead of changing it with set"
             )
         return self._exact(self, np.asarray(t, float))
+
+
+# ``__new__`` looks at the names of the arguments; what they are, ``__init__`` says.
+System.__new__.__signature__ = inspect.signature(System.__init__)
 
 
 def _frozen(table):

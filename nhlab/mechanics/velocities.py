@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
-from . import checks
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import checks, spans
 from .checks import rank, read_array, read_number, solved, unit_rows
 from .positions import position
+
+if TYPE_CHECKING:
+    from .system import System
 
 
 def normal(system, q, t, x) -> np.ndarray:
     """The shortest velocities, in the metric G, with A v = x: G^-1 A^T (A G^-1 A^T)^-1 x."""
-    A, G = system.A(q, t), system.G(q, t)
+    A, G = system.independent_forms(q, None, t), system.G(q, t)
     if not system.m:
         return np.swapaxes(A, -1, -2) @ x
     return checks.shortest(G, A, x, _place_of(system, q, A.shape[:-2]))
@@ -29,6 +36,8 @@ def independence(system, q, v, t) -> np.ndarray:
     M have about the size one: neither units nor factors of the constraints change it much."""
     if not system.m:
         return np.ones(np.shape(q)[:-1])[()]
+    if system.fields:
+        return spans.independence(system, q, v, t)
     return checks.independence(system.A(q, t), system.M(q, v, t))
 
 
@@ -36,7 +45,8 @@ def check_multipliers(system, q, v, t):
     """Refuse places where round-off leaves no digits of the multipliers, as of a least-squares
     problem: it is multiplied by one over the square of ``independence``."""
     if system.m > 1:
-        values = np.atleast_1d(independence(system, q, v, t)) ** 2
+        A, M = system.A(q, t), system.M(q, v, t)
+        values = np.atleast_1d(checks.independence(A, M)) ** 2
         checks.check_independent(values, _place_of(system, q, values.shape))
 
 
@@ -71,7 +81,7 @@ def start_of(system, q0=None, v0=None):
     return tuple(read_array(x, name) for name, x in given.items())
 
 
-def free_velocities(system, q0, asked=()):
+def free_velocities(system: System, q0: ArrayLike, asked: Iterable[str] = ()) -> list[str]:
     """Indices of n - m velocities, among them those asked for, that determine the others through
     the constraints at q0.
 
@@ -81,7 +91,7 @@ def free_velocities(system, q0, asked=()):
     weight = np.ones(len(system.v))
     weight[[k for k, column in enumerate(columns) if all(e.is_number for e in column)]] = 1e3
     weight[list(asked)] = 1e-6
-    free = independent(system.A(q0) * weight)
+    free = independent(system.independent_forms(q0) * weight)
     for k in {*asked}.difference(free):
         raise ValueError(f"velocity {system.v[k]} cannot be chosen freely at q0 = {q0}")
     return free
@@ -96,10 +106,12 @@ def independent(A):
     return sorted(qr(A, mode="r", pivoting=True)[1][len(A) :].tolist())
 
 
-def complete_velocity(system, q0, v0, free):
+def complete_velocity(
+    system: System, q0: ArrayLike, v0: ArrayLike, free: Mapping[str, float]
+) -> np.ndarray:
     """The velocity with the free components of v0 that satisfies the constraints at q0; if q0 has
     moved so far that these no longer determine the others, with components that do."""
-    A, b = system.A(q0), system.b(q0)
+    A, b = system.independent_forms(q0), system.b(q0)
     unit = checks.units(system.M(q0))
     v = _completed(A, b, np.array(v0, float), free, unit)
     if v is None:
@@ -128,7 +140,7 @@ def complete(system, q, given, t):
         raise ValueError(f"{unknown[0]} is no velocity of {system!r}; there are {names}")
     t = read_number(t, "t")
     with np.errstate(all="ignore"):
-        A = system.A(q, t)
+        A = system.independent_forms(q, None, t)
     if not np.isfinite(A).all():
         raise ValueError(f"the constraints are not finite at q = {q}")
     M = system.M(q, None, t)

@@ -17,7 +17,7 @@ from runs import close, far, power
 from runs import part as integrate
 
 import nhlab as nh
-from nhlab.course.lessons import lesson_07
+from nhlab.course.lessons import lesson_07b
 
 S = nh.systems
 x, y, z, w, vx, vy, vz, vw = nh.symbols("x y z w vx vy vz vw")
@@ -714,8 +714,8 @@ def test_forces_with_structure_constants():
     Both tend to the gyroscopic force with the bracket of the curvature; with the sign that closes
     the section they do not.
     """
-    red = nh.Chaplygin(lesson_07.turning_frame(), base="x y")
-    force = partial(lesson_07.structure_force, red)
+    red = nh.Chaplygin(lesson_07b.turning_frame(), base="x y")
+    force = partial(lesson_07b.structure_force, red)
 
     def nodes(h):
         t = 0.3 + h * np.array([[-1], [0], [1]])
@@ -746,7 +746,7 @@ def test_forces_with_structure_constants():
     # without a bracket the printed forces are exact, for A is linear
     red, step = reduced("particle"), (r, nodes(0.1)[2])
     v, middle = (step[1] - step[0]) / 0.1, (step[0] + step[1]) / 2
-    close(red.F_minus(*step, 0.1) - 0.05 * lesson_07.structure_force(red, middle, v, r), 1e-14)
+    close(red.F_minus(*step, 0.1) - 0.05 * lesson_07b.structure_force(red, middle, v, r), 1e-14)
 
 
 @pytest.mark.ledger("DRP-connection", "C03-left")

@@ -4,6 +4,7 @@ one of the catalogue comes out."""
 import copy
 import inspect
 import pickle
+import re
 from functools import cache
 
 import numpy as np
@@ -72,12 +73,16 @@ def test_the_catalogue_holds_every_public_function_of_the_module():
 
 
 def test_functions_of_the_catalogue_have_the_keywords_that_their_help_shows():
-    assert str(inspect.signature(systems.sleigh)) == "(m=1.0, I=1.0, a=0.2)"
+    shown = inspect.signature(systems.sleigh)
+    defaults = {name: x.default for name, x in shown.parameters.items()}
+    assert defaults == {"m": 1.0, "I": 1.0, "a": 0.2} and shown.return_annotation is nh.System
+    assert inspect.signature(systems.sleigh_se2).return_annotation is nh.GroupSystem
     assert systems.sleigh(2, a=0.3) == systems.sleigh(m=2, I=1, a=0.3) != systems.sleigh(2)
     assert systems.kepler(e=0.3) == systems.kepler() and systems.kepler(e=0.3).q0 == (0.7, 0)
-    for given in ({"b": 1}, {"rule": "cayley"}):
-        with pytest.raises(TypeError, match=r"sleigh\(\) got an unexpected keyword"):
-            systems.sleigh(**given)
+    for name in ("b", "rule"):
+        message = f"sleigh() has no argument '{name}'; its arguments are m, I, a"
+        with pytest.raises(TypeError, match=re.escape(message)):
+            systems.sleigh(**{name: 1})
 
 
 @pytest.mark.parametrize("name", sorted(EVERY))

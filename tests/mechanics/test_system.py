@@ -301,7 +301,7 @@ def test_latex_renders_in_matplotlib():
 
 def test_repr():
     assert repr(nh.systems.sleigh(a=0.25)) == "<System sleigh: q = (x, y, theta), I=1, a=0.25, m=1>"
-    assert repr(nh.System((x,), (vx,), vx**2 / 2)) == "<System unnamed: q = (x)>"
+    assert repr(nh.System((x,), (vx,), vx**2 / 2)) == "<System: q = (x)>"
 
 
 @pytest.mark.parametrize("size", [1e200, 1e-200, 1.0])

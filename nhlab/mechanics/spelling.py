@@ -1,0 +1,77 @@
+"""Names that were misspelt: say which one was probably meant."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Iterable
+from functools import wraps
+from types import ModuleType
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable)
+
+
+def nearest(name: object, choice: Iterable[str]) -> str:
+    """A question that names the most similar of the choice, or "" if none is similar.
+
+    Capitals do not matter, since ``dla`` is the most frequent way to miss ``DLA``.
+
+    >>> nearest("dla", ["DLA", "EDLA"])
+    "; did you mean 'DLA'?"
+    """
+    by_small = {str(x).lower(): str(x) for x in choice}
+    close = difflib.get_close_matches(str(name).lower(), by_small, n=1, cutoff=0.5)
+    return f"; did you mean {by_small[close[0]]!r}?" if close else ""
+
+
+def check_keywords(function: Callable, options: dict[str, Any], name: str) -> None:
+    """Raise TypeError if an option is no argument of the function, with the most similar one.
+
+    Python says which argument it does not know, but before 3.13 not which one was meant.
+    """
+    parameters = inspect.signature(function).parameters
+    if any(x.kind is x.VAR_KEYWORD for x in parameters.values()):
+        return
+    known = [x for x in parameters if x != "self"]
+    for option in options:
+        if option not in known:
+            hint = nearest(option, known) or f"; its arguments are {', '.join(known)}"
+            raise TypeError(f"{name}() has no argument {option!r}{hint}")
+
+
+def spelt(function: F) -> F:
+    """Decorate a public function: a misspelt argument is answered with the most similar one."""
+
+    @wraps(function)
+    def call(*args, **options):
+        check_keywords(function, options, function.__name__)
+        return function(*args, **options)
+
+    return call
+
+
+def missing_attribute(module: str, name: str, choice: Iterable[str]) -> AttributeError:
+    """The error of a module that has no such name, with the most similar public one."""
+    return AttributeError(f"module {module!r} has no attribute {name!r}{nearest(name, choice)}")
+
+
+def tidy(module: ModuleType) -> ModuleType:
+    """Have a public module list its own names alone, and answer a misspelt one with the nearest.
+
+    Its ``__all__`` is what it says, or else the functions, classes and objects made in it; what it
+    imports for itself, as ``np``, stays out of completions.
+    """
+    own = getattr(module, "__all__", None)
+    if own is None:
+        made = vars(module).items()
+        own = [k for k, x in made if getattr(x, "__module__", None) == module.__name__]
+        own = module.__all__ = sorted(k for k in own if not k.startswith("_"))
+
+    def missing(name: str) -> Any:
+        raise missing_attribute(module.__name__, name, own)
+
+    if "__getattr__" not in vars(module):
+        module.__getattr__ = missing
+    module.__dir__ = lambda: sorted(own)
+    return module
