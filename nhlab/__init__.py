@@ -5,7 +5,7 @@
 Names are imported when first used, so that ``python3 -m nhlab`` runs before anything is installed.
 """
 
-from importlib import import_module
+from importlib import import_module as _import_module
 
 _HOME = {
     "mechanics.system": ("System", "symbols"),
@@ -24,13 +24,18 @@ _HOME = {
         "Variational",
     ),
     "run.loop": ("integrate", "source"),
+    "run.events": ("Event",),
+    "run.export": ("export", "to_scipy"),
     "run.trajectory": ("Trajectory",),
-    "run.ensemble": ("ensemble", "Ensemble"),
+    "run.ensemble": ("ensemble", "Ensemble", "load"),
     "run.errors": ("EnsembleError", "IntegrationError", "Interrupted"),
     "geometry.reduction": ("Chaplygin", "Horizontal", "Mixed", "Reduction"),
     "geometry.symmetry": ("Symmetry",),
+    "geometry.firstlook": ("ask", "growth_vector"),
     "geometry.linear": ("linearise",),
+    "geometry.measure": ("invariant_measure",),
     "geometry.report": ("report",),
+    "geometry.reversibility": ("is_reversible",),
     "view.page": ("live",),
     "view.widgets": ("explore", "animate", "motion_panel", "panel", "Picture"),
     "course.exercises": ("check", "hint", "solution"),
@@ -50,27 +55,43 @@ _MODULES = {
     "plot": "view.plot",
     "widgets": "view.widgets",
 }
+# Packages that not every installation has, and the extra of nhlab that brings each.
+_EXTRAS = {"matplotlib": "plot", "ipywidgets": "lab", "pandas": "lab", "bokeh": "live"}
 _NAMES = {name: module for module, names in _HOME.items() for name in names}
 
-__all__ = sorted([*_NAMES, *_MODULES, "load"])
+__all__ = sorted([*_NAMES, *_MODULES])
+
+
+def _import(module, name):
+    """Import a module of nhlab for the public name; a package that is missing is asked for."""
+    try:
+        return _import_module(f".{module}", __name__)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in _EXTRAS:
+            raise
+        extra = f"pip install 'nhlab[{_EXTRAS[package]}]'"
+        raise ImportError(f"nh.{name} needs {package}, which is not installed: {extra}") from None
 
 
 def __getattr__(name):
     if name in _NAMES:
-        value = getattr(import_module(f".{_NAMES[name]}", __name__), name)
+        value = getattr(_import(_NAMES[name], name), name)
     elif name in _MODULES:
-        value = import_module(f".{_MODULES[name]}", __name__)
-    elif name == "load":
-        value = __getattr__("Trajectory").load
+        value = _spelling().tidy(_import(_MODULES[name], name))
     elif name == "__version__":
         from importlib.metadata import version
 
         value = version("nhlab")
     else:
-        raise AttributeError(f"module 'nhlab' has no attribute {name!r}")
+        raise _spelling().missing_attribute(__name__, name, __all__)
     globals()[name] = value
     return value
 
 
+def _spelling():
+    return _import_module(".mechanics.spelling", __name__)
+
+
 def __dir__():
-    return [*globals(), *__all__]
+    return [*__all__, "__version__"]

@@ -47,7 +47,7 @@ def functions():
             own = inspect.isfunction(f) and (hasattr(f, "title") or f.__module__ == module.__name__)
             if own and not name.startswith("_") and name not in SLOW:
                 found[f"{room}.{name}"] = f
-    del found["plot.is_path"], found["plot.new"]  # of the room's own use
+    del found["plot.new"]  # of the room's own use
     for name in "energy V M A b P Q g acceleration multipliers project momentum velocity".split():
         found[f"system.{name}"] = getattr(SYSTEM, name)
     for name in "constraint settle set drive is_holonomic power".split():

@@ -1,0 +1,66 @@
+"""Every public name has an example in its docstring, and all examples are true."""
+
+import doctest
+import inspect
+import re
+import sys
+
+import pytest
+import surface
+
+import nhlab as nh
+from nhlab.course.site import reference
+
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE  # three dots stand for any text
+
+
+def examples() -> dict[str, doctest.DocTest]:
+    """The examples of all modules in which public things are made, by the name of the docstring."""
+    things = [*surface.named().values()]
+    things += [f for c in surface.classes() for f in surface.functions(c)]
+    homes = {x.__name__ if inspect.ismodule(x) else getattr(x, "__module__", "") for x in things}
+    homes |= {"nhlab.mechanics.spelling"}
+    own = sorted(x for x in homes if x.startswith("nhlab.") and x != "nhlab.plain")  # test_plain
+    finder = doctest.DocTestFinder()
+    found = [x for home in own for x in finder.find(sys.modules[home], home, globs={})]
+    return {x.name: x for x in found if x.examples}
+
+
+EXAMPLES = examples()
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_example_is_true(name):
+    example, told = EXAMPLES[name], []
+    if "spelling" in name:
+        example.globs.update(vars(sys.modules["nhlab.mechanics.spelling"]))
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    assert runner.run(example, out=told.append).failed == 0, "".join(told)
+
+
+@pytest.mark.parametrize("name", nh.__all__)
+def test_a_public_name_has_an_example(name):
+    assert ">>> " in reference.session(name), f"nh.{name} has no example in its docstring"
+
+
+RESULTS = {
+    "Trajectory",
+    "Ensemble",
+    "Reduction",
+    "IntegrationError",
+    "Interrupted",
+    "EnsembleError",
+}
+CALLED = [x for x in nh.__all__ if callable(getattr(nh, x)) and x not in RESULTS]  # by a user
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_a_docstring_has_a_line_for_every_argument(name):
+    """In the section Parameters of numpydoc; several arguments may share a line."""
+    thing = getattr(nh, name)
+    arguments = {*inspect.signature(thing).parameters}
+    text = inspect.getdoc(thing).partition("Examples\n--------\n")[0]
+    listed = text.partition("Parameters\n----------\n")[2]
+    entries = re.findall(r"(?m)(?:^|;  )(\w[\w, ]*?)(?:\(values\))? (?::|->) ", listed)
+    named = {x.strip() for entry in entries for x in re.split(r",| or ", entry)}
+    assert arguments <= named, f"nh.{name} does not say what {sorted(arguments - named)} are"
