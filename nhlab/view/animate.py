@@ -1,26 +1,22 @@
-"""``animate``: computed motions on a stage, side by side or over each other, a reading below them;
-``motion_panel``: a system that runs anew when its sliders move, and is played."""
+"""``animate``: computed motions on a stage, side by side or over each other, a reading below."""
 
-import functools
+from __future__ import annotations
+
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
-from ..mechanics.checks import need
-from ..mechanics.system import System
-from ..methods import DLA, Reference
-from ..run.arguments import positive
+from ..mechanics.spelling import spelt
+from ..methods import Reference
 from ..run.loop import integrate
 from ..run.trajectory import Trajectory
-from . import plot, scene
+from . import plot
 from .models import model
-from .panel import panel, play
-from .picture import Picture
 from .player import Stage
-from .scene import names_of, reading_below, serves
 from .stage import Scene, actor
 
 PALE = "#7A828C"  # the ghost of the true motion
@@ -47,20 +43,25 @@ def _ghosts(exact, sol):
     return [integrate(sol.system, Reference(), **start, h=h, steps=400, progress=False)]
 
 
+@spelt
 def animate(
-    *sols,
-    body=None,
-    caption="",
-    size=None,
-    frames=72,
-    exact=None,
-    overlay=None,
-    below=None,
-    future=False,
-    names=None,
-):
+    *sols: Trajectory,
+    body: Any = None,
+    caption: str = "",
+    size: tuple[float, float] | None = None,
+    frames: int = 72,
+    exact: Any = None,
+    overlay: Any = None,
+    below: Any = None,
+    future: bool = False,
+    names: Sequence[str] | None = None,
+) -> Stage:
     """Play computed motions; returns a Stage, which a notebook shows and ``save`` writes to a file.
 
+    Parameters
+    ----------
+    sols : the Trajectories to play, one or several
+    caption : a sentence about them, read out by screen readers
     body : shows a system that is not of the catalogue: a function of q that returns outlines,
         arrays of points (k, 2), or (k, 3) in space; or a subclass of nh.bodies.Body
     exact : a trajectory that is shown as a ghost beside the others, or True for the true motion
@@ -71,6 +72,14 @@ def animate(
     names : what the legend calls the motions, one name for each and, if ``exact`` is given, one
         more for the ghost; by default the names of their methods
     size : (width, height), of which the ratio counts;  frames : pictures of a film that is saved
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> sol = nh.integrate(nh.systems.sleigh(), nh.DLA(), h=0.1, steps=100)
+    >>> film = nh.animate(sol, caption="A sleigh on ice.")
+    >>> film.alt
+    'A sleigh on ice. A sleigh with one sharp blade glides over ice and draws a line with it: ...'
     """
     if not sols:
         raise ValueError("give one or two trajectories to play")
@@ -152,57 +161,48 @@ def text(label):
     return re.sub(r"[$\\{}]", "", label).replace(",", ", ").replace(",  ", ", ").strip()
 
 
-def _runner(system, method, start, names, h, steps):
-    """The run for a setting of sliders; the last is kept, for while time alone moves."""
-
-    @functools.lru_cache(1)
-    def run(setting):
-        values = dict(setting)
-        s = system.set(**{k: values[k] for k in names})
-        return integrate(s, method, *start(values), h=h, steps=steps, progress=False)
-
-    return run
+# ---------------------------------------------------------------------------- names and readings
 
 
-def motion_panel(system, body, start, curve=None, *, T, h, label="", method=None, **sliders):
-    """A system in motion: sliders for its parameters and its start, a time slider, a play button.
+def reading_below(below, system):
+    """The Reading of what is drawn below: one of nhlab.plot, a function of a trajectory, or
+    (label, f)."""
+    if isinstance(below, str):
+        found = plot.reading(below, system)
+        if found.xlabel != plot.TIME:
+            known = [*plot.READINGS, f"t {system.q[0]}"]
+            raise ValueError(f"below = {below!r} is no function of time; choose one of {known}")
+        return found._replace(name=below)
+    pair = ("", below) if callable(below) else below
+    if not (isinstance(pair, tuple | list) and len(pair) == 2 and callable(pair[1])):
+        known = f"one of {[*plot.READINGS]} or (label, function of a trajectory)"
+        raise ValueError(f"below = {below!r} must be {known}")
+    label, f = pair
 
-    body : as in ``animate``;  start(values) -> (q0, v0), from the values of the sliders
-    curve : curve(sol) -> (N+1,), or a reading of nhlab.plot, drawn in step below, under ``label``
-    sliders : (low, high, value) by name; those named like parameters of the system set them; and
-        the ``caption`` and the ``size`` of the picture
-    """
-    need(system, System, "system", "nh.System")
-    need(start, Callable, "start", "function of the sliders' values that returns (q0, v0)")
-    T, h = positive(T, False, "T"), positive(h, False)
-    caption, size = sliders.pop("caption", ""), sliders.pop("size", (7.2, 5.0))
-    for name, given in sliders.items():
-        if name == "t" or not isinstance(given, tuple) or len(given) < 3:
-            raise ValueError(f"{name} = {given!r} is no slider (low, high, value); t is the time")
-    names = {s.name for s in system.parameters} & set(sliders)
-    run = _runner(system, method or DLA(), start, names, h, round(T / h))
-    sol = run(tuple((k, given[2]) for k, given in sliders.items()))
-    curve = (label, curve) if callable(curve) else curve
-    reading = None if curve is None else reading_below(curve, system)
-    picture = Picture(size, 1 + bool(reading), **({"height_ratios": (3, 1)} if reading else {}))
-    axes = (*picture.axes, None)[:2]
-    picture.figure.set_layout_engine(None)  # so that no layout is computed while a slider moves
-    picture.figure.subplots_adjust(0.13, 0.12, 0.96, 0.93, None, 0.45)
-    drawn = scene.Scene(picture, axes, [sol], [sol], body, reading, ghost=False, future=True)
+    def read(sol):
+        y = np.asarray(f(sol), float)
+        if y.shape != sol.t.shape:
+            raise ValueError(f"below gave an array of shape {y.shape}; t has {sol.t.shape}")
+        return sol.t, y
 
-    def update(_, values, __):
-        t, (actor,) = values.pop("t"), drawn.actors
-        sol = run(tuple(values.items()))
-        if sol is not actor.sol:
-            drawn.take([sol])
-        drawn.frame(drawn.corners, (0.0, T), drawn.values())
-        end = ", ".join(f"{s} = {x:.2f}" for s, x in zip(system.q[:2], sol.q[-1], strict=False))
-        return drawn.move(t) | {"at the end": end, "spread of the energy": _spread(sol)}
-
-    alt = f"{caption} The moving body above, a curve over time below.".strip()
-    given = {"caption": caption, "alt": alt, **sliders, "t": (0.0, float(T), 0.4 * T)}
-    return play(panel(picture, update, **given), "t")
+    return plot.Reading(plot.TIME, label, read, name=label)
 
 
-def _spread(sol):
-    return f"{np.ptp(sol.energy()):.1e}"
+def serves(reading, sol, ghost):
+    """Does the trajectory have it?  Of the true motion, residuals and steps say nothing."""
+    if ghost and ("constraint" in reading.name or reading.name == "step"):
+        return False
+    return sol.method.discrete or not reading.discrete
+
+
+TRUE = "true motion"
+
+
+def names_of(sols, ghost):
+    """Names of the methods, with the step size where it tells them apart; what the reference
+    solution gives is the true motion, and a ghost named like another is called one."""
+    names = [TRUE if isinstance(s.method, Reference) else plot.label(s.method) for s in sols]
+    steps = {x: {s.h0 for s, name in zip(sols, names, strict=True) if name == x} for x in names}
+    several = {name for name in names if len(steps[name]) > 1 and name != TRUE}
+    found = [f"{x}, $h={s.h0:g}$" * (x in several) or x for x, s in zip(names, sols, strict=True)]
+    return [f"{found[0]} (ghost)" if ghost and found[0] in found[1:] else found[0], *found[1:]]

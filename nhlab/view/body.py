@@ -1,8 +1,17 @@
 """What a body is: outlines that follow q, in the plane or in space, and what they are made of."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..mechanics.groupsystem import GroupSystem
+
+if TYPE_CHECKING:
+    from ..mechanics.system import System
 
 OUTLINES = "outlines, a list of arrays of points, (k, 2) each or (k, 3) each"
 
@@ -10,46 +19,46 @@ OUTLINES = "outlines, a list of arrays of points, (k, 2) each or (k, 3) each"
 # ---------------------------------------------------------------------------- the stock of shapes
 
 
-def circle(count=40):
+def circle(count: int = 40) -> np.ndarray:
     """Points (count, 2) once round the unit circle; the last is the first."""
     a = np.linspace(0, 2 * np.pi, count)
     return np.stack([np.cos(a), np.sin(a)], -1)
 
 
-def box(length, width):
+def box(length: float, width: float) -> np.ndarray:
     """The outline of a box about the origin, (5, 2)."""
     return np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]]) * [length / 2, width / 2]
 
 
-def bar(x, y):
+def bar(x: float, y: float) -> np.ndarray:
     """A line from (-x, -y) to (x, y)."""
     return np.array([[-x, -y], [x, y]])
 
 
-def ahead(at, angle, distance):
+def ahead(at: ArrayLike, angle: ArrayLike, distance: ArrayLike) -> np.ndarray:
     """The point at a distance along a heading; arrays of them if given arrays."""
     return np.asarray(at) + distance * np.stack([np.cos(angle), np.sin(angle)], -1)
 
 
-def place(points, angle, at):
+def place(points: ArrayLike, angle: float, at: ArrayLike) -> np.ndarray:
     """Points turned by an angle and moved to ``at``."""
     c, s = np.cos(angle), np.sin(angle)
     return np.asarray(points) @ [[c, s], [-s, c]] + np.asarray(at)
 
 
-def axle(at, angle, width=0.5):
+def axle(at: ArrayLike, angle: float, width: float = 0.5) -> np.ndarray:
     """Two wheels and the axle between them, as one curve with gaps."""
     wheel, side = box(0.26, 0.09), np.array([0, width / 2])
     return place(joined([wheel + side, wheel - side, [-side, side]]), angle, at)
 
 
-def joined(parts):
+def joined(parts: Sequence[ArrayLike]) -> np.ndarray:
     """Polylines, (k, d) each, as one curve with gaps between them."""
     gap = np.full((1, np.shape(parts[0])[-1]), np.nan)
     return np.vstack([x for part in parts for x in (part, gap)])
 
 
-def camera(toward):
+def camera(toward: ArrayLike) -> np.ndarray:
     """Rows: right, up and towards the eye, for an eye in the given direction."""
     eye = np.array(toward, float) / np.linalg.norm(toward)
     right = np.cross([0, 0, 1], eye)
@@ -63,28 +72,26 @@ def camera(toward):
 class Body:
     """Outlines that follow q: a subclass states ``parts(q)``, and more if it likes.
 
-    parts(q) : arrays of points, (k, 2) each, or (k, 3) each in space, seen by the camera ``eye``
+    parts(q) : arrays of points, (k, 2) each, or (k, 3) each in space
     tracks(q) : the points that leave a trace, arrays (..., 2) or (..., 3) for q of shape (..., n);
         by default (x, y), or (x, y, z) in space, or else the middle of the first part
     fixed : outlines that do not move
-    zooms : the bounds of ``zoom``, by which a body without lengths of its own may be enlarged, so
-        that it is about a seventh as long as its motion
-    letters : names of the axes, or in space of the ``directions``; without names none are drawn
+    upright : does the plane of the outlines stand, y pointing up?
     """
 
-    eye = camera((0.5, -0.87, 0.5))
-    letters, directions = ("$x$", "$y$", "$z$"), np.eye(3)
-    fixed, zoom, zooms = (), 1.0, (1.0, 1.0)
-    upright = False  # on the stage: does the plane of the outlines stand, y pointing up?
+    fixed: Sequence[ArrayLike] = ()
+    upright: bool = False
+    system: System
+    value: dict[str, float]  # of the parameters, by name
 
-    def __init__(self, system):
+    def __init__(self, system: System) -> None:
         self.system = system
         self.value = {s.name: x for s, x in system.parameters.items()}
 
-    def parts(self, q):
+    def parts(self, q: np.ndarray) -> Sequence[ArrayLike]:
         raise NotImplementedError
 
-    def tracks(self, q):
+    def tracks(self, q: np.ndarray) -> list[np.ndarray]:
         first = read_outlines(self.parts(q[(0,) * (q.ndim - 1)]))[0]
         names = [str(s) for s in self.system.q]
         if not {"x", "y"} <= {*names}:
@@ -94,46 +101,6 @@ class Body:
         zero = np.zeros(q.shape[:-1])
         columns = [q[..., names.index(s)] if s in names else zero for s in "xyz"]
         return [np.stack(columns[: first.shape[1]], -1)]
-
-    def visible(self, q, t):
-        """What is drawn of the parts at time t."""
-        return self.parts(q)
-
-    def reach(self, sols):
-        """How far the tracks of some motions extend."""
-        tracks = [
-            np.concatenate(some) for some in zip(*(self.tracks(s.q) for s in sols), strict=True)
-        ]
-        return max(np.ptp(track[np.isfinite(track).all(-1)], 0).max() for track in tracks)
-
-    def fit(self, sols):
-        """Choose what depends on some motions as a whole."""
-        reach = self.reach(sols)
-        self.zoom = float(np.clip(reach / 7, *self.zooms)) if reach > 0 else 1.0
-
-    # ---- for the picture
-
-    def flat(self, points):
-        """Points as they are seen, (..., 2)."""
-        points = np.asarray(points, float)
-        return points if points.shape[-1] == 2 else points @ self.eye[:2].T
-
-    def label(self, ax, spatial):
-        """Name the axes of the plane, or the directions of space in a corner."""
-        if self.letters and not spatial:
-            ax.set(xlabel=self.letters[0], ylabel=self.letters[1])
-            return
-        ax.set_axis_off()
-        for name, direction in zip(self.letters, self.directions, strict=False):
-            tip, at = 30 * self.flat(direction), {"xy": (26, 26), "xycoords": "axes points"}
-            stem = {"arrowstyle": "<|-", "color": "#777777", "shrinkA": 0, "shrinkB": 0}
-            ax.annotate("", xytext=tip, textcoords="offset points", arrowprops=stem, **at)
-            text = {"ha": "center", "va": "center", "fontsize": 11, "color": "#555555"}
-            ax.annotate(name, xytext=1.4 * tip, textcoords="offset points", **text, **at)
-
-    def seen(self, q, t=0.0):
-        """The body at q as one curve (k, 2) with gaps."""
-        return joined([self.flat(part) for part in read_outlines(self.visible(q, t))])
 
 
 class OwnBody(Body):

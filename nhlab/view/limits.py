@@ -6,7 +6,8 @@ In words of Python that can be translated: a page follows the same functions.
 
 import numpy as np
 
-ROOM = {"x": 0.0, "y": 0.02}  # beside the curves
+ROOM = {"x": 0.0, "y": 0.02, "scale": 0.05}  # beside the curves; on all sides of what is to scale
+LEAST = 1e-10  # limits of residuals do not come closer to 0: what is below is rounding
 FILLED = 1 / 3  # of the height: with less, limits come closer ..
 DRAGGED = 1 / 6  # .. and while a slider is dragged with less than this
 AHEAD = 24  # moves like the last one for which limits leave room while a slider is dragged

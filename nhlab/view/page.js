@@ -48,9 +48,15 @@ const py = {
 const np = {
     abs: x => x.map === undefined ? Math.abs(x) : Array.from(x, np.abs),
     ceil: Math.ceil,
+    diff: x => array(Math.max(0, x.length - 1), k => x[k + 1] - x[k]),
     floor: Math.floor,
+    isfinite: Number.isFinite,
+    maximum: Math.max,  // of two numbers; NaN stays
+    minimum: Math.min,
+    sign: x => x.map(Math.sign),
     log10: Math.log10,
     ptp: x => py.max(x) - py.min(x),
+    where: (condition, x, y) => condition ? x : y,
     array_split(x, parts) {
         const least = Math.floor(x.length / parts), more = x.length % parts;
         const at = k => k * least + Math.min(k, more);
@@ -137,9 +143,11 @@ class Run {  // like nhlab's Trajectory, as far as pages read it
         const given = ["t[k]", "0", ...this.text("q"), ...this.text("v"), ...some("par", par.length)];
         const every = Math.floor(length / 500) + 1;
         const found = this.each(heights, length, given).filter((_, k) => k % every === 0);
-        const [E, V] = [2, 3].map(j => found.map(x => x[j]));
-        const [before, after, jumped] = beyond(E, V, found[0][4]);
-        const [from, to, size] = [[before, 4], [after, 4], [h, 6]].map(([x, k]) => py.format(x, `.${k}g`));
+        const reach = [2, 3].flatMap(j => (x => [x[0], py.min(x), py.max(x)])(found.map(x => x[j])));
+        const n = this.system.v.length, [p, m] = [4, 4 + n].map(j => found[0].slice(j, j + n));
+        const hidden = py.sum(p.map((x, k) => hidden_energy(x, m[k])));
+        const [after, jumped] = energy_jump(...reach, hidden);
+        const [from, to, size] = [[reach[0], 4], [after, 4], [h, 6]].map(([x, k]) => py.format(x, `.${k}g`));
         return jumped ? `the energy changes from ${from} to ${to} during this run: h = ${size} is too `
             + `large for ${this.said}` : "";
     }
@@ -176,7 +184,7 @@ class Call {  // what the controls ask for
         this.named = Object.fromEntries(s.parameters.map(([k], i) => [`par.${k}`, this.par[i]]));
         this.q0 = s.q.map((name, k) => own("q0", name, s.q0[k]));
         this.v0 = this.completed(s.v.map((name, k) => own("v0", name, s.v0[k])));
-        this.h = values.h ?? 1;
+        this.h = values.h ?? book.h;
         this.T = values.T ?? book.T;
         this.steps = book.steps ?? Math.max(1, Math.floor(this.T / this.h + 1e-6));
         this.rule = Number(values.rule === "symmetric rule");
@@ -205,15 +213,16 @@ function begin(run) {  // the first row or rows, and Newton's scales
     if (call.second) {
         const given = [...q0, ...call.second, call.alpha(method), ...par];
         const [ok, , ...x] = method.second(0, h, ...given);
-        const [shares, v, p0, p1] = [0, 1, 2, 3].map(k => x.slice(k * n, (k + 1) * n));
+        const [v, p0, p1] = [0, 1, 2].map(k => x.slice(k * n, (k + 1) * n));
         if (!ok) throw Error("there is no motion through q0 and q1");
         run.rows.push(...join({q: q0, p: p0, v, lam: none}));
         run.rows.push(...join({q: call.second, p: p1, v, lam: none}));
-        return shares;
+        return component_shares(v, v.map(() => 0), h);
     }
     const [ok, , ...x] = method.begin(0, h, ...q0, ...call.v0, ...par);
     if (!ok) throw Error("there is no motion from this start");
-    const first = {q: q0, p: x.slice(n), v: call.v0, lam: none}, shares = x.slice(0, n);
+    const first = {q: q0, p: x.slice(n), v: call.v0, lam: none};
+    const shares = component_shares(call.v0, x.slice(0, n), h);
     if (method.variable) {
         const row = [...q0, ...first.p, ...call.v0, ...none];
         const args = call.arguments(method, method.first.arguments, shares);
@@ -276,7 +285,7 @@ function read(run, reading, runs) {
 
 function newly_read(run, {what, at, part, from_start, relative, x, y}, runs) {
     if (what === "columns") {
-        const column = k => k === null ? run.t : run.column("q", k);
+        const column = name => name === null ? run.t : run.column("q", run.system.q.indexOf(name));
         return [column(x), column(y)];
     }
     if (what === "step") return [run.t.slice(1), run.h];
@@ -317,6 +326,15 @@ const UNSOLVED = "Newton's method found no ";
 const DENSE = 600, PAUSE = 250;  // milliseconds after which a hand rests
 const escaped = x => String(x).replace(/[&<>]/g, c => ({"&": "&amp;", "<": "&lt;", ">": "&gt;"})[c]);
 
+// Rows of a name, a bar as long as its size beside the others', and a text.
+function bars(rows) {
+    const most = Math.max(...rows.map(([, , size]) => size).filter(Number.isFinite), 1e-300);
+    const row = ([name, text, size, [light, dark]]) => `<div style="--light:${light};--dark:${dark}">`
+        + `<span>${escaped(name)} </span><i><b style="width:${Math.min(100, 100*size/most).toFixed(1)}%">`
+        + `</b></i><span>${escaped(text)}</span></div> `;
+    return rows.length ? `<div class="bars">${rows.map(row).join("")}</div>` : "";
+}
+
 class Page {
     constructor(books, models) {
         Object.assign(this, {...models, books, reached: {}, widgets: models.controls});
@@ -350,7 +368,7 @@ class Page {
         for (const figure of this.figures) {
             const host = element(figure)?.host;
             host?.setAttribute("role", "img");
-            name(host, this.book.caption);
+            name(host, this.book.caption || "A diagram of what the sliders say");
         }
         element(this.said)?.host.setAttribute("aria-live", "polite");
     }
@@ -377,18 +395,17 @@ class Page {
             `<button class="${kind}" onclick="${page}.${call}">${escaped(words)}</button>`;
         const parts = Object.entries(book.tries).map(([words, x], k) =>
             button(`try_it(${k})`, words, same({...defaults, ...x}) ? "now" : ""));
-        const start = Object.entries(defaults).filter(([k]) => k.startsWith("q0.") || k.startsWith("v0."));
-        const change = book.changes[values.view ?? book.views[0].name];
-        if (change && !same(Object.fromEntries(start))) {
-            parts.push(button("show_change()", "The start moves E: show E - E(0)"));
-        }
+        const {offer} = this, watched = Object.entries(defaults).filter(([k]) =>
+            offer?.keys.some(key => k.startsWith(key)));
+        if (!same(Object.fromEntries(watched))) parts.push(button("take_offer()", offer.words));
         if (book.first.length < book.controls.length) {
             parts.push(button("open_more()", more ? "− Less" : "+ More", "more"));
         }
         this.say(this.asked, parts.join(""));
     }
     try_it(k) { this.set({...this.defaults, ...Object.values(this.book.tries)[k]}); }
-    show_change() { this.set({view: this.book.changes[this.values.view ?? this.book.views[0].name]}); }
+    get offer() { return this.book.offers[this.values.view ?? this.book.views[0].name]; }
+    take_offer() { this.set({view: this.offer.view}); }
     open_more() {
         this.more = !this.more;
         this.book.controls.forEach(({key}, k) => {
@@ -438,6 +455,7 @@ class Page {
         const shown = JSON.stringify([view.name, values.system, values.method]);
         const ghost = this.shown === shown ? "" : this.turn_to(view, shown, values);
         if (ghost !== now) this.draw(values, view);
+        if (this.listed) this.list();
         this.ask();
     }
     turn_to(view, shown, values) {  // another view: its untouched setting stays as a pale ghost
@@ -462,6 +480,7 @@ class Page {
         const html = this.move(values, view);
         seen.forEach(x => { x.unpause(true); x.repaint(); });
         this.say(this.said, html);  // last, since painting asks for styles
+        this.move_bodies();
     }
     move(values, view) {  // the curves, without painting them; what is to be said
         const {book} = this;
@@ -481,9 +500,18 @@ class Page {
             stop = error.message;
         }
         stop ||= this.leaving.join(" ");
-        const cells = said.map(([a, b]) => `<span>${escaped(a)} <b>${escaped(b)}</b></span> `);
-        this.words = `<div>${cells.join("")}</div><div class="stop">${escaped(stop)}</div>`;
+        const cells = said.filter(x => x.length === 2).map(([a, b]) =>
+            `<span>${escaped(a)} <b>${escaped(b)}</b></span> `);
+        this.words = `<div>${cells.join("")}</div>${bars(said.filter(x => x.length > 2))}`
+            + `<div class="stop">${escaped(stop)}</div>`;
         return this.words;
+    }
+    move_bodies() {  // on the stage of player.js, which is there if a figure has a motion
+        const {stage, book: {motion}, runs} = this;
+        if (!stage) return;
+        if (stage.visible !== Boolean(motion)) stage.visible = Boolean(motion);
+        const el = motion && Bokeh.index.find_one(stage)?.shadow_el?.querySelector(".nhlab-stage");
+        if (el) nhlab_stage_1.follow(el, motion.scene, motion.runs.map((name, k) => runs[name] && samples(runs[name], motion.names[k])));
     }
     axes(axes, call) {  // the curves of one diagram
         const places = this.book.drawings.map(x => drawn(x, call, this.runs));
@@ -491,14 +519,16 @@ class Page {
             const run = this.runs[curve.run], having = run && !(curve.discrete && !run.method.discrete);
             const [x, y] = curve.reading.what === "drawn" ? points(places[0], curve.reading)
                 : having ? read(run, curve.reading, this.runs) : [[], []];
-            return {...curve, run: having ? run : null, x: x.slice(curve.skip), y: y.slice(curve.skip)};
-        });
+            return {...curve, run: having ? run : null, chosen: Boolean(run), x: x.slice(curve.skip), y: y.slice(curve.skip)};
+        }).map((curve, k) => ({...curve, colours: this.glyphs[axes.diagram][k][1]}));
         curves.forEach(({run, x, y}, k) => {
-            const [source, end] = this.sources[axes.diagram][k], stops = Boolean(run?.stop);
+            const [source, end, , mean] = this.sources[axes.diagram][k], stops = Boolean(run?.stop);
+            const band = is_band(x, y);
             source.data = {x, y};
+            mean.data = band ? {x: running_mean(x), y: running_mean(y)} : {x: [], y: []};
             if (stops) end.data_source.data = {x: x.slice(-1), y: y.slice(-1)};
             if (end.visible !== stops) end.visible = stops;
-            this.thin(this.glyphs[axes.diagram][k], x.length > DENSE);
+            this.thin(this.glyphs[axes.diagram][k], x.length > DENSE, band);
         });
         if (axes.labels) {
             const [x, y] = points(places[axes.labels.drawing], axes.labels);
@@ -508,12 +538,16 @@ class Page {
         this.hold(this.figures[axes.diagram], axes, curves, call[axes.end] ?? null);
         return curves;
     }
-    thin([[line], , width, dash], dense) {  // a hairline is drawn twice as fast, and clearer where
-        const value = dense ? Math.min(width, dash.length ? 2 : 1) : width;  // dense, if not dashed
-        if (line.line_width.value !== value && !("marker" in line)) line.line_width = {value};
+    // A hairline is drawn twice as fast, and clearer where dense, if not dashed; a band is pale.
+    thin([[line], , width, dash], dense, band) {
+        const value = band ? THIN : dense ? Math.min(width, dash.length ? 2 : 1) : width;
+        if ("marker" in line) return;
+        if (line.line_width.value !== value) line.line_width = {value};
+        if (line.line_alpha.value !== (band ? PALE : 1)) line.line_alpha = {value: band ? PALE : 1};
     }
     hold(figure, axes, curves, end) {  // limits for the curves, as far as they can be shown
         const parts = curves.map(curve => this.shown_part(curve, axes, end));
+        if (axes.least) parts.push({curve: {}, whole: [], x: [], y: [-axes.least, axes.least]});
         const ends = axes.equal && !axes.x ? this.to_scale(figure, parts) : {};
         for (const side of axes.equal && !axes.x ? [] : ["x", "y"]) {
             const given = axes[side] && !axes.logarithmic;
@@ -539,7 +573,7 @@ class Page {
         return {curve, whole, at: x[count], x: x.slice(0, count), y};
     }
     say_who_leaves({curve, whole, at, y}, axes, [low, high]) {
-        if (y.length === whole.length || (low <= py.min(whole) && py.max(whole) <= high)) return;
+        if (y.length >= whole.length || (low <= py.min(whole) && py.max(whole) <= high)) return;
         const name = curve.title || curve.label || this.book.runs[curve.run].label;
         this.leaving.push(who_leaves(name, axes.xlabel.split(" ").at(-1), at, worst([...whole])));
     }
@@ -568,7 +602,7 @@ class Page {
         const shares = old ? share(old.known, this.resting) : [0, 0];
         if (Math.min(...shares) === 0 || Math.max(...shares) < this.least) {
             ends = Object.fromEntries(sides.map(k => [k, round_limits(...old
-                ? limits_ahead(old.known[k], ...reach[k], 0, this.resting) : reach[k], ROOM[k])]));
+                ? limits_ahead(old.known[k], ...reach[k], 0, this.resting) : reach[k], ROOM.scale)]));
             this.reached[figure.id] = {ends: {...ends}};
             to_scale(figure, ends);
         }
@@ -597,9 +631,15 @@ class Page {
 
     numbers({readout}) {
         if (!readout.what) return [];
-        return this.curves.flat().filter(curve => curve.run || curve.discrete).map(({title, run, x, y}) =>
-            run ? [`${title}: ${readout.what}`, y.length ? NUMBERS[readout.number](x, y) : "-"]
-                : [`${title}:`, `has no ${readout.view}`]);
+        return this.curves.flat().filter(curve => curve.chosen).map(({title, run, x, y, colours}) => {
+            if (!run) return [`${title}:`, `has no ${readout.view}`];
+            const what = `${title}: ${readout.what}`;
+            if (!y.length) return [what, "-"];
+            const number = NUMBERS[readout.number](x, y);
+            if (!SIZES.includes(readout.number)) return [what, number];
+            const [size, growing] = size_of(y, readout.number);
+            return [what, `${number}, ${growth_in_words(size, growing)}`, size, colours];
+        });
     }
     verdict(view) {
         const stop = Object.entries(this.runs).find(([, run]) => run.stop);
@@ -611,10 +651,16 @@ class Page {
         const found = Object.entries(view.found).map(([name, readings]) => {
             const run = this.runs[name];
             const drawn = readings.map(([x, skip]) => read(run, x, this.runs)[1].slice(skip));
-            return [name, {sol: run, y: drawn.length === 1 ? drawn[0] : drawn.flatMap(x => [...x])}];
+            const true_ = view.true_run ? this.runs[view.true_run].energy()[0] : 0;
+            const y = drawn.length === 1 ? drawn[0] : drawn.flatMap(x => [...x]);
+            return [name, {sol: run, y, true: true_}];
         });
-        const [holds, numbers] = this.book.judge(Object.fromEntries(found));
-        return [[`The claim ${holds ? "holds" : "does not hold"} here:`, numbers]];
+        const all = Object.fromEntries(found), [holds, numbers] = this.book.judge(all);
+        const errors = Object.entries(view.judged).map(([name, [label, colours]]) => {
+            const [size, growing] = error_of(all[name].y, all[name].true);
+            return [label, error_in_words(size, growing), size, colours];
+        });
+        return [[`The claim ${holds ? "holds" : "does not hold"} here:`, numbers], ...errors];
     }
 
     // ---- the same as code
@@ -634,6 +680,12 @@ class Page {
         } catch (error) {
             return `# ${error.message}`;
         }
+    }
+    list() { this.listing.text = this.listed ? `<pre>${escaped(this.code())}</pre>` : ""; }
+    show_code(button) {  // and close it again; it follows the sliders
+        this.listed = !this.listed;
+        button.label = this.listed ? "Hide the code" : "Show the code";
+        this.list();
     }
     async copy(button) {
         const text = this.code(), label = "Copy as code";
@@ -675,6 +727,15 @@ class Page {
             }
         }
     }
+}
+
+// A run as the player takes it: some of its times, as far as all is finite, and the columns of a body.
+function samples(run, names) {
+    const every = Math.ceil(run.length / 1500), all = names.map(name => name === "t" ? run.t : run.column("q", run.system.q.indexOf(name)));
+    const kept = [];
+    for (let k = 0; k < run.length && all.every(x => Number.isFinite(x[k])); k++) if (k % every === 0 || k === run.length - 1) kept.push(k);
+    const pick = x => Float64Array.from(kept, k => x[k]);
+    return kept.length < 2 ? null : {t: pick(run.t), columns: Object.fromEntries(names.map((name, j) => [name, pick(all[j])]))};
 }
 
 function extremes(arrays) {  // of what is finite

@@ -4,11 +4,16 @@ Drawn by Bokeh, whose sliders call JavaScript: the generated steps and readings 
 and the runtime in ``page.js``.  A page needs neither a server nor a network.
 """
 
+from __future__ import annotations
+
 from html import escape
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
-from .outline import colours, control, runtime
+from .book import book_of, colours, control, runtime
+from .player import player
+from .sheet import FigurePanel
 
 DASHES = {
     "none": [],
@@ -20,15 +25,25 @@ DASHES = {
 MARKERS = {"o": "circle", "X": "x"}
 SAID = """:host {font-size: 14px} div {line-height: 1.5}
 span {display: inline-block; margin-right: 1.6em}
+.bars {display: grid; grid-template-columns: auto minmax(40px, 1fr) auto; gap: 0 12px;
+    align-items: center; width: min(40em, 85vw); font-variant-numeric: tabular-nums}
+.bars > div {display: contents}
+.bars span {margin: 0}
+.bars span:first-child {font-weight: 600}
+.bars i {height: 7px; border-radius: 4px; background: rgba(127, 127, 127, .22)}
+.bars b {display: block; height: 7px; min-width: 1px; border-radius: 4px;
+    background: light-dark(var(--light), var(--dark))}
 b {font-variant-numeric: tabular-nums}
 .stop {color: #C62828; min-height: 1.5em}"""
 CODE = """const page = said.nhlab ?? (said.nhlab = (() => {
 const {Page, np, py} = window.nhlab_runtime ??= new Function(runtime.code)();
+if (stage && !window.nhlab_stage_1) new Function(bodies.code)();
 const books = [%s];
 return new Page(books, {controls, figures, sources, glyphs, texts, legend, said, caption,
-    listing, fit, asked});
+    listing, fit, asked, stage});
 })());
 page.follow();"""
+STAGE = '<div class="nhlab-stage"><p class="nhs-note"></p></div>'
 # Widgets in the colours of the system, which are dark where the page is.
 WIDGET = """:host {font-size: 14px}
 .bk-input, .bk-btn.bk-btn-default {color: FieldText; background-color: Field}
@@ -44,7 +59,12 @@ button {font: inherit; min-height: 28px; margin: 2px 4px 2px 0; padding: 2px 12p
 button.now {background: CanvasText; color: Canvas}
 button.more {border: 0; font-weight: 600}"""
 # What they are called, and what they call.
-BUTTONS = ("Reset", "reset()"), ("Fit axes", "fit_axes()"), ("Copy as code", "copy(cb_obj.origin)")
+BUTTONS = (
+    ("Reset", "reset()"),
+    ("Fit axes", "fit_axes()"),
+    ("Copy as code", "copy(cb_obj.origin)"),
+    ("Show the code", "show_code(cb_obj.origin)"),
+)
 TEMPLATE = """
 {% block preamble %}<meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
@@ -53,15 +73,26 @@ html > body {margin: 0 auto; padding: 8px; max-width: 1000px; height: auto; colo
 </style>{% endblock %}"""
 
 
-def live(what, path=None):
+def live(what: Any, path: str | PathLike[str] | None = None) -> Path | str:
     """A panel as one HTML file that computes by itself, for slides and homepages.
 
+    Parameters
+    ----------
     what : a panel of ``nh.explore`` or ``nh.paper_figure``, or a dict name -> panel to choose from
     path : where to write it; without one it is shown in the notebook
 
     The page has the panel's sliders, curves, verdict, warnings and code, and makes no network
     request.  Runs are those of ``nh.integrate``, but for one thing: a step that Newton's method
     does not find is not tried once more with pivoting.  What ``extra`` reads is left out.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "particle.html")
+    >>> page = nh.live(nh.explore(nh.systems.particle(), [nh.DLA()]), file)
+    >>> page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    True
     """
     path = path if path is None else _file(path)
     page = Live(what)
@@ -83,10 +114,22 @@ def _file(path):
     return path
 
 
-def components(what):
-    """(script, div) of a panel for a page that has loaded Bokeh's scripts: bokeh, bokeh-widgets."""
+def components(what, shared=False):
+    """(script, div) of a panel for a page that has loaded Bokeh's scripts: bokeh, bokeh-widgets.
+
+    shared : True if the page also loads ``shared_code``, two thirds of what a figure needs, once
+    """
     embed = _bokeh("embed")
-    return embed.components(_document(what).roots[0])
+    return embed.components(_document(what, shared).roots[0])
+
+
+def shared_code() -> str:
+    """Return the script with what all figures of a page have in common."""
+    return f"{player()}\nwindow.nhlab_runtime = (() => {{\n{_runtime()}\n}})();\n"
+
+
+def _runtime() -> str:
+    return f"{runtime()}\nreturn {{Page, np, py}};"
 
 
 class Live:
@@ -123,45 +166,47 @@ def _title(what):
     return "nhlab" if isinstance(what, dict) else what.alt or "nhlab"
 
 
-def _outline(panel):
-    if not hasattr(panel, "outline"):
+def _figure(panel):
+    """The figure of a panel that a page can show."""
+    if not isinstance(panel, FigurePanel):
         raise ValueError(
             f"what: a {type(panel).__name__} cannot compute without Python; give a panel of "
             "nh.explore(...) or nh.paper_figure(...), or a dict name -> panel"
         )
-    return panel.outline()
+    return panel.figure.for_page()
 
 
-def _document(what):
+def _document(what, shared=False):
     """A document with one root: the figure."""
     if what == {}:
         raise ValueError("what is empty; give a panel, or a dict name -> panel")
     document = _bokeh("document").Document()
-    figure = Figure({"": what} if not isinstance(what, dict) else what)
+    figure = Models({"": what} if not isinstance(what, dict) else what, shared)
     document.add_root(figure.root)
     document.js_on_event(_bokeh("events").DocumentReady, figure.callback)
     return document
 
 
-class Figure:
+class Models:
     """The Bokeh models of a panel or of several, and the callback that computes and draws.
 
     Several share the widgets and the diagrams: what is chosen relabels them.
     """
 
-    def __init__(self, panels):
+    def __init__(self, panels, shared=False):
         self.models = _bokeh("models")
         self.sheet = self.models.InlineStyleSheet(css=WIDGET)
-        outlines = [_outline(panel) for panel in panels.values()]
+        figures = [_figure(panel) for panel in panels.values()]
         self.controls = self._widgets(
-            [[control(*pair) for pair in x.controls.items()] for x in outlines]
+            [[control(*pair) for pair in x.controls.items()] for x in figures]
         )
-        diagrams = []
-        books = [x.script(diagrams) for x in outlines]
+        diagrams, motions = [], [panel.motion_for_page() for panel in panels.values()]
+        books = [book_of(*pair, diagrams) for pair in zip(figures, motions, strict=True)]
         self.sources, self.glyphs, self.texts, self.figures = [], [], [], []
         for diagram in diagrams:
             self._add(diagram)
-        names = "controls figures sources glyphs texts legend said caption listing fit asked"
+        names = "controls figures sources glyphs texts legend said caption listing fit asked stage"
+        self.stage = self._stage() if any(motions) else None
         self.legend, self.said, self.caption, self.listing, self.asked = map(
             self._text, (SAID, SAID, TEXT, TEXT, ASKED)
         )
@@ -169,7 +214,9 @@ class Figure:
         self.fit = self.buttons[1]
         self.fit.visible = False  # until a reader zooms
         args = {name: getattr(self, name) for name in names.split()}
-        args["runtime"] = self.models.CustomJS(code=runtime() + "\nreturn {Page, np, py};")
+        args["runtime"] = self.models.CustomJS(code="" if shared else _runtime())
+        bodies = player() if self.stage and not shared else ""
+        args["bodies"] = self.models.CustomJS(code=bodies)
         code = CODE % ", ".join(f"() => ({book})" for book in books)
         self.callback = self.models.CustomJS(args=args, code=code)
         for c in self.controls:
@@ -180,15 +227,22 @@ class Figure:
         sheet = self.models.InlineStyleSheet(css=css)
         return self.models.Div(sizing_mode="stretch_width", stylesheets=[sheet])
 
+    def _stage(self):
+        """Where the player shows bodies that the runs of the page move."""
+        wide = self.models.InlineStyleSheet(css=".bk-clearfix {display: block; width: 100%}")
+        look = {"sizing_mode": "stretch_width", "stylesheets": [wide]}
+        return self.models.Div(text=STAGE, disable_math=True, **look)
+
     def _lay_out(self, choice):
         Column, Row = self.models.Column, self.models.Row
         wrap = self.models.InlineStyleSheet(css=":host {flex-wrap: wrap; column-gap: 20px}")
         wide = {"sizing_mode": "stretch_width"}
-        bar = Row(
-            *choice, *self.controls, Row(*self.buttons, align="end"), stylesheets=[wrap], **wide
-        )
+        bar = Row(*self.controls, Row(*self.buttons, align="end"), stylesheets=[wrap], **wide)
         texts = (self.caption, self.listing)
-        return Column(self.legend, *self.figures, self.said, bar, self.asked, *texts, **wide)
+        stage = [self.stage] if self.stage else []
+        return Column(
+            *choice, *stage, self.legend, *self.figures, self.said, bar, self.asked, *texts, **wide
+        )
 
     def _button(self, label, call):
         width = 60 + 4 * len(label)
@@ -202,7 +256,8 @@ class Figure:
     def _choice(self, names):
         """The list to choose a panel from."""
         pairs = [(str(k), name) for k, name in enumerate(names)]
-        which = self.models.Select(title="system", options=pairs, value="0", **self._place())
+        place = self._place() | {"styles": {"flex": "0 0 auto"}}  # it stands in a column
+        which = self.models.Select(title="system", options=pairs, value="0", **place)
         which.js_on_change("value", self._call("open(Number(cb_obj.value))"))
         return [which]
 
@@ -259,8 +314,10 @@ class Figure:
         self.texts.append(self._words(figure) if diagram["labels"] else None)
 
     def _curve(self, figure, look):
-        """The curve, a mark where it stops, and a pale ghost of how it was at first."""
-        source, stop, ghost = (self.models.ColumnDataSource({"x": [], "y": []}) for _ in range(3))
+        """The curve, a mark where it stops, a pale ghost of how it was at first, and the mean."""
+        source, stop, ghost, mean = (
+            self.models.ColumnDataSource({"x": [], "y": []}) for _ in range(4)
+        )
         colour, width = look["color"], look.get("linewidth", 1.6)
         dash = [max(1, round(x * width)) for x in _dashes(look.get("linestyle", "-"))]
         # a ghost without dashes, as thin as can be: both take time in each frame
@@ -274,8 +331,11 @@ class Figure:
             line = figure.line("x", "y", source=source, **style)
         end = figure.scatter("x", "y", source=stop, marker="x", size=14, line_width=4, color=colour)
         end.visible = False
-        self.sources[-1].append([source, end, ghost])
-        self.glyphs[-1].append([[x.glyph for x in (line, end, pale)], colours(look), width, dash])
+        style = {"line_color": colour, "line_width": width, "line_dash": dash}
+        middle = figure.line("x", "y", source=mean, **style)
+        self.sources[-1].append([source, end, ghost, mean])
+        parts = [x.glyph for x in (line, end, pale, middle)]
+        self.glyphs[-1].append([parts, colours(look), width, dash])
 
     def _words(self, figure):
         source = self.models.ColumnDataSource({"x": [], "y": [], "text": []})

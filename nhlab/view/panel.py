@@ -1,5 +1,7 @@
 """Panels: controls, a picture, a read-out and a caption that follow each other."""
 
+from __future__ import annotations
+
 import asyncio
 import base64
 import functools
@@ -9,10 +11,11 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from numbers import Real
 from types import SimpleNamespace
+from typing import Any
 
 import ipywidgets as w
 import numpy as np
@@ -20,6 +23,7 @@ from traitlets import CFloat
 
 from ..mechanics.checks import need
 from .picture import Picture
+from .plot import BRIGHT, DARK
 from .recall import again, call_from_outside
 
 # JupyterLab may send the changes of a slider to another thread than the one that runs the cells,
@@ -55,12 +59,21 @@ LOOK = """<style>
     color: var(--jp-layout-color0, #fff)}
 .nhlab-panel button.nhlab-offer {height: auto; min-height: 28px; white-space: normal;
     line-height: 1.3; padding: 4px 12px; text-align: left}
+.nhlab-bars {display: grid; grid-template-columns: auto minmax(40px, 1fr) auto; gap: 0 12px;
+    align-items: center; max-width: 46em; margin-top: 2px}
+.nhlab-bars > div {display: contents}
+.nhlab-bars span:first-child {font-weight: 600; color: var(--light)}
+.nhlab-bars i {height: 7px; border-radius: 4px; background: rgba(127, 127, 127, .22)}
+.nhlab-bars b {display: block; height: 7px; min-width: 1px; border-radius: 4px;
+    background: var(--light)}
+[data-jp-theme-light="false"] .nhlab-bars span:first-child {color: var(--dark)}
+[data-jp-theme-light="false"] .nhlab-bars b {background: var(--dark)}
 </style>"""
 # One piece of HTML, since each widget that changes costs a message: picture, numbers, messages.
 PICTURE = (
-    '<img alt="{alt}" src="data:image/png;base64,{data}" width="{width}" height="{height}"'
-    ' decoding="sync" style="max-width:100%;height:auto;display:block;margin:0;background:#fff;'
-    'border-radius:6px">'
+    '<img alt="{alt}" class="nhlab-picture" src="data:image/png;base64,{data}" width="{width}"'
+    ' height="{height}" decoding="sync" style="max-width:100%;height:auto;display:block;margin:0;'
+    'background:#fff;border-radius:6px">'
 )
 LINES = (
     '<div style="min-height:3em;margin-top:4px;line-height:1.5;overflow-wrap:anywhere">'
@@ -70,6 +83,12 @@ GREY = 0.45  # the opacity of what was said of the last picture while the next i
 CELL = (
     '<span style="display:inline-block;margin-right:1.6em">{} '
     '<b style="font-variant-numeric:tabular-nums">{}</b></span> '
+)
+# The size of each bar beside the others; rows of a grid, so that bars begin below each other.
+BARS = '<div class="nhlab-bars">{}</div>'
+BAR = (
+    '<div style="--light:{};--dark:{}"><span>{} </span><i><b style="width:{:.1f}%"></b></i>'
+    '<span style="font-variant-numeric:tabular-nums">{}</span></div> '
 )
 NUMBER = r'<span style="white-space:nowrap">\g<0></span>'
 MESSAGE = '<span style="color:var(--jp-error-color1,#B00020)">{}</span>'
@@ -95,6 +114,14 @@ COPY = """<button class="jupyter-button widget-button lm-Widget" style="width:au
         () => say('Copied'), byHand);
     else byHand();">Copy as code</button>"""
 
+# Opens and closes the code below the panel, which follows the sliders.
+SHOW = """<button class="jupyter-button widget-button lm-Widget" style="width:auto;margin:0 0 0 4px"
+ title="the call that gives this, below" onclick="
+    const listing = this.closest('.nhlab-panel').querySelector('.nhlab-listing');
+    const open = listing.style.display === 'none';
+    listing.style.display = open ? 'block' : 'none';
+    this.textContent = open ? 'Hide the code' : 'Show the code';">Show the code</button>"""
+
 
 def alone(method):
     """The method, for one thread at a time."""
@@ -105,6 +132,22 @@ def alone(method):
             return method(*args, **kwargs)
 
     return locked
+
+
+class Bar(str):
+    """A text of a read-out with a bar before it, whose length compares its size with the others'.
+
+    size : not negative;  colour : of the bar and of its label, one of ``plot.COLOURS`` or another
+    """
+
+    def __new__(cls, text: str, size: float, colour: str):
+        self = super().__new__(cls, text)
+        self.size, self.colour = float(size), colour
+        return self
+
+
+Update = Callable[[Picture, dict[str, Any], bool], dict[str, Any] | None]  # draws, and reads out
+Code = Callable[[dict[str, Any]], str]  # the call that makes what is shown
 
 
 class Panel(w.VBox):
@@ -125,9 +168,18 @@ class Panel(w.VBox):
     """
 
     def __init__(
-        self, picture, update, controls, *,
-        caption="", code=None, alt="", first=None, tries=(), offer=None,
-    ):  # fmt: skip
+        self,
+        picture: Picture,
+        update: Update,
+        controls: Mapping[str, Any],
+        *,
+        caption: str = "",
+        code: Code | None = None,
+        alt: str = "",
+        first: Sequence[str] | None = None,
+        tries: Any = (),
+        offer: Callable[[dict[str, Any]], Any] | None = None,
+    ) -> None:
         self.picture, self._update, caption = picture, update, caption or ""
         self._code = code or again(call_from_outside())
         self.controls, self.alt = controls, alt or caption
@@ -139,11 +191,11 @@ class Panel(w.VBox):
         self.image, self.readout, self.message, self.trace = (
             SimpleNamespace(value=x) for x in (b"", "", "", "")
         )
-        self.size = tuple(int(x) for x in picture.figure.bbox.size)
+        self.size = tuple(int(x) for x in picture.size)
         self.bar, self.shown, beside = self._lay_out()
         self.listing = w.HTML(layout={"display": "none"})
         self.listing.add_class("nhlab-listing")
-        note = w.HTML(LOOK + NOTE.format(escape(caption)))
+        note = w.HTML(f"<style>{DARK}</style>" + LOOK + NOTE.format(escape(caption)))
         super().__init__([beside, self.listing, note])
         self.layout.overflow = "visible"
         self.add_class("nhlab-panel")
@@ -181,7 +233,7 @@ class Panel(w.VBox):
         rest = [c for k, c in self.controls.items() if k not in first]
         if front and hasattr(front[0], "max"):
             front[0].add_class("nhlab-main")
-        copy = [w.HTML(COPY, layout={"margin": "2px"})] if self._code is not None else []
+        copy = [w.HTML(COPY + SHOW, layout={"margin": "2px"})] if self._code is not None else []
         under = self._more([*rest, *copy]) if rest else ()
         reset = w.Button(description="Reset", tooltip="back to the initial values", **BUTTON)
         reset.on_click(lambda _: self.reset())
@@ -236,11 +288,11 @@ class Panel(w.VBox):
     # ---- values
 
     @property
-    def values(self):
+    def values(self) -> dict[str, Any]:
         return {k: c.value for k, c in self.controls.items()}
 
     @alone
-    def set(self, **values):
+    def set(self, **values: Any) -> None:
         """Set several controls at once and draw once."""
         for name in values.keys() - self.controls.keys():
             raise ValueError(f"there is no control {name!r}; choose from {list(self.controls)}")
@@ -255,7 +307,7 @@ class Panel(w.VBox):
         self.draw()
 
     @alone
-    def reset(self):
+    def reset(self) -> None:
         self.picture.refit()
         self.set(**self._defaults)
 
@@ -291,7 +343,7 @@ class Panel(w.VBox):
         self._list()
 
     @alone
-    def draw(self):
+    def draw(self) -> None:
         """Compute and show; a failure is a sentence under the picture."""
         self._show()
         self._list()
@@ -308,7 +360,7 @@ class Panel(w.VBox):
         if not quick:
             self._slow = computed > max(0.05, time.perf_counter() - begun - computed)
         if not self._grey:  # of a run that is cut short nothing is said
-            self.readout.value = "".join(CELL.format(*map(_text, pair)) for pair in text.items())
+            self.readout.value = readout_of(text)
         self.message.value = MESSAGE.format(escape(said)) if said else ""
         self.shown.value = self._page()
         self._mark_tries()
@@ -425,6 +477,22 @@ def _outside(name, control, x):
     return ValueError(f"{name} = {x!r} is no number in {ends}, the range of its slider")
 
 
+def readout_of(text: dict) -> str:
+    """A read-out as HTML: labels and texts in a line, and those that are a Bar below each other."""
+    cells = [CELL.format(_text(k), _text(x)) for k, x in text.items() if not isinstance(x, Bar)]
+    bars = {k: x for k, x in text.items() if isinstance(x, Bar)}
+    most = max([x.size for x in bars.values() if math.isfinite(x.size)] + [1e-300])
+    rows = [
+        BAR.format(x.colour, BRIGHT.get(x.colour, x.colour), _text(k), _percent(x, most), _text(x))
+        for k, x in bars.items()
+    ]
+    return "".join(cells) + (BARS.format("".join(rows)) if rows else "")
+
+
+def _percent(bar, most):
+    return min(100.0, 100 * bar.size / most) if math.isfinite(bar.size) else 100.0
+
+
 def _text(x):
     """As HTML; a line does not end within 5.9e-04."""
     return re.sub(r"\d[\d.]*e-\d+", NUMBER, escape(str(x)))
@@ -465,7 +533,14 @@ class Dropdown(w.Dropdown):
             super().set_state({"index": sync_data["index"]})
 
 
-def slider(label, low, high, value, step=None, digits=None):
+def slider(
+    label: str,
+    low: float,
+    high: float,
+    value: float,
+    step: float | None = None,
+    digits: int | None = None,
+) -> w.FloatSlider:
     """A slider that shows a clean number; its steps lead exactly to ``value`` and, where they can,
     to ``high``: the browser moves a value that lies between two steps."""
     top = int(np.floor(np.log10((high - low) / 50)))
@@ -481,11 +556,11 @@ def slider(label, low, high, value, step=None, digits=None):
     return FloatSlider(value, description=label, **limits, **CONTROL)
 
 
-def whole(label, low, high, value, step=1):
+def whole(label: str, low: int, high: int, value: int, step: int = 1) -> w.IntSlider:
     return IntSlider(value, low, high, step, description=label, **CONTROL)
 
 
-def choice(label, options, value=None):
+def choice(label: str, options: Sequence[Any], value: Any = None) -> w.Dropdown:
     """A drop-down list; ``options`` are names or pairs (name, value)."""
     chosen = {"index": 0} if value is None else {"value": value}
     return Dropdown(options=options, description=label, **chosen, **CONTROL)
@@ -515,15 +590,47 @@ def are_ends(given):
     return finite and given[0] < given[1] and given[0] <= given[2] <= given[1]
 
 
-def panel(picture, update, *, caption="", code=None, alt="", **controls):
-    """A panel from short specifications: ``h=(0.01, 0.5, 0.2)``, ``method=["DLA", "RK4"]``."""
+def panel(
+    picture: Picture,
+    update: Update,
+    *,
+    caption: str = "",
+    code: Code | None = None,
+    alt: str = "",
+    **controls: Any,
+) -> Panel:
+    """A panel from short specifications: ``h=(0.01, 0.5, 0.2)``, ``method=["DLA", "RK4"]``.
+
+    Parameters
+    ----------
+    picture : an nh.Picture
+    update : function (picture, values, quick) that moves the artists and may return a read-out
+    caption, alt : a sentence below the picture, and what is on it for screen readers
+    code : function of the values that returns the call which makes what is shown
+    controls : a slider (low, high, value) or a list to choose from, by name
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> picture = nh.Picture((4, 3))
+    >>> line = picture.add(picture.ax.plot([], [])[0])
+    >>> def update(picture, values, quick):
+    ...     line.set_data([0, 1], [0, values["slope"]])
+    >>> panel = nh.panel(picture, update, alt="A line with a slope to choose.", slope=(0, 2, 1))
+    >>> panel.set(slope=2)
+    """
     need(picture, Picture, "picture", "nh.Picture")
     need(update, Callable, "update", "function of (picture, values, quick)")
-    made = {name: _control(name, given) for name, given in controls.items()}
+    made = make_controls(controls)
     return Panel(picture, update, made, caption=caption, code=code, alt=alt)
 
 
-def play(panel, name, frames=None, interval=80):
+def make_controls(given: dict) -> dict:
+    """Controls by name from short specifications, as ``panel`` takes them."""
+    return {name: _control(name, x) for name, x in given.items()}
+
+
+def play(panel: Panel, name: str, frames: int | None = None, interval: int = 80) -> Panel:
     """Let a play button move the slider ``name`` of a panel, and follow it; gives the panel.
 
     ``frames`` ticks, ``interval`` milliseconds apart, lead from one end of the slider to the other;

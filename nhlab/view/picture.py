@@ -1,33 +1,86 @@
 """A persistent figure whose moving parts alone are drawn anew, as PNG."""
 
+from __future__ import annotations
+
 import io
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.transforms import Bbox
+from numpy.typing import ArrayLike
 from PIL import Image
 
-from . import plot
+from . import bands, plot
+from .bands import is_band, running_mean
 from .limits import DRAGGED, FILLED, ROOM, filled_share, limits_ahead, round_limits
 
+AnyArtist = TypeVar("AnyArtist", bound=Artist)
 PALE = 0.3  # the opacity of a ghost
+PAINTS = ContextVar("PAINTS", default=True)
+
+
+@contextmanager
+def unpainted() -> Iterator[None]:
+    """Compute panels without painting their pictures and stills, which takes most of the time.
+
+    For pages, which take from a panel what it computes and paint it themselves.
+    """
+    token = PAINTS.set(False)
+    try:
+        yield
+    finally:
+        PAINTS.reset(token)
 
 
 class Picture:
-    """An Agg figure; only the artists in ``moving`` are drawn anew on the stored background.
+    r"""An Agg figure; only the artists in ``moving`` are drawn anew on the stored background.
 
+    Parameters
+    ----------
+    size : (width, height) in inches
+    rows, columns : how many axes
+    subplots : further keywords of matplotlib's ``Figure.subplots``
     resting : is no slider being dragged?  Then limits are close to the curves.
     widens : do limits only widen, as for curves that are cut short?
     loose : are limits wider than they would be if the hand rested?
     leaving : sentences about curves of which only the beginning is in the picture
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> picture = nh.Picture((4, 3))
+    >>> curve = picture.add(picture.ax.plot([0, 1], [0, 1])[0])
+    >>> picture.png()[:4]
+    b'\x89PNG'
     """
 
-    def __init__(self, size=(6.4, 4.2), rows=1, columns=1, **subplots):
+    figure: Figure
+    axes: np.ndarray
+    ax: Axes
+    canvas: FigureCanvasAgg
+    moving: list[Any]
+    leaving: list[str]
+    resting: bool
+    widens: bool
+    loose: bool
+
+    def __init__(
+        self,
+        size: tuple[float, float] = (6.4, 4.2),
+        rows: int = 1,
+        columns: int = 1,
+        **subplots: Any,
+    ) -> None:
         if np.shape(size) != (2,) or min(size) <= 0:
             raise ValueError(f"size = {size!r} must be (width, height) in inches, as (6.4, 4.2)")
         with mpl.rc_context(plot.STYLE):
@@ -37,14 +90,40 @@ class Picture:
         self.moving, self.leaving = [], []
         self.resting, self.widens, self.loose = True, False, False
         self._background, self._written, self._beside = None, None, None
-        self._reached, self._ghosts = {}, None
+        self._reached, self._ghosts, self._means = {}, None, {}
 
-    def line(self, *args, ax=None, ghost=True, **options):
+    @property
+    def size(self) -> np.ndarray:
+        """Width and height in pixels."""
+        return self.figure.bbox.size
+
+    def line(
+        self, *args: Any, ax: Axes | None = None, ghost: bool = True, **options: Any
+    ) -> Line2D:
         """A curve without points yet, to be moved by ``set_data``."""
         (line,) = (ax or self.ax).plot(*(args or ([], [])), **options)
         return self.add(line, ghost)
 
-    def add(self, artist, ghost=True):
+    def put(self, line: Line2D, x: ArrayLike, y: ArrayLike) -> None:
+        """Give a curve its points; one that fills a band is pale, and its mean is drawn."""
+        line.set_data(x, y)
+        band = is_band(np.asarray(x, float), np.asarray(y, float))
+        if band and line not in self._means:
+            self._means[line] = self._mean_of(line)
+        if line in self._means:
+            mean, width = self._means[line]
+            mean.set_data(*((running_mean(x), running_mean(y)) if band else ([], [])))
+            line.set(alpha=bands.PALE if band else None, linewidth=bands.THIN if band else width)
+
+    def _mean_of(self, line):
+        """A curve for the mean of another, which looks as that does, and the width of that."""
+        mean = Line2D([], [])
+        mean.update_from(line)
+        line.axes.add_line(mean)
+        mean.set_label("_mean")
+        return self.add(mean, ghost=False), line.get_linewidth()
+
+    def add(self, artist: AnyArtist, ghost: bool = True) -> AnyArtist:
         """Count an artist among the moving ones; with ``ghost`` False, ``remember`` passes it
         over."""
         artist.set_animated(True)
@@ -52,16 +131,18 @@ class Picture:
         self.moving.append(artist)
         return artist
 
-    def changed(self):
+    def changed(self) -> None:
         """Say that something fixed changed: labels, legend, what stands where."""
         self._background = self._beside = None
 
-    def rescaled(self):
+    def rescaled(self) -> None:
         """Say that limits changed, and nothing else."""
         self._background = None
 
-    def png(self, small=False):
-        """The picture; ``small`` spends time to save space, for a file."""
+    def png(self, small: bool = False) -> bytes:
+        """The picture, b"" where ``unpainted``; ``small`` spends time to save space, for a file."""
+        if not PAINTS.get():
+            return b""
         if self._background is None:
             self._draw_background()
         self.canvas.restore_region(self._background)
@@ -125,7 +206,7 @@ class Picture:
 
     # ---- limits
 
-    def fit(self, ax: Axes, x, y, end: float | None = None):
+    def fit(self, ax: Axes, x: ArrayLike, y: ArrayLike, end: float | None = None) -> None:
         """Round limits that hold the data and stay while these are inside and fill a third.
 
         With ``end`` the horizontal axis is [0, end] whenever the hand rests.  ``refit`` and
@@ -164,7 +245,8 @@ class Picture:
         if chosen:
             low, high = np.transpose([chosen["x"], chosen["y"]])
             sides = to_scale(ax, low, high, 1.0).T
-            chosen = {k: round_limits(*ends, ROOM[k]) for k, ends in zip("xy", sides, strict=True)}
+            pairs = zip("xy", sides, strict=True)
+            chosen = {k: round_limits(*ends, ROOM["scale"]) for k, ends in pairs}
         for side, ends in reach.items():
             self._take(ax, side, chosen[side] if chosen else _limits(ax, side), ends)
         shares = [filled_share(_limits(ax, k), reach[k], *reach[k], True) for k in reach]
@@ -193,11 +275,11 @@ class Picture:
         """Do the limits of ``ax`` follow what is given to ``fit``?"""
         return (ax, "y") in self._reached
 
-    def refit(self):
+    def refit(self) -> None:
         """Let the next ``fit`` choose limits as for the first time."""
         self._reached.clear()
 
-    def forget(self, ax=None):
+    def forget(self, ax: Axes | None = None) -> None:
         """Drop limits (of one ``ax``, or all) and ghosts: something else is to be shown."""
         kept = self._reached.items()
         self._reached = {(a, side): x for (a, side), x in kept if ax not in (None, a)}
@@ -209,10 +291,10 @@ class Picture:
     # ---- ghosts
 
     @property
-    def remembers(self):
+    def remembers(self) -> bool:
         return self._ghosts is not None
 
-    def remember(self):
+    def remember(self) -> None:
         """Keep the present curves as pale ghosts, so that a change is seen as a change."""
         for ghost in self._ghosts or ():
             ghost.remove()

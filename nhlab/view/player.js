@@ -4,6 +4,9 @@
 // of a page share one WebGL context, since browsers allow only a few; each has 2D canvases of its own
 // and is drawn only when something has changed.  The version is part of the global name, so that
 // outputs of different versions can stand on one page.
+//
+// Other runs reach a stage that stands already by stage.take(runs, times), computed in the page, or
+// by deliver(element, text), a scene that Python has packed for it.
 (() => {
 "use strict";
 const KEY = "nhlab_stage_1";
@@ -68,6 +71,7 @@ function unpack(bytes) {
         a.t = numbers(data, a.t);
         for (const name in a.columns) a.columns[name] = numbers(data, a.columns[name]);
         if (a.reading) a.reading = a.reading.map(x => numbers(data, x));
+        roll(a, head.models[a.model]);
     }
     return head;
 }
@@ -103,9 +107,14 @@ const turned = (m, u, v, angle) => {
     }
 };
 
+const OPERATIONS = {
+    "+": (...x) => x.reduce((a, b) => a + b), "*": (...x) => x.reduce((a, b) => a * b), "-": (a, b) => a - b, "/": (a, b) => a / b,
+    power: Math.pow, sin: Math.sin, cos: Math.cos, exp: Math.exp, atan2: Math.atan2, sqrt: Math.sqrt,
+};
+
 // The 4 x 4 matrices, column by column, of the world and of all frames of a model.
 function poses(model, at, out = new Float64Array(16 * (model.frames.length + 1))) {
-    const value = x => typeof x !== "string" ? x : x[0] === "-" ? -at[x.slice(1)] : at[x];
+    const value = x => typeof x === "number" ? x : typeof x === "string" ? x[0] === "-" ? -at[x.slice(1)] : at[x] : OPERATIONS[x[0]](...x.slice(1).map(value));
     out.set([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
     model.frames.forEach(([parent, steps], j) => {
         const m = [...out.subarray(16 * parent, 16 * parent + 16)];
@@ -128,6 +137,50 @@ function poses(model, at, out = new Float64Array(16 * (model.frames.length + 1))
 }
 
 const point = (m, [frame, p]) => [0, 1, 2].map(i => m[16 * frame + i] * p[0] + m[16 * frame + 4 + i] * p[1] + m[16 * frame + 8 + i] * p[2] + m[16 * frame + 12 + i]);
+
+// Call visit(k, matrices of all frames) at all samples of an actor.
+function visit_samples(actor, model, visit) {
+    const out = new Float64Array(16 * (model.frames.length + 1)), at = {};
+    for (let k = 0; k < actor.t.length; k++) {
+        for (const name in actor.columns) at[name] = actor.columns[name][k];
+        visit(k, poses(model, at, out));
+    }
+}
+
+// The angles by which wheels have rolled (Model.rolled in stage.py), as columns of an actor.
+function roll(actor, model) {
+    if (!model.rolls?.length) return;
+    const angles = model.rolls.map(([name]) => actor.columns[name] = new Float64Array(actor.t.length));
+    let before;
+    visit_samples(actor, model, (k, m) => {
+        const now = model.rolls.map(([, frame, p]) => [point(m, [frame, p]), [...m.subarray(16 * frame, 16 * frame + 3)]]);
+        if (k) now.forEach(([place, ahead], i) => {
+            const [last, was] = before[i], along = unit(ahead.map((x, j) => x + was[j]));
+            angles[i][k] = angles[i][k - 1] + dot(sub(place, last), along) / model.rolls[i][3];
+        });
+        before = now;
+    });
+}
+
+// Right, up and back of a camera with this azimuth and elevation.
+const directions = ([az, el]) => {
+    const back = [Math.cos(el) * Math.cos(az), Math.cos(el) * Math.sin(az), Math.sin(el)], right = [-Math.sin(az), Math.cos(az), 0];
+    return [right, cross(back, right), back];
+};
+
+// The camera in a direction that sees all points (View.fitted in stage.py): [focus, distance].
+function fitted(points, direction, aspect, room = 1.12) {
+    const [right, up, back] = directions(direction);
+    const ends = [0, 1, 2].map(i => points.reduce(([a, b], p) => [Math.min(a, p[i]), Math.max(b, p[i])], [Infinity, -Infinity]));
+    let focus = ends.map(([a, b]) => (a + b) / 2), d = 0;
+    for (let turn = 0; turn < 6; turn++) {
+        const seen = points.map(p => { const r = sub(p, focus); return [dot(r, right), dot(r, up), dot(r, back)]; });
+        d = seen.reduce((most, [x, y, z]) => Math.max(most, Math.abs(x) / (TAN * aspect) * room + z, Math.abs(y) / TAN * room + z), -Infinity);
+        const shift = [0, 1].map(i => { let low = Infinity, high = -Infinity; for (const p of seen) { const s = p[i] / (d - p[2]); low = Math.min(low, s); high = Math.max(high, s); } return (low + high) / 2 * d; });
+        focus = focus.map((x, i) => x + shift[0] * right[i] + shift[1] * up[i]);
+    }
+    return [focus, d];
+}
 
 // ---------------------------------------------------------------------------- shapes (as shapes.py)
 const CREASE = Math.cos(40 * Math.PI / 180);
@@ -216,6 +269,8 @@ function mesh(parts) {
 
 // ---------------------------------------------------------------------------- shaders
 const FRAMES = 40;
+const CLOSE = 1.8;  // how many times farther than the camera that follows a body a still is taken at most
+const HIDDEN = 0.4;  // how strong the part of a path is that lies behind a body
 const SUN = unit([-0.45, -0.55, 1.1]);
 const THEMES = {
     light: {haze: "#FBFAF8", sun: 2.45, air: [0.62, 0.66, 0.74], bounce: [0.36, 0.34, 0.31], shade: 0.62,
@@ -453,10 +508,14 @@ class Renderer {
         }
         gl.enable(gl.BLEND);
         gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
-        for (const l of s.lines) {  // they write their depth, so that joints are not drawn twice
-            this.use("trail", {...common, pixels: [w / 2, h / 2], lift: 0.003 * s.size, ...l});
-            gl.bindVertexArray(l.line.vao);
-            gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, l.line.count);
+        for (const hidden of [true, false]) {  // what a body hides of a path shines through, pale
+            gl.depthMask(!hidden);  // the others write their depth, so that joints are not drawn twice
+            gl.depthFunc(hidden ? gl.GREATER : gl.LESS);
+            for (const l of s.lines) {
+                this.use("trail", {...common, pixels: [w / 2, h / 2], lift: 0.003 * s.size, ...l, alpha: (hidden ? HIDDEN : 1) * l.alpha});
+                gl.bindVertexArray(l.line.vao);
+                gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, l.line.count);
+            }
         }
         for (const g of s.ghosts) {  // depth first, so that a ghost does not shine through itself
             const push = 0.02 * s.size;
@@ -564,6 +623,12 @@ const words = (x, spread) => {
     return Math.abs(x) > 1e5 || (x && Math.abs(x) < 1e-4) ? x.toExponential(2) : x.toFixed(digits);
 };
 
+// Does a view [focus, distance] in a direction hold all points?
+const holds = ([focus, d], direction, aspect, points) => {
+    const [right, up, back] = directions(direction);
+    return points.every(p => { const r = sub(p, focus), deep = TAN * (d - dot(r, back)); return Math.abs(dot(r, right)) <= aspect * deep && Math.abs(dot(r, up)) <= deep; });
+};
+
 class Stage {
     constructor(el, head) {
         Object.assign(this, {el, head, actors: head.actors, fine: 1, slow: 16, stats: {frames: 0, cpu: 0}});
@@ -578,23 +643,94 @@ class Stage {
         }
         this.panes = head.panes.map(p => ({...p, cast: p.actors.map(k => this.actors[k])}));
         for (const p of this.panes) p.main = p.cast.find(a => !a.ghost) ?? p.cast[0];
-        for (const m of head.models) { const made = mesh([...m.parts, ...m.scenery]); m.mesh = made; m.moving = mesh(m.parts).quads; }
+        for (const m of head.models) this.shape(m);
         this.dress();
         this.watch();
     }
     trace(a) {  // the tracks at all samples
         a.paths = a.body.tracks.map(() => new Float32Array(4 * a.t.length));
-        const out = new Float64Array(16 * (a.body.frames.length + 1)), at = {};
-        for (let i = 0; i < a.t.length; i++) {
-            for (const name in a.columns) at[name] = a.columns[name][i];
-            poses(a.body, at, out);
-            a.body.tracks.forEach((track, k) => a.paths[k].set([...point(out, track), a.t[i] - this.t0], 4 * i));
+        visit_samples(a, a.body, (i, m) => a.body.tracks.forEach((track, k) => a.paths[k].set([...point(m, track), a.t[i] - this.t0], 4 * i)));
+    }
+    // ---- other runs
+    // For each actor {t, columns, reading, name}, or null if it has no run now; times: begin and end.
+    take(runs, [t0, t1]) {
+        const part = (this.t - this.t0) / (this.t1 - this.t0), poster = this.poster;
+        Object.assign(this, {t0, t1, span: null});
+        if (this.gpu) this.gpu.free(this.actors.flatMap(a => a.lines));
+        this.actors.forEach((a, k) => {
+            a.absent = !runs[k];
+            if (!a.absent) {
+                Object.assign(a, {t: runs[k].t, columns: runs[k].columns, reading: runs[k].reading ?? null});
+                roll(a, a.body);
+                this.trace(a);
+            }
+            if (this.gpu) a.lines = a.paths.map(p => this.gpu.line(p));
+            for (const chip of a.chips) chip.parentElement.style.display = a.absent ? "none" : "";
+        });
+        for (const p of this.panes) p.main = p.cast.find(a => !a.ghost && !a.absent) ?? p.cast[0];
+        this.aim();
+        this.t = poster ? this.head.moment : t0 + part * (t1 - t0);
+        Object.assign(this.range, {min: t0, max: t1});
+        this.change();
+    }
+    replace(head) {  // another scene of as many actors
+        const text = m => JSON.stringify([m.frames, m.parts, m.scenery, m.tracks]);
+        head.models.forEach((m, k) => {
+            const old = this.head.models[k], same = old && text(old) === text(m);
+            if (same) Object.assign(m, {mesh: old.mesh, moving: old.moving, gpu: old.gpu});
+            else { if (this.gpu && old?.gpu) this.gpu.free([old.gpu]); this.shape(m); if (this.gpu) m.gpu = this.gpu.upload(m.mesh); }
+        });
+        this.head.models = head.models;
+        this.actors.forEach((a, k) => a.body = head.models[head.actors[k].model]);
+        this.panes.forEach((p, k) => Object.assign(p, {size: head.panes[k].size, cell: head.panes[k].cell, near: head.panes[k].near, ground: head.panes[k].ground}));
+        this.take(head.actors, head.times);
+    }
+    shape(m) { m.mesh = mesh([...m.parts, ...m.scenery]); m.moving = mesh(m.parts).quads; }
+    present(p) { return p.cast.filter(a => !a.absent); }
+    place(a, t) { return point(poses(a.body, columns(a, a.body, t)), a.body.focus); }
+    reached(a) {  // points of its body at some times, and its tracks (Scene.reached in stage.py)
+        const found = [], f = a.body.mesh.floats, end = 32 * (a.body.whole ? a.body.mesh.quads : a.body.moving);
+        for (let k = 0; k < 5; k++) {
+            const m = poses(a.body, columns(a, a.body, this.t0 + k / 4 * (this.t1 - this.t0)));
+            for (let i = 0; i < end; i += 56) found.push(point(m, [f[i + 6], [f[i], f[i + 1], f[i + 2]]]));
         }
+        for (const path of a.paths) for (let i = 0; i < path.length; i += 4) found.push([path[i], path[i + 1], path[i + 2]]);
+        return found;
+    }
+    aim() {  // the telling moment and the views; a view that still fits stays, so that it does not jump
+        const {t0, t1, head, panes} = this, aspect = head.aspect / panes.length, seen = panes.map(p => this.present(p).flatMap(a => this.reached(a)));
+        const reach = seen.map(x => Math.max(0, ...[0, 1, 2].map(i => x.reduce((m, p) => Math.max(m, p[i]), -Infinity) - x.reduce((m, p) => Math.min(m, p[i]), Infinity))));
+        const alike = Math.max(...reach) <= 3 * Math.min(...reach) && new Set(panes.map(p => p.main.body)).size === 1;
+        head.moment = this.telling();
+        panes.forEach((p, k) => {
+            const points = alike ? seen.flat() : seen[k];
+            if (!points.length) return;
+            const next = fitted(points, p.view, aspect);
+            if (next[1] < 0.5 * p.far[1] || !holds(p.far, p.view, aspect, points)) { p.far = next; if (!calm()) this.glide = 1; }
+            const zoom = p.far[1] / p.near[1], follow = zoom > 2.2 && !p.main.body.whole;
+            if (p.follow !== follow) { p.follow = follow; this.follow = panes.some(x => x.follow); }
+            p.earlier = this.earlier(p, head.moment);
+            if (zoom < CLOSE || p.main.body.whole) { p.poster = p.far; return; }
+            const at = this.place(p.main, head.moment), focus = [at[0], at[1], p.near[0]], d = CLOSE * p.near[1], away = sub(p.far[0], focus);
+            const part = Math.min(1, 0.2 * d / Math.max(Math.hypot(...away), 1e-9));
+            p.poster = [[focus[0] + part * away[0], focus[1] + part * away[1], focus[2]], d];
+        });
+    }
+    telling() {  // (Scene.moment in stage.py)
+        const times = Array.from({length: 60}, (_, k) => this.t0 + k / 59 * (this.t1 - this.t0)).slice(15, -1);
+        const apart = times.map(t => Math.max(0, ...this.panes.flatMap(p => { const at = this.place(p.main, t); return this.present(p).map(a => Math.hypot(...sub(this.place(a, t), at))); })));
+        const most = Math.max(...apart);
+        return most < 0.05 * this.panes[0].size ? times[Math.floor(0.68 * times.length)] : times[apart.indexOf(most)];
+    }
+    earlier(p, t, most = 3) {  // (Scene.earlier in stage.py)
+        const times = Array.from({length: 160}, (_, k) => this.t0 + k / 159 * (t - this.t0)), places = times.map(s => this.place(p.main, s)), found = [159];
+        for (let k = 158; k >= 0; k--) if (found.every(j => Math.hypot(...sub(places[k], places[j])) > p.size)) found.push(k);
+        const every = Math.max(1, Math.ceil((found.length - 1) / most));
+        return found.slice(1).filter((_, k) => k % every === 0).slice(0, most).map(k => times[k]);
     }
     // ---- controls
     dress() {
         const {head} = this;
-        if (!document.getElementById(KEY)) document.head.append(Object.assign(document.createElement("style"), {id: KEY, textContent: CSS}));
         const make = (tag, props = {}, into = this.root) => {
             const e = document.createElement(tag);
             for (const k in props) k in e ? e[k] = props[k] : e.setAttribute(k, props[k]);
@@ -605,6 +741,7 @@ class Stage {
         };
         this.root = document.createElement("div");
         this.root.className = "nhs";
+        make("style", {textContent: CSS});  // here, since a stage may stand in a shadow tree
         for (const [k, v] of [["role", "group"], ["aria-label", head.title || "A motion"]]) this.root.setAttribute(k, v);
         const row = make("div", {className: "panes"});
         const help = " Space plays and pauses, full stop and comma step, Home goes to the beginning, arrow keys turn the view.";
@@ -661,7 +798,7 @@ class Stage {
             this.change();
         };
         canvas.addEventListener("wheel", e => {
-            if (!e.ctrlKey && document.activeElement !== canvas) return;
+            if (!e.ctrlKey && canvas.getRootNode().activeElement !== canvas) return;
             e.preventDefault();
             this.zoom *= Math.exp(0.0015 * e.deltaY);
             this.change();
@@ -781,7 +918,7 @@ class Stage {
         p.distance = k < 1 ? p.distance + k * (distance - p.distance) : distance;
         const az = p.view[0] + this.turn[0], el = p.view[1] + this.turn[1], d = p.distance;
         const eye = [p.focus[0] + d * Math.cos(el) * Math.cos(az), p.focus[1] + d * Math.cos(el) * Math.sin(az), p.focus[2] + d * Math.sin(el)];
-        const shown = p.cast.filter(a => a.show), body = a => ({mesh: a.body.gpu, from: 0, to: a.body.moving, frames: a.frames, ink: linear(a.ghost ? a.ink : a.paint)});
+        const shown = this.present(p).filter(a => a.show), body = a => ({mesh: a.body.gpu, from: 0, to: a.body.moving, frames: a.frames, ink: linear(a.ghost ? a.ink : a.paint)});
         const bodies = shown.filter(a => !a.ghost).map(body);
         if (p.main.body.scenery.length) bodies.push({...body(p.main), from: p.main.body.moving, to: p.main.body.mesh.quads});
         const places = shown.filter(a => !a.ghost).map(a => point(a.frames, a.body.focus)), centre = [0, 1, 2].map(i => places.length ? (Math.min(...places.map(x => x[i])) + Math.max(...places.map(x => x[i]))) / 2 : at[i]);
@@ -807,7 +944,7 @@ class Stage {
     curves(theme, ratio, w) {
         const h = 96, c = this.chart.getContext("2d"), ink = theme === "dark" ? "#AEB4BD" : "#5A6068", {t0, t1} = this;
         if (this.chart.width !== Math.round(w * ratio)) { this.chart.width = Math.round(w * ratio); this.chart.height = Math.round(h * ratio); this.chart.style.height = h + "px"; }
-        const read = this.actors.filter(a => a.reading);
+        const read = this.actors.filter(a => a.reading && !a.absent);
         if (!this.span) {
             let low = Infinity, high = -Infinity;
             for (const a of read) for (const y of a.reading[1]) { if (y < low) low = y; if (y > high) high = y; }
@@ -832,7 +969,7 @@ class Stage {
             const [x, y] = a.reading, [k, u] = interval(x, this.t), now = y[k] + u * (y[k + 1] - y[k]);
             a.said.textContent = `${read.length > 1 ? a.name + ": " : ""}${words(now, high - low)}`;
             a.said.style.color = a.ink;
-            if (!a.show) continue;
+            if (!a.show || a.absent) continue;
             for (const [end, alpha] of [[t1, 0.25], [this.t, 1]]) {
                 c.globalAlpha = alpha; c.strokeStyle = a.ink; c.lineWidth = a.ghost ? 3 : 1.8; c.setLineDash(a.dash ? [6, 3] : []);
                 c.beginPath();
@@ -869,6 +1006,7 @@ function mount(el, bytes, options = {}) {
         const stage = el.stage = new Stage(el, unpack(bytes));
         say(el, null);
         el.append(stage.root);
+        if (el.news) deliver(el, el.news);
         if (options.play && !calm()) stage.play(true);
         return stage;
     };
@@ -877,5 +1015,27 @@ function mount(el, bytes, options = {}) {
     say(el, "You have asked for reduced motion, so this stands still.", button);
     return null;
 }
-globalThis[KEY] = {mount, inflate, unpack, poses, columns, mesh, shared};
+// Another scene for the stage in an element, as when a slider of its panel has moved; the newest counts.
+async function deliver(el, text) {
+    el.news = text;
+    if (!el.stage) return;
+    const head = unpack(await inflate(text));
+    if (el.news === text) el.stage.replace(head);
+}
+// The runs that a page has computed, {t, columns} for each actor or null, on a stage in an element; it
+// is made at first from the text of a scene.
+async function follow(el, text, runs) {
+    el.runs = runs;
+    if (el.scene !== text) {
+        el.scene = text;
+        el.stage?.root.remove();
+        el.stage = null;
+        el.opened = inflate(text).then(bytes => el.scene === text ? mount(el, bytes, {now: true, play: true}) : null);
+    }
+    const stage = await el.opened;
+    if (!stage || el.runs !== runs || !runs.some(x => x)) return;
+    const ends = runs.filter(x => x).map(x => x.t.at(-1));
+    stage.take(runs, [runs.find(x => x).t[0], Math.min(...ends)]);
+}
+globalThis[KEY] = {mount, deliver, follow, inflate, unpack, poses, columns, roll, fitted, mesh, shared};
 })();

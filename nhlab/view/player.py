@@ -13,10 +13,12 @@ import re
 import shutil
 import struct
 import subprocess
+from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 
 from . import still
 from .stage import VERSION, Scene, as_json, packed
@@ -25,12 +27,11 @@ KEY = f"nhlab_stage_{VERSION}"
 STANDS = "This is a still: the motion plays where scripts run, in a notebook that is trusted."
 FRAGMENT = (
     '<div class="nhlab-stage" style="max-width:860px"><img alt="{alt}" style="max-width:100%" '
-    'src="data:image/webp;base64,{image}"><p class="nhs-note">{stands}</p>'
-    "<script>{script}</script></div>"
+    'src="data:image/webp;base64,{image}"{event}><p class="nhs-note">{stands}</p>{script}</div>'
 )
 # One line, since a line break could end it inside a text of Markdown.
 LOADER = (
-    "(async()=>{const el=document.currentScript.parentElement,K='%s',"
+    "(async()=>{const el=%s.parentElement,K='%s',"
     "open=async t=>new Uint8Array(await new Response(new Blob([Uint8Array.from(atob(t),"
     "c=>c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer());"
     "try{const scene=await open('%s');if(!globalThis[K]){const s=document.createElement('script');"
@@ -77,7 +78,7 @@ class Stage:
     alt : what there is to see, in words
     """
 
-    def __init__(self, scene: Scene, caption: str = "", frames: int = 72):
+    def __init__(self, scene: Scene, caption: str = "", frames: int = 72) -> None:
         self.scene, self.caption, self.frames = scene, caption, frames
         self.alt, self.plays = scene.alt, False
 
@@ -95,14 +96,27 @@ class Stage:
         return still.png(self._picture)
 
     @functools.cached_property
-    def _packed(self) -> str:
+    def packed(self) -> str:
+        """The scene as the player's ``inflate`` reads it."""
         return _text(scene_bytes(self.scene))
 
     def html(self, play: bool = False) -> str:
         """The still, and the script that replaces it by the player; ``play`` starts it at once."""
-        script = LOADER % (KEY, self._packed, _player_text(), "true" if play else "false")
-        image = _text(still.webp(self._picture))
-        return FRAGMENT.format(alt=escape(self.alt), image=image, stands=STANDS, script=script)
+        script = self._loader("document.currentScript", play)
+        return self._fragment(script=f"<script>{script}</script>")
+
+    def html_of_widget(self, play: bool = False) -> str:
+        """The same for the HTML of a widget, where scripts do not run: the image starts it."""
+        script = f"this.onload=null;{self._loader('this', play)}"
+        return self._fragment(event=f' onload="{escape(script)}"')
+
+    def _loader(self, element: str, play: bool) -> str:
+        start = "true" if play else "false"
+        return LOADER % (element, KEY, self.packed, _player_text(), start)
+
+    def _fragment(self, event: str = "", script: str = "") -> str:
+        parts = {"alt": escape(self.alt), "image": _text(still.webp(self._picture))}
+        return FRAGMENT.format(**parts, stands=STANDS, event=event, script=script)
 
     def started(self) -> "Stage":
         """The same, but it plays as soon as it is shown."""
@@ -124,6 +138,8 @@ class Stage:
         write = {".html": self._page, ".gif": self._gif, ".mp4": self._mp4, ".png": self._png}
         if path.suffix not in write:
             raise ValueError(f"path = {str(path)!r} must end in one of {FILMS}")
+        if not path.parent.is_dir():
+            raise ValueError(f"path = {str(path)!r}: there is no folder '{path.parent}'; make it")
         write[path.suffix](path)
         return path
 
@@ -134,18 +150,22 @@ class Stage:
     def _png(self, path: Path) -> None:
         path.write_bytes(self.png)
 
-    def pictures(self, count: int, width: int = still.WIDTH):
+    def pictures(self, count: int, width: int = still.WIDTH) -> Iterator[Image.Image]:
         """Pictures at equal times, seen as the player shows them."""
+        return self.pictures_at(np.linspace(*self.scene.times, count), width)
+
+    def pictures_at(
+        self, times: Iterable[float], width: int = still.WIDTH
+    ) -> Iterator[Image.Image]:
+        """Pictures at some times, seen as the player shows them."""
         scene = self.scene
         far = [scene.far(k) for k in range(len(scene.panes))]
         follow = [scene.follows(k) for k in range(len(scene.panes))]
-        for t in np.linspace(*scene.times, count):
+        for t in times:
             views = [scene.near(k, t) if follow[k] else far[k] for k in range(len(far))]
             yield still.picture(scene, float(t), width, views)
 
     def _gif(self, path: Path) -> None:
-        from PIL import Image
-
         images = list(self.pictures(self.frames, 480))
         # one palette for all pictures, with the colours of small parts, keeps the file small
         palette = images[-1].quantize(80, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)

@@ -2,24 +2,45 @@
 
 Methods keep one colour everywhere, in plots, pages and bodies, and one line style, so that a figure
 still reads in grey.
+
+Examples
+--------
+>>> import nhlab as nh
+>>> runs = [nh.integrate(nh.systems.particle(), m, h=0.2, steps=100) for m in (nh.DLA(), nh.RK4())]
+>>> ax = nh.plot.energy(runs)
+>>> [text.get_text() for text in ax.get_legend().get_texts()]
+['DLA', 'RK4']
 """
+
+from __future__ import annotations
 
 import base64
 import io
-import re
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-import sympy as sp
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..geometry.diagnostics import Order
 from ..mechanics.checks import need, one_of, sequence
-from ..mechanics.system import System
 from ..run.trajectory import Trajectory
+from .readings import (  # noqa: F401 (readers find them in nh.plot)
+    CONSTRAINTS,
+    NUMBERS,
+    READINGS,
+    SIZES,
+    TIME,
+    Reading,
+    is_path,
+    reading,
+    worst_of,
+)
+
+if TYPE_CHECKING:
+    from ..methods.method import Method
 
 # On white, on black, and the line.  The classical method is warm, the true motion thin and grey.
 LOOKS = {
@@ -37,6 +58,9 @@ LOOKS = {
 }  # fmt: skip
 COLOURS = {name: colour for name, (colour, *_) in LOOKS.items()}
 LINES = {name: line for name, (*_, line) in LOOKS.items()}
+# What takes the place of a colour where the page is dark.
+BRIGHT = {light: dark for light, dark, _ in LOOKS.values()}
+BRIGHT |= {"#0072B2": "#4AA8E8", "#333333": "#DDDDDD", "#555555": "#BBBBBB"}
 WIDTHS = {"RK4": 2.4, "Reference": 1.1}  # dots need more than lines, what is true needs less
 STYLE = {
     "figure.dpi": 100,            "figure.constrained_layout.use": True,
@@ -49,14 +73,14 @@ STYLE = {
 }  # fmt: skip
 
 
-def look(method):
+def look(method: Method) -> dict[str, Any]:
     """Colour and line style of a method, as keywords for ``ax.plot``."""
     name = type(method).__name__
     look = {"color": COLOURS.get(name, "#777777"), "linestyle": LINES.get(name, "-")}
     return look | ({"linewidth": WIDTHS[name]} if name in WIDTHS else {})
 
 
-def label(method):
+def label(method: Method) -> str:
     """A short name: what differs from the midpoint rule is said."""
     name = type(method).__name__
     if name == "Composition":
@@ -71,130 +95,20 @@ def label(method):
     return name + (f" ({', '.join(extras)})" if extras else "")
 
 
-def own_constraint(sol):
+def own_constraint(sol: Trajectory) -> tuple[np.ndarray, np.ndarray]:
     """(t, residual) of the constraint a method imposes: wd on each step, the average momentum for
     the projector method, A v at the nodes for the classical methods."""
     need(sol, Trajectory, "sol", "Trajectory")
     if not sol.method.discrete:
-        return sol.t[1:], _worst(sol.constraint()[1:])
+        return sol.t[1:], worst_of(sol.constraint()[1:])
     if type(sol.method).__name__ == "Projector":
-        return sol.t[1:-1], _worst(sol.constraint("average"))
-    return sol.t[1:], _worst(sol.constraint("midpoints"))
+        return sol.t[1:-1], worst_of(sol.constraint("average"))
+    return sol.t[1:], worst_of(sol.constraint("midpoints"))
 
 
-def _worst(residual):
-    """The component of largest size, with its sign; 0 without constraints."""
-    padded = np.pad(residual, ((0, 0), (0, 1)))
-    return padded[np.arange(len(padded)), np.abs(padded).argmax(1)]
-
-
-class Reading(NamedTuple):
-    """What can be drawn of a trajectory, and the number that sums up such a curve."""
-
-    xlabel: str
-    ylabel: str
-    read: Callable  # trajectory -> x, y
-    number: str = "spread"  # a key of NUMBERS
-    discrete: bool = False  # only methods with a discrete Lagrangian have it
-    name: str = ""  # of what is drawn below a motion
-
-
-def _from_start(E, relative=False):
-    """Energies less the first of them, perhaps as parts of it: comparable when the start moves."""
-    return (E - E[0]) / ((abs(E[0]) or np.nan) if relative else 1.0) if len(E) else E
-
-
-TIME = "time $t$"
-NUMBERS = {
-    "spread": lambda x, y: f"{np.ptp(y):.2e}",
-    "largest": lambda x, y: f"{np.abs(y).max():.2e}",
-    "end": lambda x, y: f"({x[-1]:.4g}, {y[-1]:.4g})",
-    "from .. to": lambda x, y: f"{y.min():.4g} .. {y.max():.4g}",
-}
-READINGS = {
-    name: Reading(TIME, *parts)
-    for name, *parts in [
-        ("energy", "energy $E$ at the nodes", lambda s: (s.t, s.energy())),
-        ("energy error", "energy error $E - E_0$", lambda s: (s.t, _from_start(s.energy()))),
-        (
-            "relative energy error",
-            "relative energy error $(E - E_0)/|E_0|$",
-            lambda s: (s.t, _from_start(s.energy(), True)),
-        ),
-        ("projected energy", "projected energy, of $P v$", lambda s: (s.t, s.energy("projected"))),
-        (
-            "midpoint energy",
-            "midpoint energy $E_d$ of a step",
-            lambda s: (s.t[1:], s.energy("midpoints")),
-            "spread",
-            True,
-        ),
-        (
-            "midpoint energy error",
-            "midpoint energy error $E_d - E_{d,0}$",
-            lambda s: (s.t[1:], _from_start(s.energy("midpoints"))),
-            "spread",
-            True,
-        ),
-        ("step", "step size $h$", lambda s: (s.t[1:], s.h), "from .. to"),
-    ]
-}
-CONSTRAINTS = {  # name -> where it is read, label, only for discrete methods
-    "node constraint": ("nodes", r"node constraint $A(q_k)\,v_k$", False),
-    "discrete constraint": ("midpoints", "discrete constraint $w_d$ of a step", True),
-    "average constraint": ("average", "average constraint, $A v$ of the mean $p$", True),
-}
-TIMES = {"nodes": slice(None), "midpoints": slice(1, None), "average": slice(1, -1)}
-
-
-def _constraint(name, part=None, moving=False):
-    """The reading of one constraint, counted from 1, or of the one that is missed most; constraints
-    that move are A v + b."""
-    at, label, discrete = CONSTRAINTS[name]
-    label = re.sub(r"(v|v_k)\$", r"\1 + b$", label) if moving else label
-
-    def read(sol):
-        residual = sol.constraint(at)
-        return sol.t[TIMES[at]], _worst(residual) if part is None else residual[:, part - 1]
-
-    which = "" if part is None else f", {part}"
-    return Reading(TIME, label + which, read, "largest", discrete)
-
-
-READINGS |= {name: _constraint(name) for name in CONSTRAINTS}
-
-
-def reading(name, system):
-    """The Reading of a name: of READINGS, of one constraint as "node constraint 2", or of two
-    coordinates, "x y" or "t x"."""
-    need(name, str, "view", "name of a reading")
-    need(system, System, "system", "nh.System")
-    if name in CONSTRAINTS:
-        return _constraint(name, moving=system.is_affine)
-    if name in READINGS:
-        return READINGS[name]
-    kind, _, part = name.rpartition(" ")
-    if kind in CONSTRAINTS and part in map(str, range(1, len(system.constraints) + 1)):
-        return _constraint(kind, int(part), system.is_affine)
-    columns = {"t": (TIME, lambda sol: sol.t)}
-    for k, s in enumerate(system.q):
-        columns.setdefault(str(s), (f"${sp.latex(s)}$", lambda sol, k=k: sol.q[:, k]))
-    parts = name.split()
-    if len(parts) != 2 or not {*parts} <= {*columns}:
-        raise ValueError(
-            f"view {name!r} is unknown; choose one of {list(READINGS)} or two of {list(columns)}, "
-            f"as in 't {system.q[0]}'"
-        )
-    (xlabel, x), (ylabel, y) = (columns[p] for p in parts)
-    return Reading(xlabel, ylabel, lambda sol: (x(sol), y(sol)), "end")
-
-
-def is_path(name):
-    """Is the view a path in space, to be drawn to scale?"""
-    return {*name.split()} <= {"x", "y", "z"}
-
-
-def new(rows=1, columns=1, size=None):
+def new(
+    rows: int = 1, columns: int = 1, size: tuple[float, float] | None = None
+) -> tuple[Figure, Any]:
     """A figure and its axes in nhlab's style."""
     with plt.rc_context(STYLE):
         return plt.subplots(rows, columns, figsize=size or (3.6 + 3.6 * columns, 3.2 * rows))
@@ -204,7 +118,9 @@ def _axes(ax, size=None):
     return new(size=size)[1] if ax is None else need(ax, Axes, "ax", "axes of matplotlib")
 
 
-def draw(sols, name, ax=None, **options):
+def draw(
+    sols: Trajectory | Sequence[Trajectory], name: str, ax: Axes | None = None, **options: Any
+) -> Axes:
     """Draw a reading of one or several trajectories."""
     sols = sequence(sols)
     if not sols:
@@ -226,27 +142,39 @@ def draw(sols, name, ax=None, **options):
     return ax
 
 
-def energy(sols, ax=None, at="nodes", **options):
+def energy(
+    sols: Trajectory | Sequence[Trajectory],
+    ax: Axes | None = None,
+    at: str = "nodes",
+    **options: Any,
+) -> Axes:
     """Energy over time; ``at`` as in Trajectory.energy ("nodes", "midpoints", "projected")."""
     names = {"nodes": "energy", "midpoints": "midpoint energy", "projected": "projected energy"}
     return draw(sols, names[one_of(at, names, "at")], ax, **options)
 
 
-def constraint(sols, ax=None, at="nodes", **options):
+def constraint(
+    sols: Trajectory | Sequence[Trajectory],
+    ax: Axes | None = None,
+    at: str = "nodes",
+    **options: Any,
+) -> Axes:
     """The residual of the constraints, of several the largest; ``at`` as in
     Trajectory.constraint ("nodes", "midpoints", "average")."""
     names = {where: name for name, (where, *_) in CONSTRAINTS.items()}
     return draw(sols, names[one_of(at, names, "at")], ax, **options)
 
 
-def path(sols, x, y, ax=None, **options):
+def path(
+    sols: Trajectory | Sequence[Trajectory], x: str, y: str, ax: Axes | None = None, **options: Any
+) -> Axes:
     """One coordinate against another, drawn to scale."""
     ax = draw(sols, f"{x} {y}", ax, **options)
     ax.set_aspect("equal", adjustable="datalim")
     return ax
 
 
-def order(results, ax=None):
+def order(results: Mapping[Method, Order], ax: Axes | None = None) -> Axes:
     """Errors against h, log-log; ``results`` maps a method to a diagnostics.Order."""
     if not (isinstance(results, dict) and results and {*map(type, results.values())} == {Order}):
         raise ValueError(f"results = {results!r} must map methods to a diagnostics.Order")
@@ -263,20 +191,25 @@ def order(results, ax=None):
     return ax
 
 
+# A picture on white becomes one on dark where JupyterLab is dark, each colour keeping its hue.
+DARK = '[data-jp-theme-light="false"] .nhlab-picture {filter: invert(.93) hue-rotate(180deg)}'
+
+
 class Shown:
     """A finished picture with alternative text, as PNG and as an HTML image that carries it."""
 
-    def __init__(self, png, alt):
+    def __init__(self, png: bytes, alt: str) -> None:
         self.png, self.alt = png, alt
 
     def _repr_mimebundle_(self, **_):
         data = base64.b64encode(self.png).decode()
         alt = self.alt.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
-        html = f'<img alt="{alt}" style="max-width:100%" src="data:image/png;base64,{data}">'
+        image = f'<img alt="{alt}" class="nhlab-picture" style="max-width:100%"'
+        html = f'<style>{DARK}</style>{image} src="data:image/png;base64,{data}">'
         return {"image/png": data, "text/html": html, "text/plain": f"[figure: {self.alt}]"}
 
 
-def show(figure, alt):
+def show(figure: Figure | Axes, alt: str) -> Shown:
     """Show a figure (or the figure of an ``ax``) with alternative text, and close it."""
     figure = need(getattr(figure, "figure", figure), Figure, "figure", "figure of matplotlib")
     file = io.BytesIO()

@@ -116,14 +116,16 @@ def named(methods):
 class Setting:
     """Systems, methods and the ranges of sliders; ``call`` reads the values of the controls.
 
-    h, alpha : (low, high, value);  alpha and ``rule`` act on every method that has them
+    h, alpha : (low, high, value), h also a number for steps that no slider changes;  alpha and
+        ``rule`` act on every method that has them
     steps or T : the length of the runs; T may be (low, high, value)
-    sliders : keys "q0.x", "v0.vx", "par.a" -> (low, high), or () for a range near the value
+    sliders : keys "q0.x", "v0.vx", "par.a" -> (low, high) or (low, high, step), or () for a range
+        near the value
     """
 
     systems: list
     methods: dict
-    h: tuple = ()
+    h: tuple | float = ()
     alpha: tuple | None = None
     rule: bool = False
     steps: int | None = None
@@ -145,9 +147,7 @@ class Setting:
                 near = [clean(x) for x in whole]
                 raise ValueError(f"v0 = {v0.tolist()} violates the constraints; {near} does not")
             self.starts.append((q0, v0, free))
-        self.ranges = {"h": triple("h", self.h)} if self.methods else {}  # a drawing has no steps
-        if self.methods and self.ranges["h"][0] <= 0:
-            raise ValueError(f"h = {self.h!r} must begin above 0, as (0.01, {self.h[1]}, ...)")
+        self.ranges = self._steps()
         if self.alpha is not None:
             self.ranges["alpha"] = triple("alpha", self.alpha)
             for x in self.ranges["alpha"]:
@@ -155,6 +155,20 @@ class Setting:
         if not (self.steps or (isinstance(self.T, Real) and self.T > 0)):
             self.ranges["T"] = triple("T", self.T, "a positive number or ")
         self.ranges |= self._start_and_parameters()
+
+    def _steps(self):
+        """The range of h by its name, if it has a slider; a drawing has no steps."""
+        if not self.methods or (isinstance(self.h, Real) and 0 < self.h < np.inf):
+            return {}
+        ends = triple("h", self.h, "a positive number or ")
+        if ends[0] <= 0:
+            raise ValueError(f"h = {self.h!r} must begin above 0, as (0.01, {self.h[1]}, ...)")
+        return {"h": ends}
+
+    @property
+    def step(self):
+        """The step where no slider gives it."""
+        return float(self.h) if isinstance(self.h, Real) else 1.0
 
     def _check_lengths(self):
         """Refuse lengths that are none, and sliders that no method follows."""
@@ -184,7 +198,8 @@ class Setting:
                 continue
             ends = self.sliders[key]
             near = sorted((x / 2, 2 * x)) if key.startswith("par.") and x else (x - 1, x + 1)
-            made[key] = triple(key, (*(ends or near), x))
+            low, high, *step = ends or near
+            made[key] = triple(key, (low, high, x, *step))
         return made
 
     @property
@@ -222,7 +237,7 @@ class Setting:
         v0 = complete_velocity(s, np.array(q0), given, free)
         same = np.isclose(v0, given, rtol=1e-11, atol=1e-11)  # keep the digits that were given
         v0 = [x if kept else clean(y) for x, y, kept in zip(given, v0, same, strict=True)]
-        h, T = values.get("h", 1.0), values.get("T", self.T)
+        h, T = values.get("h", self.step), values.get("T", self.T)
         steps = self.steps or max(1, int(T / h + 1e-6))  # none leads beyond T
         T = None if self.steps else T
         return Call(s, self._methods(values), tuple(q0), tuple(v0), h, steps, T)

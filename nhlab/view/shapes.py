@@ -5,8 +5,19 @@ axis, ``prism`` gives an outline a thickness, ``sweep`` leads a disc along a cur
 makes the same meshes in JavaScript (``player.js``); a test compares the two.
 
 Ready parts for a body of your own: ``wheel``, ``blade``, ``box``, ``rod``, ``ball``.
+
+Examples
+--------
+>>> import nhlab as nh
+>>> tyre, rim, *rest = nh.shapes.wheel(radius=0.3)
+>>> tyre["kind"], nh.shapes.mesh(tyre).points.shape
+('lathe', (252, 4, 3))
 """
 
+from __future__ import annotations
+
+import functools
+import json
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,14 +120,14 @@ def sweep(
     return shape | {"closed": bool(closed)} | _paint(colour, None, gloss)
 
 
-def tube(a: Any, b: Any, r: float, n: int = 12, r2: float | None = None, **paint) -> Shape:
+def tube(a: Any, b: Any, r: float, n: int = 12, r2: float | None = None, **paint: Any) -> Shape:
     """A cylinder from a to b, or a cone if the radius r2 at b is another."""
     length = float(np.linalg.norm(np.subtract(b, a)))
     profile = [[0, 0], [r, 0], [r if r2 is None else r2, length], [0, length]]
     return lathe(profile, n, a, np.subtract(b, a), **paint)
 
 
-def capsule(a: Any, b: Any, r: float, n: int = 14, r2: float | None = None, **paint) -> Shape:
+def capsule(a: Any, b: Any, r: float, n: int = 14, r2: float | None = None, **paint: Any) -> Shape:
     """A cylinder from a to b with round ends."""
     length, end = float(np.linalg.norm(np.subtract(b, a))), r if r2 is None else r2
     u = np.linspace(0, np.pi / 2, 5)
@@ -125,13 +136,13 @@ def capsule(a: Any, b: Any, r: float, n: int = 14, r2: float | None = None, **pa
     return lathe([*first, *last], n, a, np.subtract(b, a), **paint)
 
 
-def ball(at: Any, r: float, n: int = 24, **paint) -> Shape:
+def ball(at: Any, r: float, n: int = 24, **paint: Any) -> Shape:
     """A ball; ``second``, ``sectors`` and ``bands`` give it a pattern that shows its spin."""
     u = np.linspace(0, np.pi, n // 2 + 1)
     return lathe(np.column_stack([r * np.sin(u), -r * np.cos(u)]), n, at, **paint)
 
 
-def torus(big: float, small: float, n: int = 40, m: int = 10, **paint) -> Shape:
+def torus(big: float, small: float, n: int = 40, m: int = 10, **paint: Any) -> Shape:
     """A ring whose middle line has the radius ``big``."""
     u = np.linspace(0, 2 * np.pi, m + 1)
     return lathe(np.column_stack([big + small * np.cos(u), small * np.sin(u)]), n, **paint)
@@ -140,14 +151,14 @@ def torus(big: float, small: float, n: int = 40, m: int = 10, **paint) -> Shape:
 # ---------------------------------------------------------------------------- ready parts
 
 
-def box(lx: float, ly: float, lz: float, at: Any = (0, 0, 0), **options) -> list[Shape]:
+def box(lx: float, ly: float, lz: float, at: Any = (0, 0, 0), **options: Any) -> list[Shape]:
     """A box about ``at`` with edges that are a little rounded."""
     corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * [lx / 2, ly / 2]
     options = {"bevel": 0.06 * min(lx, ly, lz)} | options
     return [prism(corners, -lz / 2, lz / 2, at=at, **options)]
 
 
-def rod(a: Any, b: Any, radius: float, **paint) -> list[Shape]:
+def rod(a: Any, b: Any, radius: float, **paint: Any) -> list[Shape]:
     """A rod with round ends between two points."""
     return [capsule(a, b, radius, **{"colour": STEEL, "gloss": 0.8} | paint)]
 
@@ -181,7 +192,7 @@ def wheel(
     return parts
 
 
-def blade(length: float, height: float, at: Any = (0, 0, 0), **paint) -> list[Shape]:
+def blade(length: float, height: float, at: Any = (0, 0, 0), **paint: Any) -> list[Shape]:
     """A runner of steel along x, its edge on the ground below ``at``, curved up in front."""
     u = np.linspace(0, np.pi / 2, 7)
     nose = [(length * (0.38 + 0.12 * np.sin(a)), height * (1 - np.cos(a)) * 0.8) for a in u]
@@ -193,7 +204,7 @@ def blade(length: float, height: float, at: Any = (0, 0, 0), **paint) -> list[Sh
     return [prism(side, -thick / 2, thick / 2, 0.2 * thick, at, (0, -1, 0), **paint)]
 
 
-def extruded(outline: Any, thick: float, height: float = 0.0, **paint) -> list[Shape]:
+def extruded(outline: Any, thick: float, height: float = 0.0, **paint: Any) -> list[Shape]:
     """An outline of the plane as a solid: an area with a thickness, or a line as a rod."""
     points = np.asarray(outline, float)
     points = points[np.isfinite(points).all(1)]
@@ -329,7 +340,14 @@ MAKERS = {"lathe": _lathe, "prism": _prism, "sweep": _sweep}
 
 
 def mesh(shape: Shape) -> Mesh:
-    """The mesh of one shape, in the frame of its part."""
+    """The mesh of one shape, in the frame of its part; those of the last shapes are kept, since a
+    panel shows the same body again and again."""
+    return _mesh_of_text(json.dumps(shape))
+
+
+@functools.lru_cache(1000)
+def _mesh_of_text(text: str) -> Mesh:
+    shape = json.loads(text)
     points, normals, other = MAKERS[shape["kind"]](shape)
     names = [shape["colour"], shape.get("second", shape["colour"])]
     colours = np.array([rgb(name) for name in names])[other.astype(int)]

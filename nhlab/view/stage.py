@@ -7,9 +7,24 @@ Frames are chains of moves and turns over named columns, numbers that follow a r
         "front": Frame("board", move(1, 0, 0), turn(2, "-phi")),  # "-phi" is minus the column phi
     }
 
+In place of a column a formula of columns may stand, ``["atan2", ["sin", "phi"], 2]``: OPERATIONS.
+
 Two renderers read the same scene: ``player.js`` in a browser, which evaluates the chains itself,
 and ``still`` without a display.
+
+Examples
+--------
+>>> import nhlab as nh
+>>> st = nh.stage
+>>> frames = {"cart": st.Frame("world", st.move("x", "y", 0.1), st.turn(2, "theta"))}
+>>> parts = [("cart", shape) for shape in nh.shapes.box(0.6, 0.3, 0.1)]
+>>> cart = st.Model(frames, parts, [st.Track("cart")], says="A cart rolls along")
+>>> sol = nh.integrate(nh.systems.sleigh(), nh.DLA(), h=0.1, steps=20)
+>>> nh.animate(sol, body=cart).alt
+'A cart rolls along: sleigh, DLA, from t = 0 to 2.'
 """
+
+from __future__ import annotations
 
 import functools
 import json
@@ -29,31 +44,44 @@ VERSION = 1  # of the data and the player; it is part of the player's global nam
 TAN = np.tan(0.27)  # of half the angle of view
 SAMPLES = 240  # times at which a path is smooth; the nodes of a run come in addition
 MOST = 520  # times of a run that are stored
+CLOSE = 1.8  # how many times farther than the camera that follows a body a still is taken at most
 
 SLATE = "#51637D"
 
 Columns = dict[str, np.ndarray]
-Value = float | str
+Value = float | str | list[Any]  # a constant, a column, or a formula [operation, value, ...]
+OPERATIONS = {
+    "+": lambda *x: functools.reduce(np.add, x),
+    "*": lambda *x: functools.reduce(np.multiply, x),
+    "-": np.subtract,
+    "/": np.divide,
+    "power": np.power,
+    "sin": np.sin,
+    "cos": np.cos,
+    "exp": np.exp,
+    "atan2": np.arctan2,
+    "sqrt": np.sqrt,
+}
 
 # ---------------------------------------------------------------------------- frames
 
 
-def move(x: Value, y: Value, z: Value) -> list:
-    """Move along the axes of the frame; each number is a constant or the name of a column."""
+def move(x: Value, y: Value, z: Value) -> list[Any]:
+    """Move along the axes of the frame; each number is a constant, a column or a formula."""
     return ["move", [x, y, z]]
 
 
-def turn(axis: int, angle: Value) -> list:
+def turn(axis: int, angle: Value) -> list[Any]:
     """Turn about the axis 0, 1 or 2 of the frame."""
     return ["turn", axis, angle]
 
 
-def quaternion(w: Value, x: Value, y: Value, z: Value) -> list:
+def quaternion(w: Value, x: Value, y: Value, z: Value) -> list[Any]:
     """Turn by a quaternion; its columns are interpolated on the sphere."""
     return ["quaternion", [w, x, y, z]]
 
 
-def stretch(x: Value, y: Value, z: Value) -> list:
+def stretch(x: Value, y: Value, z: Value) -> list[Any]:
     """Stretch what follows along the axes of the frame, as a spring or a rod to a fixed point."""
     return ["stretch", [x, y, z]]
 
@@ -61,7 +89,7 @@ def stretch(x: Value, y: Value, z: Value) -> list:
 class Frame:
     """A chain of steps that starts from the parent's frame."""
 
-    def __init__(self, parent: str, *steps: list):
+    def __init__(self, parent: str, *steps: list[Any]) -> None:
         self.parent, self.steps = parent, [*steps]
 
 
@@ -80,6 +108,8 @@ def poses(frames: dict[str, Frame], columns: Columns) -> dict[str, tuple[np.ndar
     shape = np.shape(next(iter(columns.values()))) if columns else ()
 
     def value(given: Value) -> np.ndarray:
+        if isinstance(given, list):
+            return OPERATIONS[given[0]](*map(value, given[1:]))
         if not isinstance(given, str):
             return np.full(shape, float(given))
         return -columns[given[1:]] if given[0] == "-" else columns[given]
@@ -112,6 +142,16 @@ class Track(NamedTuple):
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
+class Roll(NamedTuple):
+    """A column: the angle by which a wheel has rolled since the first time.  Its middle is a point
+    of a frame, it rolls along x of this frame, and the angle is its way over its radius."""
+
+    column: str
+    frame: str
+    point: tuple[float, float, float]
+    radius: float
+
+
 @dataclass(frozen=True)
 class Floor:
     """The ground: "tiles", "ice", "snow", or "none"; its height, and its slope down along x."""
@@ -133,7 +173,9 @@ class Model:
     parts : (name of a frame, shape) of what moves with the run
     scenery : the same for what stands in the room and is drawn once, however many runs there are
     whole : the scenery belongs to the motion, as the wire of a bead: the camera shows all of it
-    columns : (q of shape (N, n), t of shape (N,)) -> arrays by name, beside the coordinates
+    columns : (q of shape (N, n), t of shape (N,)) -> arrays by name, beside the coordinates and
+        the time ``t``; a body that has such a function can be moved by Python only
+    rolls : columns of wheels, which follow from how their frames move
     focus : the point the camera follows; it moves with the horizontal place of a frame
     view : azimuth and elevation of the camera in radians
     near : how many times the body's own size the camera sees when it follows
@@ -151,17 +193,35 @@ class Model:
     floor: Floor = field(default_factory=Floor)
     says: str = "A body moves"
     whole: bool = False
+    rolls: Sequence[Roll] = ()
 
     def names(self) -> list[str]:
-        """The columns that the frames use."""
-        used = [x for f in self.frames.values() for _, *given in f.steps for x in _flat(given)]
-        return [*dict.fromkeys(x.lstrip("-") for x in used if isinstance(x, str))]
+        """The columns that the frames use, without those of ``rolls``."""
+        used = [x for f in self.frames.values() for _, *given in f.steps for x in _columns(given)]
+        wheels = {roll.column for roll in self.rolls}
+        return [x for x in dict.fromkeys(x.lstrip("-") for x in used) if x not in wheels]
 
     def rotations(self) -> list[list[str]]:
         """The columns that form quaternions."""
         steps = [step for frame in self.frames.values() for step in frame.steps]
-        found = [[x.lstrip("-") for x in s[1]] for s in steps if s[0] == "quaternion"]
+        given = [s[1] for s in steps if s[0] == "quaternion"]
+        found = [[x.lstrip("-") for x in q] for q in given if all(isinstance(x, str) for x in q)]
         return [names for k, names in enumerate(found) if names not in found[:k]]
+
+    def rolled(self, columns: Columns) -> Columns:
+        """The columns of ``rolls``, from all others."""
+        if not self.rolls:
+            return {}
+        start = {roll.column: np.zeros_like(next(iter(columns.values()))) for roll in self.rolls}
+        found, angles = poses(self.frames, columns | start), {}
+        for column, frame, point, radius in self.rolls:
+            R, at = found[frame]
+            place, ahead = at + R @ np.array(point, float), R[:, :, 0]
+            along = ahead[1:] + ahead[:-1]
+            along /= np.linalg.norm(along, axis=1, keepdims=True)
+            way = np.cumsum(np.sum(np.diff(place, axis=0) * along, 1))
+            angles[column] = np.concatenate([[0], way]) / radius
+        return angles
 
     def mesh(self, scenery: bool) -> tuple[Mesh, np.ndarray]:
         """The meshes of all parts in their frames, and for each face the number of its frame."""
@@ -179,8 +239,16 @@ class Model:
         return Mesh(*map(np.concatenate, zip(*made, strict=True))), where, moving
 
 
-def _flat(values: Any) -> list:
-    return [x for v in values for x in (v if isinstance(v, list) else [v])]
+def _columns(values: list[Any]) -> list[str]:
+    """The columns in the values of a step, also those inside of formulas."""
+    found = []
+    for x in values:
+        if isinstance(x, list):
+            formula = bool(x) and isinstance(x[0], str) and x[0] in OPERATIONS
+            found += _columns(x[1:] if formula else x)
+        elif isinstance(x, str):
+            found.append(x)
+    return found
 
 
 # ---------------------------------------------------------------------------- actors
@@ -253,13 +321,19 @@ def columns_of(sol: Trajectory, model: Model, t: np.ndarray) -> Columns:
     q = between(sol, t)
     end = ~np.isfinite(q).all(1)  # the last node before a run is no longer finite
     q[end] = sol.q[np.searchsorted(sol.t, t[end])]
-    found = dict(zip([str(s) for s in sol.system.q], q.T, strict=True))
+    return columns_at(model, [str(s) for s in sol.system.q], q, t)
+
+
+def columns_at(model: Model, names: Sequence[str], q: np.ndarray, t: np.ndarray) -> Columns:
+    """The columns of a model at configurations q (N, n), whose coordinates have these names."""
+    found = dict(zip(names, q.T, strict=True)) | {"t": t}
     if model.columns:
         found |= model.columns(q, t)
     missing = [name for name in model.names() if name not in found]
     if missing:
         raise ValueError(f"the body uses the columns {missing}; the run has {list(found)}")
-    return {name: np.asarray(found[name], float) for name in model.names()}
+    columns = {name: np.asarray(found[name], float) for name in model.names()}
+    return columns | model.rolled(columns)
 
 
 def actor(
@@ -293,7 +367,7 @@ class View(NamedTuple):
         right = np.array([-np.sin(self.azimuth), np.cos(self.azimuth), 0])
         return np.array([right, np.cross(back, right), back])
 
-    def fitted(self, points: np.ndarray, aspect: float, room: float = 1.12) -> "View":
+    def fitted(self, points: np.ndarray, aspect: float, room: float = 1.12) -> View:
         """The camera in the same direction that sees all points."""
         focus, axes = (points.min(0) + points.max(0)) / 2, self.axes()
         for _ in range(6):
@@ -373,26 +447,36 @@ class Scene:
 
     def far(self, pane: int) -> View:
         """The camera that sees the whole motion; for like motions side by side the same."""
-        points = self.reached
+        return self._far[pane]
+
+    @functools.cached_property
+    def _far(self) -> list[View]:
+        points, panes = self.reached, range(len(self.panes))
         reach = [np.ptp(x, 0).max() for x in points]
         alike = max(reach) <= 3 * min(reach) and len({a.model.says for a in self.actors}) == 1
-        view = View(np.zeros(3), *self.main(pane).model.view, 1.0)
-        seen = np.concatenate(points) if alike else points[pane]
-        return view.fitted(seen, self.pane_aspect())
+        views = [View(np.zeros(3), *self.main(k).model.view, 1.0) for k in panes]
+        if alike:
+            return [views[0].fitted(np.concatenate(points), self.pane_aspect())] * len(panes)
+        return [views[k].fitted(points[k], self.pane_aspect()) for k in panes]
 
     def follows(self, pane: int) -> bool:
         """Would the body be too small to be seen if the camera saw the whole motion?"""
         return self._zoom(pane) > 2.2 and not self.main(pane).model.whole
 
     def _zoom(self, pane: int) -> float:
-        return self.far(pane).distance / self.near(pane, self.times[0]).distance
+        return self._zooms[pane]
+
+    @functools.cached_property
+    def _zooms(self) -> list[float]:
+        panes = range(len(self.panes))
+        return [self.far(k).distance / self.near(k, self.times[0]).distance for k in panes]
 
     def poster(self, pane: int, t: float) -> View:
         """The camera of the still: it sees the whole motion unless the body would be too small."""
         near, far = self.near(pane, t), self.far(pane)
-        if self._zoom(pane) < 2.9 or not self.follows(pane):
+        if self._zoom(pane) < CLOSE or self.main(pane).model.whole:
             return far
-        d = 2.2 * near.distance
+        d = CLOSE * near.distance
         away = far.focus - near.focus
         part = min(1.0, 0.2 * d / max(np.linalg.norm(away), 1e-9))
         return near._replace(distance=d, focus=near.focus + part * away * [1, 1, 0])
@@ -428,11 +512,11 @@ class Packer:
         self.pieces: list[bytes] = []
         self.length = 0
 
-    def put(self, values: np.ndarray, largest_step: float = 1e-6) -> list:
+    def put(self, values: np.ndarray, largest_step: float = 1e-7) -> list[Any]:
         """[offset, step, place in the data, count] of a column of numbers."""
         x = np.asarray(values, float)
         spread = max(float(np.ptp(x)), 1e-300)
-        step = max(spread * 2.0**-30, min(spread * 2.0**-20, largest_step))
+        step = max(spread * 2.0**-30, min(spread * 2.0**-23, largest_step))
         whole = np.round((x - x[0]) / step).astype(np.int64)
         second = np.diff(np.diff(whole, prepend=0), prepend=0)
         data = (second & 0xFFFFFFFF).astype("<u4").view("u1").reshape(-1, 4).T.tobytes()
@@ -444,7 +528,7 @@ class Packer:
         return b"".join(self.pieces)
 
 
-def packed(scene: Scene) -> tuple[dict, bytes]:
+def packed(scene: Scene) -> tuple[dict[str, Any], bytes]:
     """The scene as JSON and the numbers beside it."""
     packer, moment = Packer(), scene.moment
     models = [a.model for k, a in enumerate(scene.actors)]
@@ -453,7 +537,8 @@ def packed(scene: Scene) -> tuple[dict, bytes]:
     actors = []
     for a in scene.actors:
         reading = a.reading and [packer.put(x) for x in _thinned(*a.reading)]
-        columns = {name: packer.put(x) for name, x in a.columns.items()}
+        given = [name for name in a.columns if name not in {x.column for x in a.model.rolls}]
+        columns = {name: packer.put(a.columns[name]) for name in given}
         look = {"name": a.name, "colour": a.colour, "paint": a.paint}
         look |= {"ghost": a.ghost, "dash": a.dash}
         t = packer.put(a.t, largest_step=1e-9)  # its error, times its rate, turns a fast wheel
@@ -466,7 +551,7 @@ def packed(scene: Scene) -> tuple[dict, bytes]:
     return head, packer.data()
 
 
-def _model(model: Model) -> dict:
+def _model(model: Model) -> dict[str, Any]:
     order = ["world", *model.frames]
     frames = [[order.index(f.parent), f.steps] for f in model.frames.values()]
     parts, scenery = (
@@ -477,10 +562,11 @@ def _model(model: Model) -> dict:
     focus = model.focus or (model.tracks[0] if model.tracks else Track("world"))
     found = {"frames": frames, "parts": parts, "scenery": scenery, "tracks": tracks}
     found |= {"focus": [order.index(focus.frame), [*map(float, focus.point)]]}
-    return found | {"rotations": model.rotations()}
+    rolls = [[x.column, order.index(x.frame), x.point, x.radius] for x in model.rolls]
+    return found | {"rotations": model.rotations(), "rolls": rolls, "whole": model.whole}
 
 
-def _pane(scene: Scene, k: int, moment: float) -> dict:
+def _pane(scene: Scene, k: int, moment: float) -> dict[str, Any]:
     near, far, poster = scene.near(k, moment), scene.far(k), scene.poster(k, moment)
     floor = scene.main(k).model.floor
     numbers = lambda x: np.round(x, 6).tolist()  # noqa: E731
@@ -506,12 +592,12 @@ def _thinned(t: np.ndarray, y: np.ndarray, most: int = 800) -> tuple[np.ndarray,
     return t[keep], y[keep]
 
 
-def as_json(head: dict) -> str:
+def as_json(head: dict[str, Any]) -> str:
     """Without what could end a script of a page."""
     return json.dumps(head, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
 
 
 __all__ = [
     *("Actor", "Floor", "Frame", "Model", "Scene", "Track", "View", "actor", "as_json", "move"),
-    *("packed", "poses", "quaternion", "stretch", "turn"),
+    *("Roll", "packed", "poses", "quaternion", "stretch", "turn"),
 ]

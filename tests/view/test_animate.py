@@ -1,7 +1,5 @@
 """Motions that are played: what is shown at time t is the motion at time t."""
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -16,16 +14,6 @@ EVERY = {**catalogue, **on_groups}
 
 def runs(name, *methods, h=0.1, steps=40, **start):
     return [nh.integrate(EVERY[name](), m, h=h, steps=steps, **start) for m in methods]
-
-
-def curves(ax):
-    """What is drawn on axes: the data (k, 2) of each line that has any."""
-    drawn = [line.get_xydata() for line in ax.lines if line.get_visible()]
-    return [data for data in drawn if len(data)]
-
-
-def limits(panel):
-    return [(ax.get_xlim(), ax.get_ylim()) for ax in panel.picture.axes]
 
 
 def names(film):
@@ -258,69 +246,10 @@ def test_what_cannot_be_played_is_named(given, options, words):
         nh.animate(sols)
 
 
-# ---------------------------------------------------------------------------- motion panels
-
-
-def motion(**options):
-    s = nh.systems.sleigh()
-    given = {"T": 6, "h": 0.1, "u": (-2.0, 2.0, -1.0), "a": (0.1, 0.5, 0.2)} | options
-    return nh.motion_panel(s, None, lambda z: ([0, 0, 0], [z["u"], 0, 0.3]), "energy", **given)
-
-
-def test_a_motion_panel_runs_what_its_sliders_say():
-    p = motion()
-    upper, lower = p.picture.axes
-    for values in ({}, {"u": 1.5}, {"a": 0.4, "t": 6.0}):
-        p.set(**values)
-        z = p.values
-        s = nh.systems.sleigh(a=z["a"])
-        sol = nh.integrate(s, nh.DLA(), [0, 0, 0], [z["u"], 0, 0.3], h=0.1, steps=60)
-        path, track, body = curves(upper)
-        np.testing.assert_allclose(track[-1], between(sol, z["t"])[:2], atol=1e-12)
-        np.testing.assert_allclose(path[-2], sol.q[-1, :2], atol=1e-12)
-        whole, curve, *_ = curves(lower)  # and the point, if it is within
-        np.testing.assert_array_equal(curve[:, 1], sol.energy()[: len(curve)])
-        np.testing.assert_array_equal(whole[:-1, 1], sol.energy())
-        assert f"{np.ptp(sol.energy()):.1e}" in p.readout.value
-
-
-def test_limits_that_lost_the_curve_follow_it_and_its_point():
-    p = motion()
-    (point,) = (line for line in p.picture.moving if not line.get_clip_on())
-    below = p.picture.axes[1]
-    for limits_ in ((0, 1), (2, 3)):  # of an energy of about 0.55
-        below.set_ylim(*limits_)
-        p.set(t=1.0 + limits_[0])
-        low, high = below.get_ylim()
-        assert point.get_visible() and low <= point.get_ydata()[0] <= high
-
-
-def test_every_corner_of_a_motion_panel_is_within_its_axes():
-    p = motion(size=(6.0, 5.0))
-    ends = {k: (c.min, c.max) for k, c in p.controls.items()}
-    for point in itertools.product(*ends.values()):
-        p.set(**dict(zip(ends, point, strict=True)))
-        assert p.message.value == ""
-        ax = p.picture.ax
-        points = np.concatenate(curves(ax))
-        points = points[np.isfinite(points).all(1)]
-        low, high = np.transpose([ax.get_xlim(), ax.get_ylim()])
-        assert np.all(points >= low) and np.all(points <= high)
-    p.reset()
-    first = limits(p)
-    for t in (0.0, 3.0, 6.0):
-        p.set(t=t)
-        assert limits(p) == first
-
-
-@pytest.mark.parametrize("wrong", [{"u": 3}, {"u": [1.0, 2.0, 3.0]}, {"t": (0.0, 1.0, 0.5)}])
-def test_wrong_sliders_of_a_motion_panel_are_named(wrong):
-    with pytest.raises(ValueError, match=r"is no slider \(low, high, value\)"):
-        motion(**wrong)
-
-
-def test_a_motion_panel_plays_its_time():
-    p = motion()
-    assert p.controls["t"].max == 6 and p.values["t"] == pytest.approx(2.4)
-    p.play.value = p.play.max
-    assert p.values["t"] == 6
+def test_three_runs_with_a_ghost_and_a_curve_are_stored_in_120_kB():
+    start = {"v0": [2, 0, 0.15, 2], "h": 0.3, "steps": 100}
+    film = nh.animate(
+        *runs("robot", nh.DLA(), nh.Projector(), nh.RK4(), **start), exact=True, below="energy"
+    )
+    assert len(film.scene.actors) == 4
+    assert sum(map(len, film._repr_mimebundle_().values())) < 120_000

@@ -83,8 +83,8 @@ def test_wrong_specifications_are_explained():
     x, vx = nh.symbols("x vx")
     mine = nh.System((x,), (vx,), vx**2, name="mine")
     for options, words in (
-        ({"h": 0.2}, r"h = 0.2 must be \(low, high, value\)"),
-        ({"h": (0.1, 0.3)}, r"h = \(0.1, 0.3\) must be \(low, high, value\)"),
+        ({"h": -0.2}, r"h = -0.2 must be a positive number or \(low, high, value\)"),
+        ({"h": (0.1, 0.3)}, r"h = \(0.1, 0.3\) must be a positive number or \(low, high, value\)"),
         ({"h": (0.1, 0.3, 0.5)}, r"h = .* low <= value <= high"),
         ({"alpha": 0.5}, r"alpha = 0.5 must be \(low, high, value\)"),
         ({"T": -3}, r"T = -3 must be a positive number or \(low, high, value\)"),

@@ -6,8 +6,8 @@ import pytest
 import nhlab as nh
 from nhlab.mechanics.groups import SO3
 from nhlab.view.models import model
-from nhlab.view.models.machines import rolled, steered
-from nhlab.view.stage import poses
+from nhlab.view.models.machines import steered
+from nhlab.view.stage import Frame, Model, Roll, columns_at, move, poses, turn
 
 GROUND = [0, 0, 1]
 RUNS = {
@@ -39,11 +39,8 @@ def runs():
 
 def placed(system, body, q, t=0.0):
     """The frames of a body at configurations q, (N, n)."""
-    columns = dict(zip([str(s) for s in system.q], q.T, strict=True))
     t = np.broadcast_to(t, len(q))
-    if body.columns:
-        columns |= body.columns(q, t)
-    return poses(body.frames, columns)
+    return poses(body.frames, columns_at(body, [str(s) for s in system.q], q, t))
 
 
 def moving(system, body, q, v, e, t=0.0):
@@ -143,19 +140,29 @@ def test_the_rattleback_touches_the_floor_with_a_point_at_rest(runs):
 def test_a_steered_front_wheel_goes_round_the_same_centre():
     """Left and right wheel are perpendicular to the way to the point round which the car turns."""
     phi, l, half = np.linspace(-1.0, 1.0, 9), 1.3, 0.4
-    np.testing.assert_allclose(steered(phi, l, 0.0), phi, atol=1e-12)
+
+    def angle_of(left):
+        frames = {"wheel": Frame("world", turn(2, steered("phi", l, left)))}
+        R, _ = poses(frames, {"phi": phi})["wheel"]
+        return np.arctan2(R[:, 1, 0], R[:, 0, 0])
+
+    np.testing.assert_allclose(angle_of(0.0), phi, atol=1e-12)
     centre = l / np.tan(phi[phi != 0])
     for y in (-half, half):
-        angle = steered(phi, l, y)[phi != 0]
+        angle = angle_of(y)[phi != 0]
         way = np.stack([np.full(len(centre), -l), centre - y])
         np.testing.assert_allclose(way[0] * np.cos(angle) + way[1] * np.sin(angle), 0, atol=1e-12)
 
 
 def test_how_far_a_wheel_has_rolled_is_its_way_over_its_radius():
     u = np.linspace(0, 1, 400)
-    place = 3 * np.stack([np.sin(u), 1 - np.cos(u)], -1)  # an arc of radius 3, of length 3
-    assert rolled(place, u, 0.5)[-1] == pytest.approx(6, abs=1e-5)
-    assert rolled(place[::-1], u[::-1], 0.5)[-1] == pytest.approx(-6, abs=1e-5)
+    x, y = 3 * np.sin(u), 3 * (1 - np.cos(u))  # an arc of radius 3, of length 3
+    frames = {"axle": Frame("world", move("x", "y", 0), turn(2, "u"))}
+    frames["wheel"] = Frame("axle", turn(1, "spin"))
+    body = Model(frames, [], rolls=[Roll("spin", "axle", (0, 0, 0), 0.5)])
+    for order in (1, -1):
+        columns = {"x": x[::order], "y": y[::order], "u": u[::order]}
+        assert body.rolled(columns)["spin"][-1] == pytest.approx(6 * order, abs=1e-5)
 
 
 # ---------------------------------------------------------------------------- energy

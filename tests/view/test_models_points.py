@@ -7,9 +7,9 @@ import pytest
 import nhlab as nh
 from nhlab.mechanics.catalogue import catalogue, machines, on_groups
 from nhlab.mechanics.groups import SO3
-from nhlab.view import bodies, shapes, still
+from nhlab.view import shapes, stage, still
 from nhlab.view.models import MODELS, linkage, model, points, spinning
-from nhlab.view.stage import columns_of, poses
+from nhlab.view.stage import columns_at, columns_of, poses
 
 EVERY = {**catalogue, **on_groups, **machines}
 OWN = [
@@ -33,9 +33,8 @@ def velocity_of(sol, frame, point, k, e=1e-5):
     """The velocity at node k of a point that moves with a frame, along the run's velocity."""
     made, move = model(sol.system, [sol]), sol.system.move
     q = np.array([move(sol.q[k], sol.v[k], d) for d in (-e, e)])
-    columns = dict(zip([str(s) for s in sol.system.q], q.T, strict=True))
-    if made.columns:
-        columns |= made.columns(q, sol.t[k] + np.array([-e, e]))
+    names = [str(s) for s in sol.system.q]
+    columns = columns_at(made, names, q, sol.t[k] + np.array([-e, e]))
     R, at = poses(made.frames, columns)[frame]
     places = R @ np.asarray(point) + at
     return (places[1] - places[0]) / (2 * e)
@@ -45,7 +44,7 @@ def test_every_system_of_the_catalogue_has_a_body():
     """Those of this file as solids; the others as solids or by their outlines."""
     names = [make().name for make in EVERY.values()]
     assert {EVERY[name]().name for name in OWN} <= {*MODELS}
-    assert {*names} <= {*MODELS} | {*bodies.BODIES}
+    assert {*names} <= {*MODELS}
 
 
 # ---------------------------------------------------------------------------- particles
@@ -72,8 +71,7 @@ def test_the_disc_of_the_driven_particle_knows_the_time():
     sol = run("driven")
     made = model(sol.system, [sol])
     q = np.repeat(sol.q[:1], 2, 0)
-    columns = made.columns(q, np.array([0.0, np.pi / 2]))
-    columns |= dict(zip("xyz", q.T, strict=True))
+    columns = columns_at(made, "xyz", q, np.array([0.0, np.pi / 2]))
     normal = poses(made.frames, columns)["D"][0][:, :, 2]
     slopes = -normal[:, 0] / normal[:, 2]
     np.testing.assert_allclose(slopes, [1.0, 1.2], atol=1e-9)
@@ -148,7 +146,9 @@ def test_the_rod_of_the_spherical_pendulum_ends_at_its_bob(method):
 
 def test_a_direction_opposite_to_the_start_is_reached_too():
     for way in ((0, 0, -1.0), (0, 0, 2.0), (1.0, 0, 0), (0.3, -0.2, -0.9)):
-        R = SO3.matrix(points.turn_to(np.array([way]))[0])
+        frames = {"turned": stage.Frame("world", points.turn_to("x", "y", "z"))}
+        columns = {name: np.array([value]) for name, value in zip("xyz", way, strict=True)}
+        ((R,), _) = stage.poses(frames, columns)["turned"]
         np.testing.assert_allclose(R[:, 2], np.array(way) / np.linalg.norm(way), atol=1e-9)
 
 
@@ -327,7 +327,7 @@ def rolling(sol, frame, point, k, e=1e-5):
 def test_sizes_and_frames(name):
     """What a page stores of body and motion, without still and player."""
     film = nh.animate(run(name, steps=120))
-    assert len(film._packed) < 30_000
+    assert len(film.packed) < 30_000
     (actor,) = film.scene.actors
     assert len(actor.model.frames) < 39
     mesh, _ = actor.model.mesh(True)

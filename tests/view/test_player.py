@@ -114,6 +114,45 @@ def test_a_saved_page_plays_by_keyboard_without_errors_and_without_a_network(bro
         assert outside == [] and len([u for u in p.asked if u.startswith("file:")]) == 1
 
 
+def drag(page, *fingers, steps=6):
+    """Move fingers over the glass, each from (x, y) to (x, y)."""
+    glass = page.context.new_cdp_session(page)
+
+    def touch(kind, part):
+        at = [{"x": a + part * (c - a), "y": b + part * (d - b), "id": k}
+              for k, ((a, b), (c, d)) in enumerate(fingers)]  # fmt: skip
+        glass.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
+
+    touch("touchStart", 0)
+    for k in range(1, steps + 1):
+        touch("touchMove", k / steps)
+    glass.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def test_fingers_turn_the_view_zoom_scrub_and_scroll(browser, folder, film):
+    (folder / "tall.html").write_text(f"<!doctype html><meta charset=utf-8>{film.html()}"
+                                      "<div style='height:2000px'></div>")  # fmt: skip
+    with Page(browser, folder / "tall.html", has_touch=True) as p:
+        p.drawn()
+        p.page.get_by_role("button", name="Play").tap()
+        p.wait(f"{STAGE}.playing")
+        p.page.get_by_role("button", name="Pause").tap()
+        box = p.page.locator(".nhs .panes canvas").first.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        drag(p.page, ((x, y), (x - 100, y)))
+        p.wait(f"{STAGE}.turn[0] > 0.3")
+        drag(p.page, ((x - 40, y), (x - 120, y)), ((x + 40, y), (x + 120, y)))
+        p.wait(f"{STAGE}.zoom < 0.6")
+        turned = p.stage("turn")
+        slider = p.page.locator(".nhs .bar input").bounding_box()
+        middle = slider["y"] + slider["height"] / 2
+        p.page.touchscreen.tap(slider["x"] + 0.75 * slider["width"], middle)
+        p.wait(f"Math.abs({STAGE}.t - 15) < 1")
+        drag(p.page, ((x, y), (x, y - 200)))  # the page is not caught
+        p.wait("window.scrollY > 50")
+        assert p.stage("turn")[0] == turned[0] and p.said == []
+
+
 def test_it_stops_by_itself_at_the_end_and_begins_anew(browser, folder):
     with Page(browser, folder / "film.html") as p:
         p.drawn()

@@ -110,6 +110,8 @@ def test_a_stage_is_saved_as_a_page_a_film_and_a_picture(film, tmp_path):
 def test_what_cannot_be_saved_is_said(film, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"path = '.*a.avi' must end in one of .html, .gif, .mp4"):
         film.save(tmp_path / "a.avi")
+    with pytest.raises(ValueError, match=r"path = '.*a.html': there is no folder '.*gone'"):
+        film.save(tmp_path / "gone" / "a.html")
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(RuntimeError, match=r"ffmpeg, .* is not on this computer; .*motion.gif"):
         film.save(tmp_path / "a.mp4")

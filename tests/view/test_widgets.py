@@ -16,8 +16,8 @@ from PIL import Image
 import nhlab as nh
 from nhlab.view import panel as panel_module
 from nhlab.view import plot
-from nhlab.view.explore import hold
 from nhlab.view.limits import calm_points
+from nhlab.view.sheet import hold
 
 PARTICLE = nh.systems.particle()
 
@@ -571,6 +571,7 @@ def test_a_run_has_four_sliders_at_once_and_the_rest_under_more():
     box = p.bar.children[-1]
     hidden = [c for c in p.controls.values() if c not in seen]
     assert {*hidden} < {*box.children} and "Copy as code" in str(box.children)
+    assert "Show the code" in str(box.children)
     assert box.layout.display == "none"
     p.more.value = True
     assert box.layout.display == "flex"

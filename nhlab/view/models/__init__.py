@@ -26,16 +26,13 @@ __all__ = ["MODELS", "known", "model"]
 def model(system: System, runs: Sequence[Trajectory], given: Callable | None = None) -> Model:
     """The Model of a system: of the body given, of the catalogue, or a marker.
 
-    given : a function of (system, runs) that returns a Model, a subclass of nh.bodies.Body, or a
-        function of q that returns outlines
+    given : a Model, a subclass of nh.bodies.Body, or a function of q that returns outlines
     """
     need(system, System, "system", "nh.System")
     if given is not None:
         return _given(system, runs, given)
     if system.name in MODELS:
         return MODELS[system.name](system, runs)
-    if system.name in bodies.BODIES:
-        return from_outlines(bodies.BODIES[system.name])(system, runs)
     return marker(system, runs)
 
 
@@ -47,5 +44,5 @@ def _given(system: System, runs: Sequence[Trajectory], given: Callable) -> Model
         return (solid or [from_outlines(given)])[0](system, runs)
     if callable(given):
         return from_outlines(given)(system, runs)
-    allowed = "a subclass of nh.bodies.Body, a Model of nhlab.view.stage or a function of q"
+    allowed = "a subclass of nh.bodies.Body, a Model of nh.stage or a function of q"
     raise ValueError(f"body = {given!r} must be {allowed} that returns {OUTLINES}")

@@ -54,7 +54,7 @@ def _free(system: System, **look) -> Model:
     frames = {"ball": Frame("world", quaternion(*map(str, system.q)))}
     knob = ball((0, 0, R), 0.06 * R, 12, colour=RED, gloss=0.6)
     ring = [(0.5, -1.08), (0.66, -1.08), (0.67, -1.02), (0.62, -0.9), (0.58, -0.91), (0.5, -1.08)]
-    given = {"view": (-0.85, 0.42), "near": 1.35, "floor": Floor(height=-1.08 * R)}
+    given = {"view": (-0.85, 0.42), "floor": Floor(height=-1.08 * R), "whole": True}
     return Model(
         frames | look.pop("frames", {}),
         in_frame("ball", striped(R), knob) + look.pop("parts", []),
@@ -140,18 +140,17 @@ def ball_on_turntable(system: System, runs: Runs) -> Model:
     R, rate = value(system, "R", 0.2), value(system, "Om")
     reach = max(np.nanmax(np.hypot(*run.q[:, :2].T)) for run in runs)
     frames = _rolling(system, [*map(str, system.q)], R)
-    frames["table"] = Frame("world", turn(2, "table"))
+    frames["table"] = Frame("world", turn(2, ["*", rate, "t"]))
     wide = float(reach + 1.2 * R)
     return Model(
         frames,
         in_frame("ball", striped(R)),
         [Track("contact"), Track("table", (0.94 * wide, 0, 0))],
         in_frame("table", _table(wide, R)) + in_frame("world", _pedestal(wide, R)),
-        columns=lambda q, t: {"table": rate * t},
         focus=Track("table"),  # the camera stays with the table, which is what the ball rolls on
         view=(-0.95, 0.6),
-        near=0.9 * wide / R,
         floor=Floor(height=-0.9 * R),
+        whole=True,
         says="A striped ball rolls on a turning table and goes round a circle",
     )
 
@@ -188,7 +187,7 @@ def rattleback(system: System, runs: Runs) -> Model:
     marked end leaves the track."""
     a, b, c, h = (value(system, name) for name in "abch")
     frames = {
-        "centre of mass": Frame("world", move("x", "y", "z")),
+        "centre of mass": Frame("world", move("x", "y", _height(a, b, c, h))),
         "stone": Frame(
             "centre of mass",
             *(turn(2, "yaw"), turn(0, "roll"), turn(1, "pitch"), move(0, 0, h)),
@@ -199,7 +198,6 @@ def rattleback(system: System, runs: Runs) -> Model:
         frames,
         in_frame("stone", _stone(a, b, c), _weights(a, b, askew)),
         [Track("stone", (a, 0, 0))],
-        columns=lambda q, t: _height(q, a, b, c, h),
         focus=Track("centre of mass"),
         view=(-1.1, 0.42),
         near=1.35,
@@ -207,12 +205,13 @@ def rattleback(system: System, runs: Runs) -> Model:
     )
 
 
-def _height(q: np.ndarray, a: float, b: float, c: float, h: float) -> Columns:
-    """The height of the centre of mass where the stone touches the floor."""
-    roll, pitch = q.T[3:5]
-    up = np.array([-np.cos(roll) * np.sin(pitch), np.sin(roll), np.cos(roll) * np.cos(pitch)])
-    size = np.sqrt(np.sum((np.array([a, b, c])[:, None] * up) ** 2, 0))
-    return {"z": size - h * up[2]}
+def _height(a: float, b: float, c: float, h: float) -> list:
+    """The formula of the height of the centre of mass where the stone touches the floor."""
+    along = ["*", ["cos", "roll"], ["sin", "pitch"]]
+    up = ["*", ["cos", "roll"], ["cos", "pitch"]]
+    sides = (a, along), (b, ["sin", "roll"]), (c, up)
+    squares = [["*", size**2, part, part] for size, part in sides]
+    return ["-", ["sqrt", ["+", *squares]], ["*", h, up]]
 
 
 def _stone(a: float, b: float, c: float) -> list[Shape]:

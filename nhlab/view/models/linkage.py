@@ -27,7 +27,7 @@ from ..shapes import (
     torus,
     tube,
 )
-from ..stage import Columns, Frame, Model, Track, move, stretch, turn
+from ..stage import Frame, Model, Track, move, stretch, turn
 from .catalogue import in_frame, known
 from .points import BRASS, METAL, PAINT, Runs, finite_nodes, fixed_tracks, spring
 
@@ -64,22 +64,23 @@ def transmission(system: System, runs: Runs) -> Model:
     frames = {
         "table": Frame("world", turn(2, "z")),
         "rack z": Frame("world", move("z", -1, GEAR)),
-        "shaft": Frame("world", move(0, 0, SHAFT), turn(0, "spin")),
-        "yoke": Frame("world", move("s", 0, SHAFT)),
-        "wheel": Frame("yoke", turn(0, "spin")),
+        "shaft": Frame("world", move(0, 0, SHAFT), turn(0, ["/", "x", -WHEEL])),
+        "yoke": Frame("world", move(["sin", "y"], 0, SHAFT)),
+        "wheel": Frame("yoke", turn(0, ["/", "x", -WHEEL])),
         "rack x": Frame("world", move(PINION, "x", SHAFT + WHEEL)),
         "pendulum": Frame("world", move(0, -BACK, PIVOT), turn(1, "-y")),
         "bob": Frame("pendulum", move(0, 0, -1)),
     }
     long = half + 1.2  # from the walls to the middle of the racks
-    frames["spring z"] = Frame("world", move(-long, -1.1, GEAR), stretch("length z", 1, 1))
-    steps = move(PINION, long, SHAFT + WHEEL + 0.1), turn(2, -np.pi / 2), stretch("length x", 1, 1)
+    frames["spring z"] = Frame(
+        "world", move(-long, -1.1, GEAR), stretch(["+", long - half, "z"], 1, 1)
+    )
+    steps = (
+        move(PINION, long, SHAFT + WHEEL + 0.1),
+        turn(2, -np.pi / 2),
+        stretch(["-", long - half, "x"], 1, 1),
+    )
     frames["spring x"] = Frame("world", *steps)
-
-    def columns(q: np.ndarray, t: np.ndarray) -> Columns:
-        x, y, z = q.T
-        lengths = {"length x": long - half - x, "length z": long - half + z}
-        return {"s": np.sin(y), "spin": -x / WHEEL} | lengths
 
     parts = _table() + _shaft() + _pendulum() + _racks(half)
     for name in ("spring z", "spring x"):
@@ -88,7 +89,7 @@ def transmission(system: System, runs: Runs) -> Model:
     says += "spring, and the wheel moves the other"
     tracks = [Track("bob"), *fixed_tracks((-long, -1.1, 0), (PINION, long, 0))]
     look = {"view": (-0.9, 0.4), "near": 1.15, "says": says}
-    return Model(frames, parts, tracks, _stand(long), columns, **look)
+    return Model(frames, parts, tracks, _stand(long), **look)
 
 
 def _table() -> list:

@@ -28,7 +28,7 @@ from ..shapes import (
     tube,
     wheel,
 )
-from ..stage import Columns, Frame, Model, Track, move, turn
+from ..stage import Frame, Model, Roll, Track, move, turn
 from .catalogue import in_frame, known, value
 from .vehicles import rounded
 
@@ -36,19 +36,6 @@ Runs = Sequence[Trajectory]
 BRASS, GLASS, RED = "#D8A23B", "#33414F", "#C8453B"
 UPRIGHT = (0, -1, 0)  # the axis of a prism whose outline has x and z
 SIDES = {"left": 1, "right": -1}  # y points to the left
-
-
-def rolled(place: np.ndarray, heading: np.ndarray, radius: float) -> np.ndarray:
-    """By which angle a wheel has rolled whose middle went through places (N, 2), headed so."""
-    middle = (heading[1:] + heading[:-1]) / 2
-    along = np.einsum("ki,ik->k", np.diff(place, axis=0), [np.cos(middle), np.sin(middle)])
-    return np.concatenate([[0], np.cumsum(along)]) / radius
-
-
-def beside(place: np.ndarray, heading: np.ndarray, ahead: float, left: float) -> np.ndarray:
-    """Points (N, 2) of a body at places (N, 2), so far ahead and to the left."""
-    c, s = np.cos(heading), np.sin(heading)
-    return place + np.stack([ahead * c - left * s, ahead * s + left * c], -1)
 
 
 def road_wheel(radius: float, width: float, spokes: int = 5) -> list[Shape]:
@@ -241,19 +228,21 @@ def car(system: System, runs: Runs) -> Model:
         "trailer": Frame("world", move("x", "y", 0), turn(2, "psi")),
     }
     parts = in_frame("car", _coach(l)) + in_frame("trailer", _cart(l, d))
+    rolls = []
     for side, sign in SIDES.items():
         steer, y = f"steer {side}", sign * half
-        frames[steer] = Frame("car", move(l, y, R), turn(2, steer))
-        frames[f"front {side}"] = Frame(steer, turn(1, f"front {side}"))
-        frames[f"rear {side}"] = Frame("car", move(0, y, R), turn(1, f"rear {side}"))
-        frames[f"back {side}"] = Frame("trailer", move(-d, y, R), turn(1, f"back {side}"))
-        for end in ("front", "rear", "back"):
-            parts += in_frame(f"{end} {side}", road_wheel(R, 0.11 * l))
+        frames[steer] = Frame("car", move(l, y, R), turn(2, steered("phi", l, y)))
+        carriers = {"front": (steer, (0.0, 0.0, 0.0)), "rear": ("car", (0.0, y, R))}
+        for end, (frame, middle) in (carriers | {"back": ("trailer", (-d, y, R))}).items():
+            spin = f"{end} {side}"
+            frames[spin] = Frame(frame, move(*middle), turn(1, spin))
+            rolls += [Roll(spin, frame, middle, R)]
+            parts += in_frame(spin, road_wheel(R, 0.11 * l))
     return Model(
         frames,
         parts,
         [Track("car"), Track("trailer", (-d, 0, 0))],
-        columns=lambda q, t: _car_wheels(q, l, d, half, R),
+        rolls=rolls,
         focus=Track("car", (-0.2 * l, 0, 0)),
         view=(-0.8, 0.45),
         near=1.3,
@@ -261,22 +250,11 @@ def car(system: System, runs: Runs) -> Model:
     )
 
 
-def steered(phi: np.ndarray, l: float, left: float) -> np.ndarray:
-    """The angle of a front wheel so far to the left of the middle, which is steered by phi."""
-    return np.unwrap(np.arctan2(l * np.sin(phi), l * np.cos(phi) - left * np.sin(phi)))
-
-
-def _car_wheels(q: np.ndarray, l: float, d: float, half: float, R: float) -> Columns:
-    """How the front wheels are steered, and how far all six have rolled."""
-    place, theta, phi, psi = q[:, :2], *q.T[2:5]
-    found = {}
-    for side, sign in SIDES.items():
-        y = sign * half
-        found[f"steer {side}"] = steer = steered(phi, l, y)
-        found[f"front {side}"] = rolled(beside(place, theta, l, y), theta + steer, R)
-        found[f"rear {side}"] = rolled(beside(place, theta, 0, y), theta, R)
-        found[f"back {side}"] = rolled(beside(place, psi, -d, y), psi, R)
-    return found
+def steered(phi: str, l: float, left: float) -> list:
+    """The formula of the angle of a front wheel so far to the left of the middle, which is steered
+    by the column phi."""
+    ahead = ["-", ["*", l, ["cos", phi]], ["*", left, ["sin", phi]]]
+    return ["atan2", ["*", l, ["sin", phi]], ahead]
 
 
 def _coach(l: float) -> list[Shape]:
@@ -343,34 +321,27 @@ def roller_racer(system: System, runs: Runs) -> Model:
         "bar": Frame("seat", move(d1, 0, 0), turn(2, "phi")),
     }
     parts = in_frame("seat", _seat(d1, back, R)) + in_frame("bar", _steering(d1, d2, front, R))
+    rolls = []
     for side, sign in SIDES.items():
-        frames[f"rear {side}"] = Frame("seat", move(0, sign * back, R), turn(1, f"rear {side}"))
-        frames[f"front {side}"] = Frame("bar", move(d2, sign * front, R), turn(1, f"front {side}"))
-        for end in ("rear", "front"):
-            parts += in_frame(f"{end} {side}", road_wheel(R, 0.08 * d1, 3))
+        carriers = {
+            "rear": ("seat", (0.0, sign * back, R)),
+            "front": ("bar", (d2, sign * front, R)),
+        }
+        for end, (frame, middle) in carriers.items():
+            spin = f"{end} {side}"
+            frames[spin] = Frame(frame, move(*middle), turn(1, spin))
+            rolls += [Roll(spin, frame, middle, R)]
+            parts += in_frame(spin, road_wheel(R, 0.08 * d1, 3))
     return Model(
         frames,
         parts,
         [Track("seat"), Track("bar", (d2, 0, 0))],
-        columns=lambda q, t: _racer_wheels(q, d1, d2, back, front, R),
+        rolls=rolls,
         focus=Track("seat", (0.5 * d1, 0, 0)),
         view=(-0.85, 0.5),
         near=1.5,
         says="A roller racer, a seat on wheels, is driven by the swinging of its handlebar",
     )
-
-
-def _racer_wheels(
-    q: np.ndarray, d1: float, d2: float, back: float, front: float, R: float
-) -> Columns:
-    """How far the four wheels have rolled."""
-    place, theta, phi = q[:, :2], *q.T[2:4]
-    joint, found = beside(place, theta, d1, 0), {}
-    for side, sign in SIDES.items():
-        found[f"rear {side}"] = rolled(beside(place, theta, 0, sign * back), theta, R)
-        at = beside(joint, theta + phi, d2, sign * front)
-        found[f"front {side}"] = rolled(at, theta + phi, R)
-    return found
 
 
 def _seat(l: float, half: float, R: float) -> list[Shape]:

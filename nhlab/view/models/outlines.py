@@ -32,9 +32,7 @@ def from_outlines(given: Callable) -> Callable:
     """(system, runs) -> Model, for a Body or a function of q that returns outlines."""
 
     def make(system: System, runs: Sequence[Trajectory]) -> Model:
-        body = bodies.body(system, given)
-        body.fit(runs)
-        return Outlined(body, runs).model()
+        return Outlined(bodies.body(system, given), runs).model()
 
     return make
 
@@ -62,8 +60,11 @@ class Outlined:
     def parts(self, q: np.ndarray) -> list[list[np.ndarray]]:
         """For each outline its points at all q."""
         rows = [read_outlines(self.body.parts(row)) for row in q]
-        if len({len(row) for row in rows}) > 1:
-            raise ValueError("parts(q) must return as many outlines at every q")
+        if len({tuple(len(part) for part in row) for row in rows}) > 1:
+            remedy = "points that are hidden at some q may be NaN"
+            raise ValueError(
+                f"parts(q) must return as many outlines, of as many points, at every q; {remedy}"
+            )
         return [*map(list, zip(*rows, strict=True))]
 
     def _lead(self, seen: list[list[np.ndarray]]) -> list[int]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import sympy as sp
 
 from ...mechanics.system import System
 from ...run.trajectory import Trajectory
@@ -26,7 +27,19 @@ from ..shapes import (
     torus,
     tube,
 )
-from ..stage import Columns, Floor, Frame, Model, Track, move, quaternion, stretch, turn
+from ..stage import (
+    OPERATIONS,
+    Columns,
+    Floor,
+    Frame,
+    Model,
+    Track,
+    Value,
+    move,
+    quaternion,
+    stretch,
+    turn,
+)
 from .catalogue import Parts, in_frame, known, value
 
 Runs = Sequence[Trajectory]
@@ -53,24 +66,27 @@ def extent(points: np.ndarray) -> float:
     return float(np.ptp(points, 0).max()) or 1.0
 
 
-def turn_to(direction: np.ndarray, start: Sequence[float] = (0, 0, 1)) -> np.ndarray:
-    """The quaternions (..., 4) of the shortest turns that take ``start`` to directions (..., 3)."""
-    way = direction / np.linalg.norm(direction, axis=-1, keepdims=True)
-    w = 1 + way @ np.array(start, float)
-    opposite = w < 1e-12  # any half turn about an axis across ``start`` will do
-    x = np.cross(start, way)
-    x = np.where(opposite[..., None], np.roll(np.array(start, float), 1), x)
-    q = np.concatenate([np.where(opposite, 0, w)[..., None], x], -1)
-    return q / np.linalg.norm(q, axis=-1, keepdims=True)
+def formula(expression: sp.Expr) -> Value:
+    """A SymPy expression of coordinates, of ``t`` and of numbers as a formula of the stage."""
+    if expression.is_number:
+        return float(expression)
+    if expression.is_Symbol:
+        return expression.name
+    name = FUNCTIONS.get(expression.func)
+    if name is None:
+        raise ValueError(f"{expression} has no formula on the stage; it knows {[*OPERATIONS]}")
+    return [name, *map(formula, expression.args)]
 
 
-def quaternion_columns(prefix: str, values: np.ndarray) -> Columns:
-    """The columns prefix w, x, y, z of quaternions (N, 4)."""
-    return {f"{prefix} {name}": x for name, x in zip("wxyz", values.T, strict=True)}
+FUNCTIONS = {sp.Add: "+", sp.Mul: "*", sp.Pow: "power", sp.sin: "sin", sp.cos: "cos", sp.exp: "exp"}
 
 
-def quaternion_step(prefix: str) -> list:
-    return quaternion(*(f"{prefix} {name}" for name in "wxyz"))
+def turn_to(x: Value, y: Value, z: Value, up: float = 1.0) -> list:
+    """The step of the shortest turn that takes (0, 0, up), where ``up`` is 1 or -1, to a direction;
+    one that is opposite to it is reached by a half turn about x."""
+    length = ["sqrt", ["+", *(["*", part, part] for part in (x, y, z))]]
+    across = ["+", ["*", -up, y], ["*", 1e-12, length]]
+    return quaternion(["+", length, ["*", up, z]], across, ["*", up, x], 0)
 
 
 def plate(radius: float, thick: float, **options) -> Shape:
@@ -105,15 +121,17 @@ class Pointlike:
         self.level, self.top = q[:, 2].min() - 1.15 * self.disc, q[:, 2].max() + 0.6 * self.disc
         self.bound = len(system.A(q[0], 0.0)) == 1  # so that the velocities allowed form a plane
 
-    def columns(self, q: np.ndarray, t: np.ndarray) -> Columns:
-        """How the disc lies: across the row A(q, t)."""
-        rows = [self.system.A(x, s)[0] for x, s in zip(q, t, strict=True)]
-        return quaternion_columns("D", turn_to(np.array(rows)))
+    def disc_turn(self) -> list:
+        """The step that lays the disc across the row A(q, t)."""
+        system = self.system
+        (one_form,) = system.constraints
+        row = [sp.diff(one_form, v).subs(system.numbers) for v in system.v]
+        return turn_to(*map(formula, row))
 
     def frames(self) -> dict[str, Frame]:
         frames = {"foot": Frame("world", move("x", "y", float(self.level)))}
         frames |= {"ball": Frame("world", move("x", "y", "z"))}
-        return frames | ({"D": Frame("ball", quaternion_step("D"))} if self.bound else {})
+        return frames | ({"D": Frame("ball", self.disc_turn())} if self.bound else {})
 
     def parts(self) -> Parts:
         r = 0.24 * self.disc
@@ -142,9 +160,8 @@ class Pointlike:
     def model(self, says: str, **look) -> Model:
         look = {"view": (-1.68, 0.56), "near": 1.4, "says": says} | look
         look |= {"floor": Floor(height=float(self.level)), "focus": Track("ball")}
-        columns = self.columns if self.bound else None
         tracks = [Track("ball"), Track("foot")]
-        return Model(self.frames(), self.parts(), tracks, columns=columns, **look)
+        return Model(self.frames(), self.parts(), tracks, **look)
 
 
 @known("particle", "free particle", "driven particle")
@@ -259,7 +276,7 @@ def pendulum(system: System, runs: Runs) -> Model:
     head = ball((0, back, high), 0.055 * l, 18, colour=DARK, gloss=0.5)
     scenery = in_frame("world", _base(l, (0, back)), axle, column, head, _dial(l, high, back))
     says = "A pendulum on a stand swings"
-    look = {"view": (-1.32, 0.16), "near": 2.2, "says": says}
+    look = {"view": (-1.32, 0.16), "near": 2.2, "says": says, "whole": True}
     stand = fixed_tracks((0, back, 0.02 * l), (0, back, high))
     return Model(frames, parts, [Track("bob"), *stand], scenery, **look)
 
@@ -282,17 +299,12 @@ def spherical_pendulum(system: System, runs: Runs) -> Model:
     """A bob at q on a rod from a joint that lets it swing everywhere; the rings lie on the sphere
     |q| = l.  If a method leaves the sphere, the rod is stretched."""
     l = value(system, "l", 1.0)
-    high = 1.25 * l
+    high, length = 1.25 * l, ["sqrt", ["+", *(["*", name, name] for name in "xyz")]]
     frames = {
         "joint": Frame("world", move(0, 0, high)),
         "bob": Frame("joint", move("x", "y", "z")),
-        "rod": Frame("joint", quaternion_step("rod"), stretch(1, 1, "length")),
+        "rod": Frame("joint", turn_to("x", "y", "z", -1.0), stretch(1, 1, length)),
     }
-
-    def columns(q: np.ndarray, t: np.ndarray) -> Columns:
-        return {"length": np.linalg.norm(q, axis=-1)} | quaternion_columns(
-            "rod", turn_to(q, (0, 0, -1))
-        )
 
     parts = in_frame("bob", ball((0, 0, 0), 0.1 * l, 28, colour=ACTOR, gloss=0.8))
     parts += in_frame("rod", tube((0, 0, 0), (0, 0, -1), 0.016 * l, 12, **METAL))
@@ -313,8 +325,8 @@ def spherical_pendulum(system: System, runs: Runs) -> Model:
     scenery += in_frame("world", _base(l, far[:2]))
     stand = fixed_tracks((*far[:2], 0.02 * l), (*far[:2], top), (0, 0, top - 0.14 * l))
     says = "A pendulum swings in all directions from a joint; rings lie on its sphere"
-    look = {"view": (-1.1, 0.22), "near": 1.8, "says": says}
-    return Model(frames, parts, [Track("bob"), *stand], scenery, columns, **look)
+    look = {"view": (-1.1, 0.22), "near": 1.8, "says": says, "whole": True}
+    return Model(frames, parts, [Track("bob"), *stand], scenery, **look)
 
 
 def _wires(l: float) -> list[Shape]:
@@ -397,7 +409,7 @@ def kepler(system: System, runs: Runs) -> Model:
         wire = sweep(line, 0.004 * reach, 6, closed=True, colour=IRON, gloss=0.5)
         scenery += in_frame("world", wire)
     says = "A planet moves round the sun beside its true ellipse; a wedge shows the area swept"
-    look = {"view": (-1.3, 0.85), "near": 6.5, "floor": Floor("none"), "says": says}
+    look = {"view": (-1.3, 0.85), "near": 6.5, "floor": Floor("none"), "says": says, "whole": True}
     return Model(frames, parts, [Track("planet")], scenery, columns, **look)
 
 

@@ -23,7 +23,7 @@ from ..shapes import (
     tube,
     wheel,
 )
-from ..stage import Columns, Floor, Frame, Model, Track, move, turn
+from ..stage import Floor, Frame, Model, Roll, Track, move, turn
 from .catalogue import in_frame, known, value
 
 Runs = Sequence[Trajectory]
@@ -129,6 +129,14 @@ def _forest(runs: Runs, slope: float) -> list:
     return in_frame("world", shapes)
 
 
+def skate_parts() -> list:
+    """An ice skate over the origin, its blade along x."""
+    posts = [
+        tube((x, 0, 0.08), (x, 0, 0.2), 0.05, 12, 0.07, colour=IRON, gloss=0.7) for x in (-0.2, 0.2)
+    ]
+    return [*blade(0.78, 0.1, (0.03, 0, 0)), *posts, *_boot(0.24)]
+
+
 @known("knife edge")
 def skate(system: System, runs: Runs) -> Model:
     """An ice skate on a slope of snow; x points downhill."""
@@ -137,17 +145,9 @@ def skate(system: System, runs: Runs) -> Model:
         "slope": Frame("world", turn(1, slope)),
         "skate": Frame("slope", move("x", "y", 0), turn(2, "phi")),
     }
-    parts = [
-        *blade(0.78, 0.1, (0.03, 0, 0)),
-        *(
-            tube((x, 0, 0.08), (x, 0, 0.2), 0.05, 12, 0.07, colour=IRON, gloss=0.7)
-            for x in (-0.2, 0.2)
-        ),
-        *_boot(0.24),
-    ]
     return Model(
         frames,
-        in_frame("skate", parts),
+        in_frame("skate", skate_parts()),
         [Track("skate")],
         _forest(runs, slope),
         view=(0.5, 0.1),
@@ -190,7 +190,7 @@ def robot(system: System, runs: Runs) -> Model:
         frames,
         parts,
         [Track("body")],
-        view=(-0.9, 0.5),
+        view=(-0.9, 0.62),  # from so high that the robot does not cover its path
         near=1.8,
         says="A robot on three wheels that turn together rolls over the floor",
     )
@@ -211,20 +211,6 @@ def _fork(R: float) -> list:
 AXLE, ROAD = 0.26, 0.09  # half the track of the snakeboard's wheels, and their radius
 
 
-def _rolled(q: np.ndarray, r: float) -> Columns:
-    """The angles by which the snakeboard's four wheels have rolled, from the paths of its axles."""
-    x, y, theta, _, phi = q.T
-    found = {}
-    for name, at, heading in (("front", r, theta - phi), ("rear", -r, theta + phi)):
-        place = np.stack([x + at * np.cos(theta), y + at * np.sin(theta)])
-        middle = (heading[1:] + heading[:-1]) / 2
-        along = np.sum(np.diff(place) * [np.cos(middle), np.sin(middle)], 0)
-        way = np.concatenate([[0], np.cumsum(along)])
-        for side, sign in (("left", 1), ("right", -1)):
-            found[f"{name} {side}"] = (way - sign * AXLE * (heading - heading[0])) / ROAD
-    return found
-
-
 @known("snakeboard")
 def snakeboard(system: System, runs: Runs) -> Model:
     """The board, its axles turned by -phi in front and by +phi behind, and the rotor."""
@@ -239,11 +225,14 @@ def snakeboard(system: System, runs: Runs) -> Model:
     half += [(-x, y) for x, y in half[-2::-1]]
     bar = [*half, *((x, -y) for x, y in half[::-1])]
     parts = in_frame("board", prism(bar, 0.19, 0.225, 0.01, colour="#C98A4B", top=WOOD, gloss=0.4))
+    rolls = []
     for name in ("front", "rear"):
         parts += in_frame(name, *_truck())
         for side, sign in (("left", 1), ("right", -1)):
             spin = f"{name} {side}"
-            frames[spin] = Frame(name, move(0, sign * AXLE, ROAD), turn(1, spin))
+            middle = (0.0, sign * AXLE, ROAD)
+            frames[spin] = Frame(name, move(*middle), turn(1, spin))
+            rolls += [Roll(spin, name, middle, ROAD)]
             parts += in_frame(spin, *_road_wheel())
     post = [(0, 0.22), (0.14, 0.22), (0.12, 0.25), (0.05, 0.27), (0.035, 0.5), (0, 0.5)]
     hub = [(0, 0.47), (0.1, 0.47), (0.115, 0.49), (0.115, 0.55), (0.1, 0.57), (0, 0.57)]
@@ -259,7 +248,7 @@ def snakeboard(system: System, runs: Runs) -> Model:
         frames,
         parts,
         [Track("board"), Track("front"), Track("rear")],
-        columns=lambda q, t: _rolled(q, r),
+        rolls=rolls,
         view=(-0.9, 0.4),
         near=1.55,
         says="A snakeboard, a board on two steered axles with a rotor on top, glides along",
