@@ -19,9 +19,11 @@ from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
+import sympy as sp
 
 from .. import methods
 from ..geometry.diagnostics import BLOCKS, growth
+from ..geometry.reversibility import is_reversible
 from ..geometry.symmetry import Symmetry
 from ..mechanics import catalogue as systems
 from ..run.ensemble import ensemble
@@ -123,6 +125,29 @@ def problems():
         "transmission, eps=.2": swept(S.transmission(eps=0.2), lambda u: (0, u, 0.3), 2.3, 2.75,
                                       0.2, "driven by a pendulum without symmetry"),
     }  # fmt: skip
+
+
+def mirror_gap(system, q0, v0, h, T=500.0):
+    """How near a motion comes to a mirror image of its own start, relative to how far it reaches.
+
+    Small where the motion is its own mirror image, for the best of the reversals that
+    ``is_reversible`` proves; infinite if it proves none.  An angle counts up to whole turns, and a
+    coordinate on which neither L nor the constraints depend does not count.  DLA with half of h
+    stands for the motion, up to the time T.
+    """
+    formulas = [e.xreplace(system.parameters) for e in (system.L, *system.constraints)]
+
+    def same(x, shift):
+        """Does nothing change if the coordinate x is shifted?"""
+        return all(sp.expand(e.subs(x, x + shift) - e) == 0 for e in formulas)
+
+    free = [x for x in system.q if same(x, sp.Dummy("shift", real=True))]
+    angles = [x for x in system.q if x not in free and same(x, 2 * sp.pi)]
+    steps = round(2 * T / h)
+    sol = integrate(system, methods.DLA(), q0, v0, h=h / 2, steps=steps, progress=False)
+    count = {"periods": {x.name: 2 * np.pi for x in angles}, "without": [x.name for x in free]}
+    gaps = [r.nearest(sol, **count) for r in is_reversible(system).reversals]
+    return min(gaps, default=np.inf)
 
 
 # ---------------------------------------------------------------------------- one entry

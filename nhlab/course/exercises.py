@@ -6,15 +6,21 @@ truth is computed, not stored.  Hints to ask for, the solution and what is said 
 are in ``solutions/NN.md``; ``nh.hint`` and ``nh.solution`` show them.
 """
 
+from __future__ import annotations
+
 import html
+import linecache
 import re
 from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 
 import ipywidgets as w
 import numpy as np
+
+from ..run.progress import no_bars
 
 SOLUTIONS = Path(__file__).parent / "solutions"
 LISTING = '<pre style="overflow-x:auto;user-select:all">{}</pre>'
@@ -23,15 +29,18 @@ LISTING = '<pre style="overflow-x:auto;user-select:all">{}</pre>'
 class Said:
     """A sentence of ``check``, ``hint`` or ``solution``, with code below it if there is some."""
 
-    colour, mark = "#666666", "○"
+    colour: str = "#666666"
+    mark: str = "○"
+    text: str
+    code: str
 
-    def __init__(self, text, code=""):
+    def __init__(self, text: str, code: str = "") -> None:
         self.text, self.code = text, code
 
     def __repr__(self):
         return f"{self.text}\n\n{self.code}".strip()
 
-    def html(self):
+    def html(self) -> str:
         frame = f"border-left:4px solid {self.colour};padding:.3em .8em"
         head = f'<b style="color:{self.colour}">{self.mark}</b> {html.escape(self.text)}'
         listing = LISTING.format(html.escape(self.code)) if self.code else ""
@@ -51,13 +60,16 @@ STATES = {  # of an answer: colour, mark and first words
 class Verdict(Said):
     """What ``check`` says; with buttons for hints and the solution until the answer is right."""
 
-    def __init__(self, name, state, text):
+    name: str
+    state: str
+
+    def __init__(self, name: str, state: str, text: str) -> None:
         self.name, self.state = name, state
         self.colour, self.mark, head = STATES[state]
         super().__init__(f"{head} {text}".strip())
 
     @property
-    def right(self):
+    def right(self) -> bool:
         return self.state == "right"
 
     def _repr_mimebundle_(self, **kwargs):
@@ -70,9 +82,13 @@ def function(kind, name):
     lesson, _, number = str(name).partition(".")
     try:
         module = import_module(f".lessons.lesson_{lesson}", __package__)
-        return getattr(module, f"{kind}_{number}")
-    except (ModuleNotFoundError, AttributeError):
+    except ModuleNotFoundError:
         raise ValueError(f"there is no {kind} {name!r}; write it as '02.1'") from None
+    if not hasattr(module, f"{kind}_{number}"):
+        numbers = sorted(int(x[len(kind) + 1 :]) for x in vars(module) if x.startswith(f"{kind}_"))
+        known = ", ".join(f"{lesson}.{k}" for k in numbers) or "none"
+        raise ValueError(f"there is no {kind} {name!r}; lesson {lesson} has {known}")
+    return getattr(module, f"{kind}_{number}")
 
 
 exercise = partial(function, "exercise")
@@ -85,25 +101,64 @@ def section(folder, name):
     return re.search(rf"^## {number}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)[1].strip()
 
 
-def unfinished(answer):
-    """Is the answer dots, or a function with dots in it?"""
-    return answer is ... or ... in getattr(getattr(answer, "__code__", None), "co_consts", ())
+def unfinished(answer: object) -> bool:
+    """Is the answer dots, or a function with dots in it or in a function that it defines?"""
+    code = getattr(answer, "__code__", answer)
+    return code is ... or any(map(unfinished, getattr(code, "co_consts", ())))
 
 
-def check(name, answer=...):
-    """Say whether ``answer`` solves the exercise, with a hint if it does not."""
+def check(name: str, answer: object = ...) -> Verdict:
+    """Say whether ``answer`` solves the exercise, with a hint if it does not.
+
+    Parameters
+    ----------
+    name : of the exercise, as "02.1"
+    answer : a number, an expression, a function: what the exercise asks for
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.check("02.1", 0.142 / 2 ** (1 / 3)).right
+    True
+    >>> nh.check("02.1", 0.142)
+    Not yet. ...
+    """
     test = exercise(name)
     if unfinished(answer):
         open_ = "Replace the dots by your answer and run the cell again."
         return Verdict(name, "open", open_)
     tries[name] += 1
     try:
-        hint = test(answer)
+        with no_bars():
+            hint = test(answer)
     except Exception as error:  # an answer may be any object, also a function that fails
-        return Verdict(name, "wrong", f"Your answer raised {type(error).__name__}: {error}")
+        return Verdict(name, "wrong", raised(error, [answer]))
     if hint is None:
         return Verdict(name, "right", why(name))
     return Verdict(name, "wrong", re.sub(r"\n {4,}", " ", hint))  # the source's line breaks
+
+
+def raised(error: Exception, functions: Sequence[object]) -> str:
+    """What a reader's code raised, as one sentence with the line of his own that it came from.
+
+    functions : the reader's functions; other objects are ignored.
+    """
+    codes = {f.__code__: f.__name__ for f in functions if hasattr(f, "__code__")}
+    text, trace, own = " ".join(str(error).split()).rstrip("."), error.__traceback__, ""
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code in codes or _inside(code, codes):
+            line = linecache.getline(code.co_filename, trace.tb_lineno).strip()
+            name = codes.get(code, code.co_name)
+            own = f" In {name}, at `{line}`." if line else f" In {name}."
+        trace = trace.tb_next
+    kind = "" if isinstance(error, (ValueError, ArithmeticError)) else f"{type(error).__name__}: "
+    return f"{kind}{text}.{own}"
+
+
+def _inside(code, codes):
+    """Is this the code of a function that one of the reader's functions defines?"""
+    return any(code in outer.co_consts for outer in codes)
 
 
 # ---------------------------------------------------------------------------- help
@@ -128,8 +183,19 @@ def why(name):
     return " ".join(parts(name)[2].split())
 
 
-def hint(name):
-    """Help with an exercise, each time a little more."""
+def hint(name: str) -> Said:
+    """Help with an exercise, each time a little more.
+
+    Parameters
+    ----------
+    name : of the exercise, as "02.1"
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> print(nh.hint("02.1"))
+    Hint ... of 2: ...
+    """
     hints, _ = written(name)
     seen[name] = min(seen[name] + 1, len(hints))
     number = seen[name]
@@ -137,8 +203,21 @@ def hint(name):
     return Said(f"Hint {number} of {len(hints)}: {hints[number - 1]}{more}")
 
 
-def solution(name, anyway=False):
-    """The solution of an exercise, after a try or all hints; with ``anyway`` at once."""
+def solution(name: str, anyway: bool = False) -> Said:
+    """The solution of an exercise, after a try or all hints; with ``anyway`` at once.
+
+    Parameters
+    ----------
+    name : of the exercise, as "02.1"
+    anyway : True to see it without a try
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> print(nh.solution("02.1", anyway=True).code)
+    answer = 0.142 / 2 ** (1 / 3)
+    nh.check("02.1", answer)
+    """
     hints, code = written(name)
     if not (anyway or tries[name] or seen[name] == len(hints)):
         return Said(
@@ -207,4 +286,9 @@ def some_of(names, example, missing, unknown="{} is not in the list; choose from
             return hints[name]
         return missing.format(len(truth - set(answer))) if truth != set(answer) else None
 
-    return lambda e: partial(whole, e)
+    def asked(e):
+        test = partial(whole, e)
+        test.names = tuple(names)  # for a page, which offers them
+        return test
+
+    return asked

@@ -6,17 +6,21 @@ sketch) and what there is to notice.  ``lessons/lesson_NN.py`` has a function fo
 or the curve's x and y) and the numbers for the text, where ``<name:.2f>`` stands for one of them.
 """
 
+from __future__ import annotations
+
 import base64
 import html
 import json
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import ipywidgets as w
 import numpy as np
 from IPython.display import Markdown
 
-from ..view.outline import plain
+from ..view.figure import plain
 from ..view.panel import RUN, Panel, alone
 from ..view.picture import Picture
 from ..view.player import Stage
@@ -39,8 +43,19 @@ covered, made = True, {}  # whether answers are hidden, and the predictions of t
 watchers = []  # functions called when a prediction was made
 
 
-def covers(on):
-    """With ``nh.covers(False)`` at the top of a notebook, every answer is shown at once."""
+def covers(on: bool) -> None:
+    """With ``nh.covers(False)`` at the top of a notebook, every answer is shown at once.
+
+    Parameters
+    ----------
+    on : False to show every answer at once, True to cover them again
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.covers(False)  # at the top of a notebook
+    >>> nh.covers(True)
+    """
     global covered
     covered = bool(on)
 
@@ -71,6 +86,10 @@ class Form:
 
     def options(self):
         """The choices, as Markdown."""
+        return ""
+
+    def doubt(self, said):
+        """A question back about an answer that can hardly be meant; "" for all others."""
         return ""
 
     def meant(self, truth):
@@ -120,6 +139,7 @@ class Number(Form):
     """A number, right within a quarter."""
 
     NEAR = 0.25  # of the truth
+    MOST = 1e9  # nothing in these lessons is larger, whatever its unit
 
     def __init__(self, unit):
         self.unit = unit
@@ -130,7 +150,12 @@ class Number(Form):
         return box, [box]
 
     def stated(self, stored: str) -> dict:
-        return {**super().stated(stored), "unit": self.unit, "near": self.NEAR}
+        return {**super().stated(stored), "unit": self.unit, "near": self.NEAR, "most": self.MOST}
+
+    def doubt(self, said):
+        if abs(said) <= self.MOST:  # not so for NaN
+            return ""
+        return f"You wrote {self.text(said)}: do you mean that? Change it, or commit once more."
 
     def right(self, said, truth):
         return bool(abs(said - truth) <= self.NEAR * abs(truth))
@@ -213,10 +238,23 @@ class Sketch(Form):
 class Prediction(w.VBox):
     """The question; after an answer, or on demand, also the truth, the picture and the notice."""
 
-    def __init__(self, text, measure, name, what):
+    question: str
+    form: Form
+    name: str
+    what: object
+    right: bool | None
+    made: bool
+    doubted: str | None
+    truth: Any
+    notice: str
+    controls: Sequence[Any]
+
+    def __init__(
+        self, text: str, measure: Callable[[], tuple[Any, dict[str, Any]]], name: str, what: object
+    ) -> None:
         self.question, form, notice = text.split("\n\n", 2)
         self.form, self.name, self.what = form_of(form), name, what
-        self.right, self.made = None, False
+        self.right, self.made, self.doubted = None, False, None
         truth, numbers = measure()
         self.truth, self.notice = self.form.meant(truth), noticed(notice, numbers)
         box, self.controls = self.form.widget(self.allow_commit)
@@ -230,16 +268,17 @@ class Prediction(w.VBox):
         show = w.Button(description="Just show me")
         show.on_click(lambda _: self.answer(None))
         asked = w.HTMLMath(LINES + FRAME.format(COLOURS[None], f"<b>{self.question}</b>"))
-        super().__init__([asked, box, w.HBox([self.commit, show])])
+        self.back = w.HTML(layout={"display": "none"})  # a question back
+        super().__init__([asked, box, w.HBox([self.commit, show]), self.back])
         made[name] = self
         if not covered:
             self.uncover(None)
 
-    def allow_commit(self):
+    def allow_commit(self) -> None:
         """Called at each change of a control: there is an answer to commit."""
         self.commit.disabled = self.controls[0].disabled
 
-    def ask_for_values(self):
+    def ask_for_values(self) -> None:
         """Have the browser send what the reader sees, and judge it when it has come.
 
         While the kernel is busy the browser sends the first change of a control and keeps back the
@@ -252,19 +291,34 @@ class Prediction(w.VBox):
             control.disabled = True
 
     @alone
-    def read_answer(self):
+    def read_answer(self) -> None:
         """Judge the answer when the browser has sent the last values of all controls."""
-        if not self.made and all(getattr(control, ECHO) for control in self.controls):
-            self.answer(self.form.said(self.controls))
+        if self.made or not all(getattr(control, ECHO) for control in self.controls):
+            return
+        said = self.form.said(self.controls)
+        question = self.form.doubt(said)
+        if question and self.doubted != repr(said):  # a NaN is not equal to itself
+            self.doubted = repr(said)
+            self.ask_back(question)
+        else:
+            self.answer(said)
 
-    def answer(self, said):
+    def ask_back(self, question: str) -> None:
+        """Show a question about the answer, which the reader may change or commit once more."""
+        self.back.value = FRAME.format(COLOURS[False], html.escape(question))
+        self.back.layout.display = ""
+        for control in self.controls:
+            control.disabled = False
+        self.commit.disabled = False
+
+    def answer(self, said: Any) -> None:
         """Take the reader's answer, None for none, and uncover what was measured."""
         self.made, self.right = True, None if said is None else self.form.right(said, self.truth)
         self.uncover(said)
         for tell in watchers:
             tell()
 
-    def uncover(self, said):
+    def uncover(self, said: Any) -> None:
         text = f"<b>{html.escape(self.form.text(self.truth))}</b>"
         if self.right:
             text = f"As you predicted: {text}"
@@ -288,8 +342,9 @@ class Prediction(w.VBox):
         """Without a kernel: the question, and the answer folded below it."""
         data = super()._repr_mimebundle_(**kwargs)
         live = isinstance(self.what, Panel)
-        if isinstance(self.what, Stage) and not isinstance(self.form, Sketch):
-            shown = self.what.html()  # which plays without a kernel, too
+        motion = self.what if isinstance(self.what, Stage) else getattr(self.what, "stage", None)
+        if motion is not None and not isinstance(self.form, Sketch):
+            shown = motion.html()  # which plays without a kernel, too
         else:
             shown = f"![{self.what.alt}](data:image/png;base64,{self._picture(live)})"
         answer = f"**{self.form.text(self.truth)}**\n\n{shown}"
@@ -305,10 +360,11 @@ class Prediction(w.VBox):
 
 def _held(what):
     """``what`` as a widget."""
+    # a motion that decides a prediction begins when it is uncovered
     if isinstance(what, w.Widget):
+        getattr(what, "start_motion", lambda: None)()
         return what
     output = w.Output()
-    # a motion that decides a prediction begins when it is uncovered
     output.append_display_data(what.started() if isinstance(what, Stage) else what)
     return output
 
@@ -324,9 +380,24 @@ def noticed(text, numbers):
     return "\n\n".join(" ".join(part.split()) for part in text.strip().split("\n\n"))
 
 
-def predict(name, what):
+def predict(name: str, what: object) -> Prediction:
     """Ask prediction "02.1" of a lesson; ``what`` is the panel or picture it is about, which is
-    shown when the reader has answered."""
+    shown when the reader has answered.
+
+    Parameters
+    ----------
+    name : of the prediction, as "02.1"
+    what : the panel or picture that is shown afterwards
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> from nhlab.course.lessons import lesson_00
+    >>> skate = nh.integrate(lesson_00.steered_skate(), nh.DLA(), h=0.02, steps=150)
+    >>> asked = nh.predict("00.2", nh.animate(skate, body=lesson_00.skate_on_ice()))
+    >>> asked.question
+    'Can the skate be parked beside its start, with the heading it has now?'
+    """
     measure = function("prediction", name)
     return Prediction(section(PREDICTIONS, name), measure, name, what)
 
@@ -344,13 +415,13 @@ def either(first, second, *words):
 class Predictions(w.HTML):
     """How many predictions of a lesson came true, kept up to date."""
 
-    def __init__(self, lesson):
+    def __init__(self, lesson: str) -> None:
         self.lesson = lesson
         super().__init__()
         self.count()
         watchers.append(self.count)
 
-    def count(self):
+    def count(self) -> None:
         asked = [p for name, p in made.items() if name.startswith(f"{self.lesson}.")]
         right = [p for p in asked if p.right]
         again = [p for p in asked if p.made and not p.right]
@@ -368,6 +439,17 @@ class Predictions(w.HTML):
         return data
 
 
-def predictions(lesson):
-    """The summary of a lesson's predictions: ``nh.predictions("02")``."""
+def predictions(lesson: str) -> Predictions:
+    """The summary of a lesson's predictions: ``nh.predictions("02")``.
+
+    Parameters
+    ----------
+    lesson : as "02"
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> "Your predictions" in nh.predictions("02").value
+    True
+    """
     return Predictions(lesson)

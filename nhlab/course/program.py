@@ -8,7 +8,6 @@ import ast
 import difflib
 import inspect
 import io
-import linecache
 import re
 import textwrap
 import tokenize
@@ -25,7 +24,7 @@ from ..run.errors import IntegrationError
 from ..run.loop import integrate
 from ..view import plot
 from .colours import BLUE, GREY
-from .exercises import Said
+from .exercises import Said, raised
 
 # ------------------------------------------------------------------ the difference of two versions
 
@@ -278,7 +277,7 @@ def compare(
         _check_shapes(L, A, q0, v0)
         run = program(*functions, q0, v0, h, steps)
     except Exception as error:  # whatever the reader's functions may raise
-        return Said(_sentence(error, functions))
+        return Said(raised(error, functions))
     try:
         system = read_system(L, A, len(q0))
         library = integrate(system, method, q0, v0, h=h, steps=steps, progress=False)
@@ -286,7 +285,7 @@ def compare(
         return Said(f"Your run is complete, but the library refuses it: {error.reason}")
     except Exception as error:
         unread = "Your run is complete, but the library cannot read L and A as formulas"
-        return Said(f"{unread}: {_sentence(error, functions)}")
+        return Said(f"{unread}: {raised(error, functions)}")
     found = Comparison(run, library)
     print(found)
     return found
@@ -306,17 +305,3 @@ def _check_shapes(L, A, q0, v0):
                 f"A(q0) has the shape {shape}; it must have one row for each constraint and "
                 f"{len(q)} columns: write np.array([[...]])"
             )
-
-
-def _sentence(error, functions):
-    """What was raised, in one sentence, with the line of the reader's function it came from."""
-    text, trace, codes = str(error), error.__traceback__, [f.__code__ for f in functions]
-    own = ""
-    while trace is not None:
-        code, number = trace.tb_frame.f_code, trace.tb_lineno
-        if code in codes:
-            line = linecache.getline(code.co_filename, number).strip()
-            own = f" In {'LA'[codes.index(code)]}, at `{line}`." if line else f" In {code.co_name}."
-        trace = trace.tb_next
-    kind = "" if isinstance(error, (ValueError, ArithmeticError)) else f"{type(error).__name__}: "
-    return f"{kind}{text.rstrip('.')}.{own}"

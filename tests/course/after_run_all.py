@@ -14,11 +14,17 @@ import numpy as np
 from ipywidgets.widgets import widget
 
 from nhlab.course.figures import STATEMENTS
+from nhlab.view.bands import is_band, running_mean
 from nhlab.view.limits import calm_points
 from nhlab.view.widgets import Panel
 
 # Where EDLA has no step (05), and with alpha = 1 in FIM08 Figure 5: these panels may say so.
-MAY_STOP = {"05_edla_energy", "03_projector_method", "paper_figures"}
+MAY_STOP = {
+    "05_edla_energy",
+    "05b_edla_energy_in_depth",
+    "03b_projector_method_in_depth",
+    "paper_figures",
+}
 FIGURES = tuple(s.title for s in STATEMENTS.values())
 NO_FIGURE = {"01_variational_integrators", "05_edla_energy"}  # their papers have none
 
@@ -55,9 +61,14 @@ def redrawn(panel):
         yield f"changed: {panel.alt}"
 
 
-def curves(artists):
+def curves(artists, means=False):
+    """The points of all curves as texts; with the means of those that fill a band, as a panel draws
+    them, if ``means``."""
     lines = [a.get_data() for a in artists if hasattr(a, "get_data") and a.get_visible()]
-    return sorted(str([[*map(float, x)] for x in xy]) for xy in lines if len(xy[0]))
+    lines = [[np.asarray(u, float) for u in xy] for xy in lines if len(xy[0])]
+    if means:
+        lines += [[running_mean(u) for u in xy] for xy in lines if is_band(*xy)]
+    return sorted(str([[*map(float, x)] for x in xy]) for xy in lines)
 
 
 def unbound(code):
@@ -90,7 +101,7 @@ def copied(panel, names):
         drawn = [*space["ax"].lines, *space["ax"].collections]
         plt.close("all")
         alone = code.count("nh.plot.draw(") == 1
-        same = drawn and (not alone or curves(drawn) == curves(panel.picture.moving))
+        same = drawn and (not alone or curves(drawn, True) == curves(panel.picture.moving))
     if not same:
         yield f"not what its code makes: {code}"
 
@@ -163,8 +174,26 @@ def at_corners(panel, may_stop):
             yield f"no picture at {point}"
 
 
+def moved_bodies(panel):
+    """A panel whose bodies move on a stage: each slider to its ends and its middle gives another
+    motion, and none an error."""
+    start = panel.values
+    for name, ends in sliders(panel).items():
+        scenes = []
+        for value in ends:
+            panel.set(**{name: value})
+            scenes.append(panel.stage.packed)
+            if panel.message.value:
+                yield f"said at {name} = {value}: {panel.message.value}"
+        if len({*scenes}) < len(ends):
+            yield f"{name} does nothing"
+        panel.set(**start)
+
+
 def faults(panel, names, stem):
     """All that is wrong with a panel; the figures of the papers are moved on their own page."""
+    if hasattr(panel, "stage"):
+        return itertools.chain(copied(panel, names), moved_bodies(panel))
     checks = [redrawn(panel), copied(panel, names)]
     if stem == "paper_figures" or not panel.alt.startswith(FIGURES):
         checks += [moved(panel), at_corners(panel, stem in MAY_STOP)]

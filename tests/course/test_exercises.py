@@ -4,16 +4,21 @@ import re
 
 import numpy as np
 import pytest
+from scipy.optimize import newton
 
+from nhlab import plain
 from nhlab.course import exercises
 from nhlab.course.exercises import SOLUTIONS, check, hint, solution
 from nhlab.course.lessons import lesson_01, lesson_02
 from nhlab.mechanics import catalogue as systems
 from nhlab.mechanics.system import symbols
+from nhlab.methods import DLA
+from nhlab.run.loop import integrate
+from nhlab.run.progress import Bar, no_bars
 
 LESSONS = SOLUTIONS.parent / "lessons"
 NAMES = [
-    f"{module.stem[-2:]}.{number}"
+    f"{module.stem.removeprefix('lesson_')}.{number}"
     for module in sorted(LESSONS.glob("lesson_*.py"))
     for number in re.findall(r"^def exercise_(\d+)\(", module.read_text(), re.MULTILINE)
 ]
@@ -31,7 +36,7 @@ def nothing_tried():
 @pytest.mark.parametrize("name", NAMES)
 def test_every_solution_is_right_as_it_is_shown(name):
     space = {}
-    exec(HEAD.format(name[:2]), space)
+    exec(HEAD.format(name.partition(".")[0]), space)
     code = solution(name, anyway=True).code
     *lines, last = code.splitlines()
     exec("\n".join(lines), space)
@@ -56,6 +61,12 @@ def test_there_are_no_solutions_without_an_exercise():
     assert written == set(NAMES)
 
 
+def test_a_part_of_the_answer_does_not_give_the_rest_away():
+    text = check("00.3", {"a"}).text
+    assert "1 more" in text and not re.search(r"\bd\b", text)
+    assert "b can be integrated" in check("00.3", {"a", "b"}).text
+
+
 def test_nonsense_is_refused_in_words():
     for name in NAMES:
         for nonsense in (-12345.678, "nonsense", None, [1, 2, 3]):
@@ -68,8 +79,10 @@ def test_the_check_answers_in_three_ways():
     assert check("01.1").state == "open"
     assert check("00.1", 4).state == "wrong"
     assert check("00.1", 2).right
-    with pytest.raises(ValueError, match=r"there is no exercise '01\.99'"):
+    with pytest.raises(ValueError, match=r"there is no exercise '01\.99'; lesson 01 has 01\.1, 01"):
         check("01.99", 1)
+    with pytest.raises(ValueError, match=r"there is no exercise '99\.1'; write it as '02\.1'"):
+        check("99.1", 1)
 
 
 def test_the_solution_waits_for_a_try_or_for_all_hints():
@@ -104,8 +117,8 @@ def test_what_is_stored_gives_nothing_away():
 
 
 def dla_step(right, wrong):
-    """The solution of 02.5 with one piece replaced."""
-    space, code = {}, exercises.written("02.5")[1]
+    """The solution of 02.3 with one piece replaced."""
+    space, code = {}, exercises.written("02.3")[1]
     assert code.count(right) == 1
     exec("import numpy as np\n" + code.replace(right, wrong), space)
     return space["answer"]
@@ -119,7 +132,7 @@ def midpoint(arriving, leaving, at=None, back=1):
             return (b - a) / h + push * h * np.sin(at(a, b) if at else (a + b) / 2)
 
         p = momentum(arriving, q0, q1)
-        return lesson_01.solved(p, lambda q2: back * momentum(leaving, q1, q2), 2 * q1 - q0)
+        return newton(lambda q2: back * momentum(leaving, q1, q2) - p, 2 * q1 - q0, disp=False)
 
     return step
 
@@ -162,10 +175,27 @@ MIRRORS = [
     (lambda s, a, b, d: (s.P(b) - s.Q(b)) @ d, "Add q1"),
     (lambda s, a, b, d: ..., "gaps left"),
 ]
+ACTIONS = [  # lesson 01: h L((1 - alpha) q0 + alpha q1, (q1 - q0) / h)
+    (lambda L, a, b, h, x: L((1 - x) * a + x * b, (b - a) / h), "factor h is missing"),
+    (lambda L, a, b, h, x: L((1 - x) * a + x * b, (b - a) / h) / h, "do not divide"),
+    (lambda L, a, b, h, x: h * L(x * a + (1 - x) * b, (b - a) / h), "Exchange alpha"),
+    (lambda L, a, b, h, x: h * L((a + b) / 2, (b - a) / h), "midpoint for every alpha"),
+    (lambda L, a, b, h, x: h * L((1 - x) * a + x * b, b - a), "divide it by h"),
+    (lambda L, a, b, h, x: h * L((1 - x) * a + x * b, (a - b) / h), "wrong sign"),
+    (lambda L, a, b, h, x: h * (L(a, b) + L(b, a)), "Evaluate L once"),
+]
+BALANCES = [  # lesson 01: D1Ld + p
+    (lambda Ld, q1, p, q2: plain.D(1, Ld, q1, q2) - p, "minus D1Ld"),
+    (lambda Ld, q1, p, q2: p - plain.D(2, Ld, q1, q2), "arrives at q2"),
+    (lambda Ld, q1, p, q2: plain.D(1, Ld, q1, q2), "Where is the momentum p"),
+    (lambda Ld, q1, p, q2: 0 * p, "Compare p with"),
+]
 MISTAKES = [
-    *(("01.5", step, said) for step, said in MIDPOINTS),
-    *(("02.5", dla_step(right, wrong), said) for right, wrong, said in DLA_STEPS),
-    *(("03.2", mirrored(wrong), said) for wrong, said in MIRRORS),
+    *(("01.3", action, said) for action, said in ACTIONS),
+    *(("01.4", balance, said) for balance, said in BALANCES),
+    *(("01.2", step, said) for step, said in MIDPOINTS),
+    *(("02.3", dla_step(right, wrong), said) for right, wrong, said in DLA_STEPS),
+    *(("03.3", mirrored(wrong), said) for wrong, said in MIRRORS),
     ("06.2", ["cos(phi)", "sin(phi)", 0], "not text"),
     ("07.1", (-0.122, 0.479), "other way round"),
     ("07.1", (0, -0.5), "approximation"),
@@ -179,23 +209,47 @@ def test_the_usual_mistakes_are_named(name, answer, said):
     assert verdict.state == "wrong" and said in verdict.text
 
 
+def test_both_signs_of_an_equation_have_the_same_zeros():
+    assert check("01.4", lambda Ld, q1, p, q2: -plain.D(1, Ld, q1, q2) - p).right
+
+
 def test_a_step_with_gaps_is_not_answered_and_draws_no_curve():
-    assert check("02.5", dla_step("(py - h * y) / k", "...")).state == "open"
-    assert "has gaps still" in lesson_02.beside(dla_step("(py - h * y) / k", "...")).alt
-    assert "goes on for 100 steps" in lesson_02.beside(dla_step("vx = ", "vx = 1 * ")).alt
-    assert "goes on for 0 steps" in lesson_02.beside(dla_step("vx = ", "vx = 1 / 0 * ")).alt
+    assert check("02.3", dla_step("(py - h * y) / k", "...")).state == "open"
+    sol = integrate(systems.particle(), DLA(), h=0.2, steps=100)
+    assert "has gaps still" in lesson_02.beside(dla_step("(py - h * y) / k", "..."), sol).alt
+    assert "goes on for 100 steps" in lesson_02.beside(dla_step("vx = ", "vx = 1 * "), sol).alt
+    assert "goes on for 0 steps" in lesson_02.beside(dla_step("vx = ", "vx = 1 / 0 * "), sol).alt
 
 
 def test_a_step_with_gaps_is_open_and_its_picture_shows_the_library_alone():
-    gaps = [lambda q0, q1, h: lesson_01.solved(..., lambda q2: ..., q1)]
-    gaps.append(lambda q0, q1, h: lesson_01.solved(1.0, lambda q2: ..., q1))
-    for step in gaps:
-        assert check("01.5", lesson_01.filled(step)).state == "open"
-        lesson_01.step_picture(lesson_01.filled(step))
-    assert check("01.5", lesson_01.filled(midpoint(-0.5, 0.5))).right
+    def half(q0, q1, h):
+        leaves = lambda q2: ...  # noqa: E731
+        return newton(lambda q2: leaves(q2) - 1.0, q1)
+
+    run = lesson_01.library_run()
+    assert check("01.2", half).state == "open" and check("01.2", lambda *q: ...).state == "open"
+    lesson_01.step_picture(half, run)
+    lesson_01.step_picture(lambda *q: 1 / 0, run)  # nor does one that fails
+    assert check("01.2", midpoint(-0.5, 0.5)).right
 
 
 def test_three_digits_park_the_robot_and_coefficients_are_expressions():
     assert check("07.1", (0.122, -0.479)).right
     x, y = symbols("x y")
     assert check("06.2", [y, -x, 1]).right
+
+
+def test_a_typo_in_a_step_is_one_sentence_with_the_readers_line(tmp_path):
+    file = tmp_path / "cell.py"  # as a kernel does, so that the line can be shown
+    file.write_text("def step(q, p, h):\n    vy = py - h * y\n    return q, p\n")
+    space = {}
+    exec(compile(file.read_text(), file, "exec"), space)
+    text = check("02.3", space["step"]).text
+    assert "NameError: name 'py' is not defined. In step, at `vy = py - h * y`." in text
+    assert "\n" not in text and "Traceback" not in text
+
+
+def test_no_bar_stands_above_a_verdict():
+    with no_bars():
+        assert Bar(None, 10).wanted is False and Bar(True, 10).wanted is True
+    assert Bar(None, 10).wanted is None

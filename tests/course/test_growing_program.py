@@ -1,4 +1,4 @@
-"""The program that lessons 01, 02, 03 and 05 grow: its cells are plain.py, and readers use it."""
+"""The program that lessons 01, 02, 03, 05, 07 grow: its cells are plain.py, and readers use it."""
 
 import ast
 import inspect
@@ -21,6 +21,7 @@ GROWN = {
     "02": ["dla"],
     "03": ["kinetic", "mirror", "constraint_force", "projector"],
     "05": ["in_time", "edla"],
+    "07": ["rdla"],
 }
 OWN = "program.compare("
 
@@ -157,6 +158,7 @@ CHANGES = {
         ("v0=[0, 0, 1]", "v0=[1, 0, 2]"),
     ],
     "05": [("np.sin(0.5)", "np.sin(0.3)"), ("v0=[2, 0, 1]", "v0=[2, 0, 2]")],
+    "07": [("- q[1]**2 / 2", "- q[1]**4 / 4"), ("v0=[0.7, 0, 0, 0]", "v0=[1.1, 0, 0, 0]")],
 }
 
 

@@ -8,6 +8,7 @@ from scipy.optimize import minimize_scalar, root
 import nhlab as nh
 from nhlab.course.exercises import check
 from nhlab.course.lessons import lesson_05 as lesson
+from nhlab.course.lessons import lesson_05b as depth
 
 
 def written(kick=1, well=1, forward=1):
@@ -28,7 +29,7 @@ def written(kick=1, well=1, forward=1):
 
 
 def test_the_right_step_is_right_and_draws_the_curve_of_the_library():
-    assert check("05.5", written()).right
+    assert check("05.4", written()).right
     run = lesson.swing()
     t, h = lesson.own_run(written(), run)
     assert np.allclose(t, run.t[1:], atol=1e-6) and np.allclose(h, run.h, atol=1e-6)
@@ -47,16 +48,16 @@ def test_the_right_step_is_right_and_draws_the_curve_of_the_library():
     ],
 )
 def test_the_usual_mistakes_are_recognised(wrong, said):
-    verdict = check("05.5", written(**wrong))
+    verdict = check("05.4", written(**wrong))
     assert not verdict.right and said in verdict.text
 
 
 def test_a_step_of_fixed_size_and_a_step_that_does_nothing_are_told_apart():
     run = lesson.swing()
     ends = {round(q, 9): q2 for q, q2 in zip(run.q[1:-1, 0], run.q[2:, 0], strict=True)}
-    assert "h2 is always h1" in check("05.5", lambda q, p, h, e: (ends.get(round(q, 9), 0), h)).text
-    assert "two numbers" in check("05.5", lambda q, p, h, e: q).text
-    assert "the library has" in check("05.5", lambda q, p, h, e: (q, 2 * h)).text
+    assert "h2 is always h1" in check("05.4", lambda q, p, h, e: (ends.get(round(q, 9), 0), h)).text
+    assert "two numbers" in check("05.4", lambda q, p, h, e: q).text
+    assert "the library has" in check("05.4", lambda q, p, h, e: (q, 2 * h)).text
 
 
 def test_an_open_gap_is_pointed_at():
@@ -65,7 +66,7 @@ def test_an_open_gap_is_pointed_at():
         return q2 - ..., h2
 
     for guess in (..., (1.0, 0.2)):
-        verdict = check("05.5", lambda q, p, h, e, guess=guess: root(equations, guess).x)
+        verdict = check("05.4", lambda q, p, h, e, guess=guess: root(equations, guess).x)
         assert "gaps" in verdict.text
 
 
@@ -94,24 +95,24 @@ def area(step, x=START, d=1e-4) -> float:
 def test_momentum_form_and_energy_leave_the_exact_motion_of_the_reduced_system():
     """The ball in the bowl, reduced by its turns to (r, p_r): a step that keeps J has there an area
     and an energy, and both together leave the exact motion."""
-    ball = lesson.bowl()
+    ball = depth.bowl()
     q, v = np.array([1.0, 0.0]), np.array([0.5, J])
     E = float(ball.energy(q, v))
     sol = nh.integrate(ball, nh.Variational(), q, v, h=0.2, steps=1)
-    assert abs(lesson.radial(sol.q[1], sol.p[1])[2] - J) < 1e-15  # J is kept
+    assert abs(depth.radial(sol.q[1], sol.p[1])[2] - J) < 1e-15  # J is kept
 
-    variational, repaired = (lambda x, r=r: lesson.radial_step(x, J, r) for r in (False, True))
+    variational, repaired = (lambda x, r=r: depth.radial_step(x, J, r) for r in (False, True))
     after = [s(START) for s in (variational, repaired)]
-    misses = [abs(p - lesson.radial_momentum(r, J, E)) for r, p in after]
+    misses = [abs(p - depth.radial_momentum(r, J, E)) for r, p in after]
     assert abs(area(variational) - 1) < 1e-7 and misses[0] > 1e-3
     assert abs(area(repaired) - 1) > 1e-3 and misses[1] < 1e-14
 
     def clock(r: float) -> float:
         """The time that the repaired step from (r, p_r) on the curve takes on the exact motion."""
-        end = repaired([r, lesson.radial_momentum(r, J, E)])[0]
-        return quad(lambda u: 1 / lesson.radial_momentum(u, J, E), r, end, epsabs=1e-13)[0]
+        end = repaired([r, depth.radial_momentum(r, J, E)])[0]
+        return quad(lambda u: 1 / depth.radial_momentum(u, J, E), r, end, epsabs=1e-13)[0]
 
-    rate = (clock(1.001) - clock(0.999)) / 0.002 * lesson.radial_momentum(1, J, E)
+    rate = (clock(1.001) - clock(0.999)) / 0.002 * depth.radial_momentum(1, J, E)
     assert area(repaired) - 1 == pytest.approx(rate, rel=1e-3)
 
 
@@ -120,7 +121,7 @@ def test_in_full_space_a_turn_by_a_function_of_J_is_left_free():
     """Exact motion and then a turn by 0.3 J keeps energy, J and the symplectic form and commutes
     with turns.  Its (r, p_r) is exact, and its place in the plane is not: Theorem 1 is about the
     reduced space."""
-    ball, h = lesson.bowl(), 0.2
+    ball, h = depth.bowl(), 0.2
 
     def flow(x: np.ndarray, t: float = h) -> np.ndarray:
         sol = nh.integrate(ball, nh.Reference(1e-13), x[:2], x[2:], h=t, steps=1)
@@ -138,7 +139,7 @@ def test_in_full_space_a_turn_by_a_function_of_J_is_left_free():
     D = np.array([(step(x + e) - step(x - e)) / (2 * d) for e in d * np.eye(4)]).T
     assert nh.diagnostics.symplectic_defect(D) < 1e-6
     ends = {s: s(x) for s in (flow, step)}
-    reduced = [lesson.radial(end[:2], end[2:]) for end in ends.values()]
+    reduced = [depth.radial(end[:2], end[2:]) for end in ends.values()]
     assert np.allclose(*reduced, atol=1e-12)
     assert np.isclose(ball.energy(ends[step][:2], ends[step][2:]), ball.energy(x[:2], x[2:]))
     assert np.allclose(step(turn(x, 1.1)), turn(step(x), 1.1), atol=1e-10)

@@ -1,11 +1,15 @@
 """Lesson 06: pairs of shapes that belong to a step, and pairs that do not."""
 
+from pathlib import Path
+
+import nbformat
 import numpy as np
 import oracle
 import pytest
 
 import nhlab as nh
-from nhlab.course.lessons import lesson_06 as lesson
+from nhlab.course.lessons import lesson_06 as course
+from nhlab.course.lessons import lesson_06b as lesson
 
 RNG = np.random.default_rng(4)
 
@@ -61,3 +65,39 @@ def test_the_discrete_dimensional_assumption_is_about_pairs():
     across = lesson.turned(np.pi / 2, q0) + [0, 0, q0[0] ** 2 + q0[1] ** 2]
     assert abs(oracle.discrete(system, nh.DLA()).wd(0, q0, 0.1, across)[0]) < 1e-14
     assert lesson.spanned(system, q0, across) == 5  # at the edge, |z1 - z0| = r0 r1, it fails
+
+
+# ---------------------------------------------------------------------------- the program
+
+
+def balance_of_the_lesson():
+    """The function ``balance`` as lesson 06 shows it to its readers."""
+    (file,) = (Path(__file__).resolve().parents[2] / "notebooks").glob("06_*.ipynb")
+    cells = nbformat.read(file, 4).cells
+    (cell,) = (c.source for c in cells if c.source.startswith("def balance("))
+    names = {"np": np}
+    exec(cell, names)
+    return names["balance"]
+
+
+def test_the_momentum_of_the_program_is_that_of_the_library():
+    """Its J and its residual of (24), for DLA and the projector method with alpha = 0.3; a mixture
+    outside D fails."""
+    balance, valley = balance_of_the_lesson(), course.valley()
+    shifts = course.shifts(valley)
+    L, A = nh.plain.functions(valley)
+    start = {"q0": valley.q0, "v0": valley.v0, "h": 0.1, "steps": 60}
+
+    def moves(q):
+        return np.array([[1, 0, 0], [0, 0, 1]])
+
+    def mixture(q):
+        return np.array([1, q[1]])
+
+    for program, method in ((nh.plain.dla, nh.DLA(0.3)), (nh.plain.projector, nh.Projector(0.3))):
+        run = program(L, A, **start, alpha=0.3)
+        J, residual = balance(run, moves, mixture)
+        sol = nh.integrate(valley, method, h=0.1, steps=60)
+        np.testing.assert_allclose(J, shifts.J_nh_d(sol)[:, 0], atol=1e-11)
+        assert np.abs(residual).max() < 1e-12 and np.ptp(J) > 0.1
+        assert np.abs(balance(run, moves, lambda q: np.array([1, 1]))[1]).max() > 1e-2

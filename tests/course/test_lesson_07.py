@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nhlab as nh
-from nhlab.course.lessons import lesson_07 as lesson
+from nhlab.course.lessons import lesson_07b as lesson
 from nhlab.geometry.reduction import ReducedLagrangian
 
 METHODS = nh.DLA(), nh.RK4()

@@ -7,7 +7,8 @@ import pytest
 from prose import prose
 
 import nhlab as nh
-from nhlab.course.lessons import lesson_08 as lesson
+from nhlab.course import comparison
+from nhlab.course.lessons import lesson_08b as lesson
 
 
 def row(problem: str) -> list[str]:
@@ -45,12 +46,36 @@ def test_the_table_says_what_the_roller_racer_does_to_the_projector_method():
 
 
 def test_an_energy_that_does_not_change_is_called_exact():
-    assert "3. *exact*" in prose("08") and "*none*" not in prose("08")
-    assert "exact" in lesson.TINTS and "none" not in lesson.TINTS
+    assert "3. *exact*" in prose("08b") and "*none*" not in prose("08") + prose("08b")
+    assert "exact" in lesson.VERDICTS and "none" not in lesson.VERDICTS
 
 
 def test_the_reason_is_reversible_kam_theory():
     text = prose("08")
     assert "no preferred direction" not in text
     assert "reversible KAM theory" in text.split("## What protects the energy?")[1]
-    assert "thirty errors from 0" in text
+    assert "thirty errors from 0" in prose("08b")
+
+
+def test_the_column_of_mirror_images_decides_where_dla_drifts():
+    """Its own mirror image, and not chaotic: DLA is exact or bounded; without one it drifts."""
+    data, round_ = comparison.load(), "transmission, eps=.2"
+    kinds = dict(zip(data["problems"].tolist(), data["kind"][:, 0].tolist(), strict=True))
+    assert data["methods"][0] == "DLA"
+    for name in ("particle", "robot", "contact, N=40", "transmission, eps=0", round_):
+        p = comparison.problems()[name]
+        mirrored = comparison.mirror_gap(p.system, p.q0[4], p.v0[4], p.h) < 0.1
+        assert mirrored == (name != round_) == (kinds[name] in ("exact", "bounded")), name
+    swings = comparison.mirror_gap(p.system, p.q0[4], [0, 1.0, 0.3], p.h)
+    assert (
+        swings
+        < 0.1
+        < comparison.mirror_gap(
+            nh.systems.nonreversible(), *map(np.array, ([0, 0, 0.1], [0, 1, 1])), 0.2
+        )
+    )
+
+
+def test_the_projector_method_owes_its_result_on_the_transmission_to_linear_springs():
+    assert all("linear spring" in prose(number) for number in ("02", "08", "11"))
+    assert "linear springs" in row("no mirror image, linear springs")[0]

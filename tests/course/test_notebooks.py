@@ -100,3 +100,29 @@ def test_bars_of_runs_are_not_stored():
     cell = nbformat.v4.new_code_cell("sol = nh.integrate(...)", outputs=outputs)
     (left,) = notebooks.clean(nbformat.v4.new_notebook(cells=[cell])).cells[0].outputs
     assert left.data == {"text/plain": texts[1]}
+
+
+# A lesson of the course can be worked through in one go; what goes further is in its companion.
+COURSE = ["00_start_here", "01_variational_integrators", "02_dla", "03_projector_method"]
+
+
+@pytest.mark.parametrize("name", COURSE)
+def test_a_lesson_of_the_course_is_short_and_open(name):
+    """At most 2,000 words, 25 cells with code and two printed checks; two thirds of the pictures
+    come from code that the reader sees."""
+    cells = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4).cells
+    code = [c for c in cells if c.cell_type == "code"]
+    assert sum(len(c.source.split()) for c in cells if c.cell_type == "markdown") <= 2000
+    assert len(code) <= 25 and sum(c.source.lower().count("checked:") for c in code) <= 2
+    pictures = [c for c in code if any(is_picture(o) for o in c.outputs)]
+    hidden = [c for c in pictures if re.search(HIDDEN, c.source)]
+    assert len(hidden) <= len(pictures) / 3, [c.source for c in hidden]
+
+
+# What computes its picture elsewhere; the drawings of a pendulum and of planes are counted, too.
+HIDDEN = r"lesson\.\w+_panel\(|pictures\.show\(|lesson\.draw|paper_figure\("
+
+
+def is_picture(output):
+    data = output.get("data", {})
+    return any(x in str(data) for x in ("image/png", "data:image/", "nhlab-stage"))

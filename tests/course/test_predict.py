@@ -1,7 +1,9 @@
 """Predictions: nothing is shown before the reader has answered, and then what was measured."""
 
 import re
+from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
 
@@ -17,6 +19,7 @@ from nhlab.course.predict import (
 )
 from nhlab.view.plot import Shown
 
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 PICTURE = Shown(b"png", "two curves")
 NAMES = [
     f"{file.stem}.{number}"
@@ -70,6 +73,31 @@ def repeat(prediction):
 def commit(prediction):
     prediction.commit.click()
     repeat(prediction)
+
+
+@pytest.mark.parametrize("nonsense", [1e99, -3e12, float("nan"), float("inf")])
+def test_a_number_that_can_hardly_be_meant_gets_a_question_back(nonsense):
+    asked = how_many()
+    (box,) = asked.controls
+    box.value = nonsense
+    commit(asked)
+    assert not asked.made and "do you mean that?" in seen(asked) and "It is 4" not in seen(asked)
+    assert not box.disabled and not asked.commit.disabled
+    repeat(asked)  # the browser says that the control is switched on again
+    box.value = 4.1
+    commit(asked)
+    assert asked.made and asked.right
+
+
+def test_whoever_means_it_commits_once_more():
+    asked = how_many()
+    asked.controls[0].value = 1e99
+    for _ in range(2):
+        commit(asked)
+        repeat(asked)
+    assert (
+        asked.made and asked.right is False and "You predicted: <i>1e+99 times</i>" in seen(asked)
+    )
 
 
 def test_the_answer_is_covered_until_the_reader_commits(asked):
@@ -172,18 +200,28 @@ def test_a_truth_that_is_not_one_choice_is_a_mistake_of_ours(truth):
 
 
 def test_an_unknown_prediction_is_refused():
-    with pytest.raises(ValueError, match=r"there is no prediction '00\.99'; write it as '02\.1'"):
+    with pytest.raises(ValueError, match=r"there is no prediction '00\.99'; lesson 00 has 00\.1, "):
         predict("00.99", PICTURE)
 
 
 def test_what_is_measured_is_what_is_asked():
     lessons = sorted((PREDICTIONS.parent / "lessons").glob("lesson_*.py"))
     functions = {
-        f"{file.stem[-2:]}.{number}"
+        f"{file.stem.removeprefix('lesson_')}.{number}"
         for file in lessons
         for number in re.findall(r"^def prediction_(\d+)\(", file.read_text(), re.MULTILINE)
     }
     assert functions == set(NAMES)
+
+
+def test_every_prediction_is_asked_once_and_in_its_own_notebook():
+    asked = []
+    for file in sorted(NOTEBOOKS.glob("[0-9]*.ipynb")):
+        code = "\n".join(c.source for c in nbformat.read(file, 4).cells if c.cell_type == "code")
+        found = re.findall(r'nh\.predict\("([\db.]+)"', code)
+        assert all(x.partition(".")[0] == file.stem.partition("_")[0] for x in found), file.stem
+        asked += found
+    assert sorted(asked) == sorted(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -5,14 +5,17 @@ from importlib import metadata
 
 import numpy as np
 from scipy.optimize import brentq
+from sympy import Piecewise, cos, pi, sin
 
 from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
 from ...methods import DLA, RK4, Reference
 from ...run.loop import COMPILE_FROM, has_numba, integrate
-from ..colours import BLUE, DARK, ORANGE, SLATE
+from ...view.models.vehicles import skate_parts
+from ...view.shapes import AMBER, box
+from ...view.stage import SLATE, Floor, Frame, Model, Track, move, stretch
+from ...view.stage import turn as turn_about
 from ..exercises import sized, takes
-from ..kit import frame, joined, new_board, place
 
 PLACE = (0.0, 1.0)  # where the skate is to be parked, heading along x as at the start
 
@@ -40,41 +43,61 @@ def sideways(q):
     return np.abs((d[:, 0] * np.sin(theta) - d[:, 1] * np.cos(theta)) / length).max()
 
 
-def outline(q, length=0.5, width=0.13):
-    """A skate seen from above: a pointed shape with its blade, points (k, 2), NaN between."""
-    s = np.linspace(-1, 1, 15)
-    side = np.column_stack([s * length / 2, (1 - s**4) * width / 2])
-    rim, blade = [*side, *side[::-1] * [1, -1]], [[-length / 2.6, 0], [length / 2.6, 0]]
-    return place(joined([rim, blade]), q[2], q[:2])
+def sideways_speed(sol):
+    """The largest size of vx sin(theta) - vy cos(theta) along a run, each step taken whole."""
+    d, theta = np.diff(sol.q, axis=0), (sol.q[1:, 2] + sol.q[:-1, 2]) / 2
+    return np.abs((d[:, 0] * np.sin(theta) - d[:, 1] * np.cos(theta)) / np.diff(sol.t)).max()
 
 
-def skate_panel(turn=(-1.5, 1.5, 0.6, 0.01), back=(0.0, 2.5, 1.0, 0.01)):
-    """Steer a skate that cannot slip sideways to a place beside its start."""
-    board, ax = new_board((6.4, 5.0))
-    frame(ax, "$x$", "$y$", (-1.6, 2.4), (-1.5, 1.5), aspect="equal")
-    ax.plot(*outline((*PLACE, 0)).T, color=DARK, linestyle=(0, (2, 1.5)), linewidth=1.4)
-    ax.text(PLACE[0], PLACE[1] + 0.16, "park here", ha="center")
-    ax.text(0, -0.24, "start", ha="center")
+def distance(sol):
+    """How far from the place the skate stands at the end."""
+    return float(np.hypot(*(sol.q[-1, :2] - PLACE)))
 
-    def update(turn, back):
-        """The path of a skate: an S-shaped curve forward, then straight back.
 
-        Two arcs of length 1, turning by the angle turn (in radians) and back again; then straight
-        back by the length back.
-        """
-        q = glide(turn, back)
-        legs = len(q) // 3
-        way, (x, y, theta) = q[: 2 * legs + 1], q[-1]
-        passed = np.concatenate([outline(x) for x in way[:: legs // 2]])
-        board.curve(*passed.T, color=SLATE, linewidth=1)
-        board.curve(*way[:, :2].T, color=BLUE, linewidth=2, label="forward")
-        board.curve(*q[2 * legs :, :2].T, color=ORANGE, linewidth=2, linestyle="--", label="back")
-        board.curve(*outline(q[-1]).T, color=DARK, linewidth=2.2)
-        board.say("ends at x, y, heading", f"{x:.2f}, {y:.2f}, {theta:.2f}")
-        board.say("distance from the place", f"{np.hypot(x - PLACE[0], y - PLACE[1]):.2f}")
-        board.say("largest sideways speed", f"{sideways(q):.0e}")
+PARKED = {"distance from the place": distance, "largest sideways speed": sideways_speed}
 
-    return board.panel(update, turn=turn, back=back)
+
+def steered_skate():
+    """A skate on level ice that somebody pushes along its blade and turns: the path of ``glide``.
+
+    Each of the three parts takes the time 1, begins and ends at rest.  The speed is 1 - cos(2 pi t)
+    forward, and -back times as much in the third part; the heading turns by ``turn`` times this
+    speed, then back by as much, then not at all.  The forces are what gives a mass 1 and a moment
+    of inertia 1 these speeds.
+    """
+    x, y, theta, vx, vy, vtheta = symbols("x y theta vx vy vtheta")
+    turn, back, t = symbols("turn back t")
+    rate = 2 * pi * sin(2 * pi * t)  # how fast 1 - cos(2 pi t) grows
+    push = rate * Piecewise((1, t < 2), (-back, True))
+    twist = rate * Piecewise((turn, t < 1), (-turn, t < 2), (0, True))
+    return System(
+        (x, y, theta), (vx, vy, vtheta), (vx**2 + vy**2 + vtheta**2) / 2,
+        [vx * sin(theta) - vy * cos(theta)],
+        parameters={"turn": 0.6, "back": 1.0}, t=t, name="steered skate",
+        forces={"x": push * cos(theta), "y": push * sin(theta), "theta": twist},
+        q0=[0, 0, 0], v0=[0, 0, 0],
+    )  # fmt: skip
+
+
+def _bars(at, colour, length=0.66, width=0.28, thick=0.022):
+    """Four bars on the ice, a frame about a place."""
+    (x, y), paint = at, {"colour": colour, "gloss": 0.2, "bevel": 0.0}
+    long = [box(length, thick, 0.02, (x, y + s * width / 2, 0.01), **paint) for s in (-1, 1)]
+    short = [box(thick, width, 0.02, (x + s * length / 2, y, 0.01), **paint) for s in (-1, 1)]
+    return [("world", shape) for shapes in (*long, *short) for shape in shapes]
+
+
+def skate_on_ice():
+    """The body of ``steered_skate``: a small skate, a grey frame about its start, and an amber one
+    about the place where it is to be parked."""
+    small = stretch(0.62, 0.62, 0.62)
+    frames = {"skate": Frame("world", move("x", "y", 0), turn_about(2, "theta"), small)}
+    return Model(
+        frames, [("skate", shape) for shape in skate_parts()], [Track("skate")],
+        [*_bars((0, 0), SLATE), *_bars(PLACE, AMBER)],
+        view=(-1.25, 0.7), floor=Floor("ice"), whole=True,
+        says="A skate is steered over ice to a frame beside the one in which it starts",
+    )  # fmt: skip
 
 
 def installation():
@@ -129,15 +152,10 @@ ROBOT = {"v0": (2, 0, 0.15, 2), "progress": False}  # the start of the lesson
 
 
 def prediction_1():
-    sol = slope()
+    sol = integrate(systems.knife_edge(), Reference(), h=0.05, steps=251)
     down, across = sol.q[:, 0], sol.q[:, 1]
     truth = "Sideways" if across[-1] > down[-1] else "Down the slope, faster"
     return truth, {"depth": down.max(), "across": across[-1]}
-
-
-def slope():
-    """The true motion of a skate that spins on a slope."""
-    return integrate(systems.knife_edge(), Reference(), h=0.05, steps=round(4 * np.pi / 0.05))
 
 
 def prediction_2():
@@ -197,8 +215,8 @@ def exercise_3(answer):
     truth = {k for k, form in given.items() if not System(*space, [form]).is_holonomic()}
     for k in sorted(set(answer) - truth):
         return f"{k} can be integrated: find a function of x, y, z that it keeps constant."
-    for k in sorted(truth - set(answer)):
-        return f"{k} is missing: ask is_holonomic()."
+    if left := len(truth - set(answer)):
+        return f"So far so good, but {left} more: make a System of each and ask is_holonomic()."
 
 
 def energies(h):

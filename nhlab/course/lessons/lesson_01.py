@@ -1,20 +1,18 @@
-"""Lesson 01: the pendulum, a path to drag, a step to write, a blob that is carried along."""
+"""Lesson 01: the pendulum, a path to drag, a step to write, and what its predictions measure."""
 
-import warnings
+from contextlib import suppress
 
 import numpy as np
-import sympy as sp
-from scipy.optimize import newton
 
+from ... import plain
 from ...geometry.diagnostics import action
 from ...mechanics import catalogue as systems
-from ...mechanics.system import System, symbols
 from ...methods import RK4, Reference, Variational
 from ...run.ensemble import ensemble
 from ...run.loop import integrate
 from ...view import plot
 from ..colours import BLUE, DARK, GREY, MIDDLE
-from ..exercises import near, sized, takes
+from ..exercises import near, takes, told, unfinished
 from ..kit import ahead, arc, circle, drawn, frame, new_board, slope
 from ..predict import either
 
@@ -108,141 +106,13 @@ def carried(pendulum, method, h, steps):
     return q, p, area(q, p) / area(q0, pendulum.momentum(q0, v0))
 
 
-def blob_panel(pendulum, methods, h=(0.2, 1.2, 1.0), steps=(0, 30, 14)):
-    """A blob of initial conditions carried by each method; the read-out compares areas."""
-    board, ax = new_board((6.8, 5.2))
-    phase_plane(ax, pendulum)
-    q0, p0, _ = carried(pendulum, methods[0], h[2], 0)
-    ax.plot(q0, p0, color=DARK, linestyle="--", linewidth=1.2)
-
-    def filled(method):
-        look = {"facecolor": plot.look(method)["color"], "edgecolor": DARK, "alpha": 0.75}
-        return board.part(lambda: ax.fill([], [], label=plot.label(method), **look)[0])
-
-    def update(h, steps):
-        """The dashed disk of initial conditions and its image by each method.
-
-        Dashed: the initial conditions. Filled: the same states after the chosen number of steps.
-        Grey: curves of constant energy.
-        """
-        board.say("time t =", f"{h * steps:.1f}")
-        for m in methods:
-            q, p, kept = carried(pendulum, m, h, steps)
-            filled(m).set_xy(np.column_stack([q, p]))
-            board.say(f"{plot.label(m)}: area kept", f"{kept:.3f}")
-
-    return board.panel(update, h=h, steps=steps)
-
-
-def bead_on_wire(q):
-    """The wire y = x^2/2 and the bead on it, outlines for ``nh.animate``."""
-    x = np.linspace(-1.4, 1.4, 57)
-    return np.column_stack([x, x**2 / 2]), [q[0], q[0] ** 2 / 2] + 0.07 * circle(25)
-
-
-@drawn(9.6, 4.4, columns=2)
-def order_picture(left, right, measured, cases, hs):
-    """Errors against h: slope 1 for alpha 0.3 from (q0, p0), for the bead also from q1, else 2."""
-    titles = (left, "pendulum", "$M$ constant"), (right, "bead", "$M$ depends on $q$")
-    for ax, name, M in titles:
-        for (m, start), style in zip(cases, ("o-", "s--", "^:", "v-."), strict=True):
-            r, given = measured[name, m, start], {"q1": "$q_1$", "v0": "$(q_0,p_0)$"}[start]
-            rule = rf"$\alpha={m.alpha}${' symmetric' * m.symmetric}"
-            look = {"color": plot.look(m)["color"], "mec": DARK}
-            ax.loglog(hs, r.error, style, **look, label=f"{rule}, from {given}: {r.slope:.2f}")
-        ax.set(title=f"{name}, {M}", xlabel="step size $h$", ylabel="error at $t=2$")
-        ax.set_ylim(2e-6, 3)
-        ax.set_xticks(hs, hs)
-        ax.minorticks_off()
-        ax.legend(fontsize=10, loc="upper left", frameon=False, title="slope")
-
-
-@drawn(7.2, 3.6)
-def off_sphere_picture(ax, runs):
-    """Distance from the sphere: rounding for midpoint DLA, 0.8 for alpha 0.3, 0.007 for RK4."""
-    for r, style in zip(runs, ("-", "--", ":"), strict=True):
-        off = np.abs(np.linalg.norm(r.q, axis=1) - 1)
-        look = plot.look(r.method) | {"linestyle": style, "label": plot.label(r.method)}
-        ax.semilogy(r.t, np.maximum(off, 1e-17), **look)
-    ax.set(xlabel="time $t$", ylabel="distance from the sphere", ylim=(1e-18, 10))
-    ax.legend(loc="center right", frameon=False)
-
-
-# A coordinate u of the circle: the angle from it, in symbols, and it from the angle, in numbers.
-CHARTS = {
-    "(0, 2 pi)": (lambda u: u, lambda theta: theta % (2 * np.pi)),
-    "(-pi, pi)": (lambda u: u, lambda theta: (theta + np.pi) % (2 * np.pi) - np.pi),
-    "tan(theta/2)": (lambda u: 2 * sp.atan(u), lambda theta: np.tan(theta / 2)),
-}
-
-
-def in_chart(name: str) -> System:
-    """The pendulum in one of the CHARTS."""
-    u, w = symbols("u w")
-    theta = CHARTS[name][0](u)
-    return System((u,), (w,), (theta.diff(u) * w) ** 2 / 2 + sp.cos(theta))
-
-
-def chart_Ld(name: str, ends: tuple[float, float], h: float) -> float:
-    """Ld of a step between two angles by the midpoint rule of a chart."""
-    nodes = [[CHARTS[name][1](theta)] for theta in ends]
-    return action(in_chart(name), Variational(), [0, h], nodes)
-
-
-def through_charts(first: str, second: str, h: float, steps: int) -> np.ndarray:
-    """A pendulum that turns over, from theta = 1 with p = 2.5, as complex numbers on the circle.
-
-    Each step uses one chart alone: the first in the upper half of the circle, the second in the
-    lower half, far from the point where it is cut.
-    """
-    theta, p, found = 1.0, 2.5, [np.exp(1j)]
-    pendulums = {name: in_chart(name) for name in (first, second)}
-    for _ in range(steps):
-        name = first if np.cos(theta) < 0 else second
-        system, (to_angle, from_angle) = pendulums[name], CHARTS[name]
-        u = [from_angle(theta)]
-        stretch = np.sqrt(system.M(u)[0, 0])  # dtheta/du, since the mass is 1
-        sol = integrate(system, Variational(), u, [p / stretch], h=h, steps=1)
-        theta, p = float(to_angle(sol.q[1, 0])), sol.p[1, 0] / np.sqrt(system.M(sol.q[1])[0, 0])
-        found.append(np.exp(1j * theta))
-    return np.array(found)
-
-
-@drawn(9.2, 4.0, columns=2)
-def portraits(left, right, hs):
-    """Phase portraits of Verlet's map: smooth curves for h = 0.7, a chaotic sea for h = 1.3."""
-    start = np.linspace(-3.1, 3.1, 25)[:, None]
-    q0, v0 = np.vstack([start, 0 * start]), np.vstack([0 * start, start])
-    for ax, h in zip((left, right), hs, strict=True):
-        verlet = Variational(0, symmetric=True)
-        with warnings.catch_warnings():  # that the larger step is too large is what is shown
-            warnings.simplefilter("ignore", RuntimeWarning)
-            runs = ensemble(systems.pendulum(), verlet, q0, v0, h=h, steps=400)
-        q, p = runs.q.ravel(), runs.p.ravel()
-        ax.plot((q + np.pi) % (2 * np.pi) - np.pi, p, ",", color=BLUE)
-        ax.set(title=f"Verlet, $h={h}$: largest $|p|$ is {np.abs(p).max():.1f}", ylim=(-4.2, 4.2))
-        ax.set(xlabel=r"angle $\theta$ (rad)", ylabel="momentum $p$")
-
-
-def solved(arriving, leaving, guess):
-    """The node q2 for which ``leaving(q2)`` is the momentum that arrives; dots for dots."""
-    if arriving is ... or leaving(guess) is ...:
-        return ...
-    return newton(lambda q2: leaving(q2) - arriving, guess, tol=1e-13, disp=False)
-
-
-def filled(step):
-    """The reader's step, or dots while there are gaps in it."""
-    return ... if step(1.0, 1.1, STEP) is ... else step
-
-
 def library_run():
     """The run of the library that the reader's step is compared with."""
     return integrate(systems.pendulum(), Variational(), [2.0], [0.0], h=STEP, steps=60)
 
 
 def by_hand(step, run):
-    """The nodes that ``step`` makes of the first two nodes of a run."""
+    """The nodes that ``step`` computes from the first two nodes of a run."""
     q = [*run.q[:2, 0]]
     while len(q) < len(run.q):
         q.append(float(step(q[-2], q[-1], STEP)))
@@ -250,12 +120,12 @@ def by_hand(step, run):
 
 
 @drawn(7.6, 3.4)
-def step_picture(ax, step):
-    """Angles of the pendulum by the library, and by your step once written."""
-    run = library_run()
+def step_picture(ax, step, run):
+    """Angles of the pendulum in ``run``, and by the reader's step once it is written."""
     ax.plot(run.t, run.q[:, 0], color=GREY, linewidth=5, label="nh.integrate")
-    if step is not ...:
-        ax.plot(run.t, by_hand(step, run), "o-", color=BLUE, markersize=4, label="your step")
+    if not unfinished(step):
+        with suppress(Exception):  # the check beside the picture says what is wrong
+            ax.plot(run.t, by_hand(step, run), "o-", color=BLUE, markersize=4, label="your step")
     frame(ax, "time $t$", r"angle $\theta_k$ (rad)", (0, run.t[-1]), (-4, 4))
     ax.legend(loc="upper right")
 
@@ -344,24 +214,10 @@ def prediction_6():
     return (alpha, width), {"middle": width[10], "end": width[0], "slope": width[0] / (0.5 * 0.4)}
 
 
-@takes(sized(), "The answer is one whole number, how many eigenvalues are negative.")
-def exercise_1(answer):
-    h = 0.1
-    q = integrate(systems.pendulum(), Variational(), [1.0], [0.0], h=h, steps=80).q[:, 0]
-    c = h / 4 * np.cos((q[:-1] + q[1:]) / 2)  # of each step: D1D1Ld = D2D2Ld = 1/h - c
-    hessian = np.diag(2 / h - c[:-1] - c[1:])
-    hessian += np.diag(-1 / h - c[1:-1], 1) + np.diag(-1 / h - c[1:-1], -1)
-    if answer == 0:
-        return "That holds for short times only: this run lasts longer than half a swing."
-    if answer != (np.linalg.eigvalsh(hessian) < 0).sum():
-        return """Check the matrix: S has the second derivative D2D2Ld(k-1, k) + D1D1Ld(k, k+1) in
-            its diagonal and D1D2Ld(k, k+1) beside it, for the 79 inner nodes."""
-
-
 @takes(
     callable, "Give a function of (theta0, v0, alpha, h) that returns the velocity to start with."
 )
-def exercise_2(answer):
+def exercise_1(answer):
     system, q0, v0, T, hs = systems.pendulum(), [1.0], 0.4, 2.0, (0.1, 0.05, 0.025)
     truth = integrate(system, Reference(), q0, [v0], h=T, steps=1).q[-1]
     slopes = []
@@ -376,27 +232,6 @@ def exercise_2(answer):
         return f"""The observed orders for alpha = 0, 0.3, 0.8 are {slopes[0]:.1f}, {slopes[1]:.1f},
             {slopes[2]:.1f}. Compare p_minus = v + (1-alpha) h sin(theta) with the exact
             (theta1 - theta0)/h = v0 - (h/2) sin(theta0) + ..."""
-
-
-def exercise_3(answer):
-    if near(answer, 2.0):
-        return "That is Verlet's bound, beta = 0. Here beta = alpha (1 - alpha) = 0.21."
-    if not near(answer, 2 / abs(1 - 2 * 0.3)):
-        return """Put q_k = z^k into the Newmark recursion with a = -q: stable means |z| = 1, that
-            is |2 - (1 - 2 beta) h^2| <= 2 (1 + beta h^2)."""
-
-
-@takes(callable, "Give a function of (q, p), each of shape (3,), that returns a number.")
-def exercise_4(answer):
-    start = {"q0": [0.6, 0, -0.8], "v0": [0, 1.2, 0]}
-    sol = integrate(systems.spherical_pendulum(), Variational(), **start, h=0.2, steps=300)
-    q, p = np.array([0.3, -0.5, 0.2]), np.array([0.7, 0.4, -0.9])
-    if abs(answer(q, p) - answer(q, 2 * p)) < 1e-9:
-        return "A momentum depends on p; this function does not change when p is doubled."
-    values = np.array([float(answer(q, p)) for q, p in zip(sol.q, sol.p, strict=True)])
-    if not np.ptp(values) < 1e-10 * max(1, np.abs(values).max()):
-        return f"""Along a run of SHAKE this function spreads by {np.ptp(values):.1e}. Take the
-            symmetry: rotations about the vertical, xi_Q(q) = (-y, x, 0)."""
 
 
 def pushes(step, h=0.3):
@@ -434,7 +269,7 @@ def push_hint(size, name, sign, h=0.3):
 
 
 @takes(callable, "Give a function of (q0, q1, h) that returns the next node q2.")
-def exercise_5(answer):
+def exercise_2(answer):
     (c, a, b), miss, at_node = pushes(answer)
     if miss > 1e-6 and at_node < 1e-6:
         return """That is Verlet's step, with gravity taken at the node q1. Also a good method, but
@@ -454,3 +289,56 @@ def exercise_5(answer):
     run = library_run()
     if not near(by_hand(answer, run), run.q[:, 0], 1e-6):
         return f"Right for h = 0.3, but not for h = {STEP}: use the h that is given."
+
+
+@takes(callable, "Give a function of (L, q0, q1, h, alpha) that returns a number.")
+def exercise_3(answer):
+    seen, value, alpha, h = [], 7.0, 0.3, 0.5
+    q0, q1 = np.array([1.0, -2.0]), np.array([2.0, 2.0])
+
+    def L(q, v):  # which notes where it is evaluated
+        seen.append((np.array(q, float), np.array(v, float)))
+        return value
+
+    found = answer(L, q0, q1, h, alpha)
+    if len(seen) != 1:
+        return "Evaluate L once, as L(q, v): at one place, with one velocity."
+    (q, v), mean = seen[0], (q1 - q0) / h
+    velocities = [
+        (-mean, "The velocity has the wrong sign: a step goes from q0 to q1."),
+        (q1 - q0, "q1 - q0 is the way; divide it by h, and it is the mean velocity."),
+    ]
+    places = [
+        (alpha * q0 + (1 - alpha) * q1, "Exchange alpha and 1 - alpha: at alpha = 0 it is q0."),
+        (
+            (q0 + q1) / 2,
+            "That is the midpoint for every alpha. Use alpha: at 0 take q0, at 1 take q1.",
+        ),
+    ]
+    values = [
+        (value, "The factor h is missing: one step adds h L to the action."),
+        (value / h, "Multiply by h; do not divide."),
+    ]
+    return (
+        told(v, mean, velocities, "The velocity should be the mean one, (q1 - q0)/h.")
+        or told(q, (1 - alpha) * q0 + alpha * q1, places, "The place should lie between q0 and q1.")
+        or told(found, h * value, values, "Return h times the value of L.")
+    )
+
+
+@takes(callable, "Give a function of (Ld, q1, p, q2) that returns what must be zero.")
+def exercise_4(answer):
+    Ld = plain.discretise(lambda q, v: v @ v / 2 + np.cos(q[0]) - q[1] ** 4, 0.3, 0.5)
+    q1, q2, p = np.array([1.0, 0.4]), np.array([1.2, 0.7]), np.array([0.9, -0.5])
+    first, second = (plain.D(slot, Ld, q1, q2) for slot in (1, 2))
+    found = np.squeeze(answer(Ld, q1, p, q2))
+    if near(found, -first - p, 1e-9):  # has the same zeros
+        return None
+    mistakes = [
+        (first - p, "What leaves is minus D1Ld, so D1Ld = -p where the two are equal."),
+        (p - first, "What leaves is minus D1Ld, so D1Ld = -p where the two are equal."),
+        (second - p, "D2Ld of this step arrives at q2. What leaves q1 is -D1Ld."),
+        (p - second, "D2Ld of this step arrives at q2. What leaves q1 is -D1Ld."),
+        (first, "Where is the momentum p that has arrived?"),
+    ]
+    return told(found, first + p, mistakes, "Compare p with -D(1, Ld, q1, q2).", 1e-9)

@@ -1,10 +1,8 @@
-"""Lesson 06: who pushes a momentum, the balance of the discrete momentum along a run, and the
-snakeboard with the point about which it turns."""
+"""Lesson 06: who pushes a momentum, and the snakeboard with the point about which it turns."""
 
 import numpy as np
 from sympy import sqrt
 
-from ...geometry.diagnostics import tangent
 from ...geometry.symmetry import Symmetry
 from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
@@ -14,12 +12,11 @@ from ...view import plot
 from ...view.bodies import body
 from ..colours import BLUE, DARK, GREEN, GREY, MIDDLE, ORANGE, SLATE
 from ..exercises import sized, some_of, takes, told
-from ..kit import RIGHT, add_legend, ahead, arc, drawn, frame, new_board, slope
+from ..kit import ahead, arc, drawn, frame, new_board
 
 XI, FORCE, SLOPE = r"$\xi_Q$", r"$A^T\lambda$", r"slope $\lambda A\,\xi_Q$"
 BOARD = body(systems.snakeboard())
 MARGINS = (0.09, 0.14, 0.98, 0.88, 0.28)
-ROUND_OFF = 1e-17  # where a residual that is exactly 0 is drawn on a logarithmic scale
 
 
 def valley(power=1):
@@ -71,20 +68,7 @@ def push_panel(valley, angle=(-90, 90, 0), t=(0.0, 8.0, 1.2), h=0.02):
     return board.panel(update, angle=angle, time=t)
 
 
-@drawn(9, 3.4, columns=2)
-def push_picture(left, right, t, J, push, rate):
-    """Both momenta oscillate; their rates lie on the components of the force."""
-    for k, (name, style) in enumerate({"x": "-", "z": "--"}.items()):
-        force = rf"$\lambda A\cdot\partial_{name}$"
-        left.plot(t, J[:, k], color=BLUE, linestyle=style, label=f"$p_{name}$")
-        right.plot(t, push[:, k], color=ORANGE, linestyle=style, label=force)
-        right.plot(t[::12], rate[::12, k], "o", color=DARK, markersize=3)
-    for ax, name in ((left, "momentum"), (right, "force (lines), $dJ/dt$ (dots)")):
-        frame(ax, "time $t$", name)
-        add_legend(ax)
-
-
-def _draw_balance(board, ax, symmetry, sol, **look):
+def draw_balance(board, ax, symmetry, sol, **look):
     """The momentum of a run and its right-hand side, added up: the two agree; gives the momentum.
 
     Of several sections the last is shown.
@@ -95,101 +79,6 @@ def _draw_balance(board, ax, symmetry, sol, **look):
     dots = {"color": DARK, "markersize": 4, "label": "right side, added up"}
     board.dots(sol.t[1:], added, ax, **dots, **look)
     return J
-
-
-def balance_panel(symmetries, h=(0.08, 0.3, 0.1, 0.01), alpha=(0.2, 0.8, 0.5, 0.01), T=8.0):
-    """J_nh_d with its right-hand side added up, and the residual of (24), for three methods.
-
-    ``symmetries`` : name -> Symmetry.  Of several sections the last is shown.
-    """
-    board, left, right = new_board((9.2, 4.3), 1, 2, MARGINS)
-    frame(left, "time $t$", r"$J^{nh}_d$ along $\tilde\xi$")
-    frame(right, "time $t$", "residual of (24)", (0, T), (ROUND_OFF, 1), yscale="log")
-    right.set_yticks([1e-16, 1e-12, 1e-8, 1e-4, 1])
-    board.legend(left, columnspacing=1)
-    board.legend(right, columnspacing=1, handlelength=1.4)
-
-    def update(system, h, alpha):
-        """Left: the nonholonomic momentum of DLA moves, and the dots of its right-hand side lie on
-        it. Right: the residual, round-off for DLA and projector method, large for RK4.
-
-        Left: DLA. Right: left side minus right side of (24) at each node, on a logarithmic scale;
-        the rule with the chosen alpha reads the positions of RK4.
-        """
-        symmetry, dla = symmetries[system], DLA(alpha=round(alpha, 2))
-        for m in (dla, Projector(alpha=dla.alpha), RK4()):
-            sol, name = integrate(symmetry.system, m, h=h, steps=round(T / h)), type(m).__name__
-            if m is dla:
-                J = _draw_balance(board, left, symmetry, sol)
-            gap = np.abs(symmetry.residual(sol, None if m.discrete else dla)[:, -1])
-            board.run(m, sol.t[1:-1], gap + ROUND_OFF, right, marker=".", label=name)
-            board.say(f"{name}: largest", f"{gap.max():.0e}")
-        if board.news(system):
-            board.forget()
-        board.fit(left, [0, T], J)
-
-    return board.panel(update, system=list(symmetries), h=h, alpha=alpha)
-
-
-@drawn(7.4, 3.8)
-def miss_picture(ax, hs, miss):
-    """The largest residual of (24) against h for five methods."""
-    for m, r in miss.items():
-        text = "round-off" if max(r) < 1e-14 else f"slope {slope(hs, r):.2f}"
-        ring = {"markersize": 11, "fillstyle": "none"} if isinstance(m, Reference) else {}
-        ax.loglog(hs, r, marker="o", label=f"{plot.label(m)}: {text}", **plot.look(m), **ring)
-    ax.set(xlabel="step size $h$", ylabel="largest residual of (24)", ylim=(1e-17, 0.1))
-    ax.set_xticks(hs, hs)
-    ax.minorticks_off()
-    add_legend(ax, **RIGHT)
-
-
-def spiral() -> System:
-    """A particle whose height grows by twice the area that its shadow sweeps about the origin.
-
-    Turns about the z-axis are a symmetry, and none of them is allowed: D has no vertical part.
-    """
-    x, y, z, vx, vy, vz = symbols("x y z vx vy vz")
-    L = (vx**2 + vy**2 + vz**2) / 2
-    return System((x, y, z), (vx, vy, vz), L, [vz - x * vy + y * vx], name="spiral")
-
-
-def turned(angle: float, q: np.ndarray) -> np.ndarray:
-    """A place of the spiral, turned about the z-axis."""
-    c, s = np.cos(angle), np.sin(angle)
-    return np.array([c * q[0] - s * q[1], s * q[0] + c * q[1], q[2]])
-
-
-def partners(q0: np.ndarray, distance: float, height: float) -> list[np.ndarray]:
-    """The q1 with this distance from the axis and this height for which (q0, q1) lies in D_d.
-
-    By the midpoint rule w_d = 0 reads z1 - z0 = r0 r1 sin(turn).
-    """
-    sine = (height - q0[2]) / (distance * np.hypot(q0[0], q0[1]))
-    if abs(sine) > 1:
-        return []
-    along, turn = np.arctan2(q0[1], q0[0]), np.arcsin(sine)
-    there = np.array([distance, 0, height])
-    return [turned(along + angle, there) for angle in (turn, np.pi - turn)]
-
-
-def spanned(system: System, q0: np.ndarray, q1: np.ndarray) -> int:
-    """The dimension of T D_d + V x V at a pair (q0, q1) of the spiral's D_d."""
-    A, dA = system.A((q0 + q1) / 2)[0], 1e-6 * np.eye(3)
-    slopes = [(system.A((q0 + q1 + e) / 2) - system.A((q0 + q1 - e) / 2))[0] / 2e-6 for e in dA]
-    bend = np.array(slopes) @ (q1 - q0)
-    tangent_space = np.linalg.svd(np.concatenate([bend - A, bend + A])[None])[2][1:]
-    (x0, y0, _), (x1, y1, _) = q0, q1
-    vertical = [[-y0, x0, 0, 0, 0, 0], [0, 0, 0, -y1, x1, 0]]
-    return int(np.linalg.matrix_rank(np.concatenate([tangent_space, vertical]), tol=1e-6))
-
-
-def differentiate(sol, k):
-    """The derivative of step k -> k+1 by (q, p): the rows of (q, p), and that of the last lam."""
-    n = len(sol.system.q)
-    row = np.concatenate([sol.q[k], sol.p[k], sol.v_step[k - 1], sol.lam[k - 1]])
-    D = tangent(sol.system, sol.method, t=sol.t[k], h=sol.h[k], row=row)
-    return D[2 : 2 * n + 2], D[-1]
 
 
 def wheels(q, r=1.0):
@@ -239,20 +128,6 @@ def snakeboard_picture(ax, q=(0, 0, 0.3, 0.8, 0.5)):
     ax.set_axis_off()
 
 
-@drawn(5.4, 4.2)
-def motion_picture(ax, sol, times):
-    """The path of the run, a narrowing spiral, with the board at four times."""
-    ax.plot(*sol.q[:, :2].T, color=GREY)
-    for t in times:
-        q = sol.q[np.abs(sol.t - t).argmin()]
-        for part in outline(q, rotor=False):
-            ax.plot(*part.T, color=DARK, linewidth=1.5)
-        aside = ahead(q[:2], q[2] + np.pi / 2, 0.45)  # to the left of the board
-        ax.text(*aside, f"$t={t:g}$", ha="center", va="center", fontsize=10, color="#555555")
-    ax.set(xlabel="$x$", ylabel="$y$")
-    ax.set_aspect("equal", adjustable="datalim")
-
-
 def rolled(symmetry, phi, rate, h=0.1, T=8.0):
     """The snakeboard by DLA, pushed along x, with axles at the angle phi that turn at a rate."""
     start = [0, 0, 0, 0, phi], [1, 0, -np.tan(phi), 0.7, rate]  # r = 1
@@ -288,7 +163,7 @@ def turning_panel(symmetry, phi=(0.3, 0.6, 0.4), rate=(0.0, 0.06, 0.0), t=(0.0, 
         board.dots(*at[k : k + 1].T, left, color=GREEN)
         for part in outline(q):
             board.outline(*part.T, left, color=DARK, linewidth=2)
-        J = _draw_balance(board, right, symmetry, sol, markevery=4)
+        J = draw_balance(board, right, symmetry, sol, markevery=4)
         board.dots(sol.t[i + 1 : i + 2], J[i : i + 1], right, markersize=8, color=BLUE)
         board.say("phi", f"{q[4]:.2f}")
         board.say("C", f"({at[k, 0]:.2f}, {at[k, 1]:.2f})")
@@ -296,16 +171,6 @@ def turning_panel(symmetry, phi=(0.3, 0.6, 0.4), rate=(0.0, 0.06, 0.0), t=(0.0, 
         board.say("spread of J", f"{np.ptp(J):.4f}")
 
     return board.panel(update, phi=phi, rate=rate, time=t)
-
-
-@drawn(7.4, 3.6)
-def kept_picture(ax, runs, momentum):
-    """The momentum over time for the exact motion and three methods."""
-    for sol in runs:
-        J = momentum(sol)
-        ax.plot(sol.t, J - J[0], label=plot.label(sol.method), **plot.look(sol.method))
-    frame(ax, "time $t$", "momentum, minus its first value")
-    add_legend(ax)
 
 
 X, Y = symbols("x y")
@@ -465,17 +330,3 @@ def exercise_5(answer):
     if not np.allclose(answer, truth, atol=1e-2):
         return """The point lies on the line across the board, at the distance r cot(phi) from its
             middle; the board points along y, and the lines of the axles say on which side."""
-
-
-@takes(callable, "The answer is a function of y: answer = f, without calling it.")
-def exercise_6(answer):
-    sol = integrate(valley(power=2), Reference(), h=0.1, steps=60)
-    height = sol.q[:, 1]
-    f = np.array([float(answer(float(u))) for u in height])
-    J = f * (sol.p[:, 0] + height**2 * sol.p[:, 2])
-    size = np.abs(J).max()
-    if size < 1e-9:
-        return "Zero is constant, but says nothing."
-    if not np.ptp(J) < 1e-7 * size:
-        return f"""Along the motion your momentum varies by {np.ptp(J) / size:.1%}. The right side
-            of (23) is f' y' (p_x + y^2 p_z) + 2 f y y' p_z; put p_z = y^2 p_x and let it vanish."""

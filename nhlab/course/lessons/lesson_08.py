@@ -2,14 +2,12 @@
 
 import numpy as np
 import sympy as sp
-from matplotlib.colors import to_rgba
 from matplotlib.ticker import MaxNLocator
 
-from ...geometry.diagnostics import BLOCKS, KINDS, shrinks
+from ...geometry.diagnostics import BLOCKS
 from ...mechanics import catalogue as systems
-from ...mechanics.exact import numbers
 from ...mechanics.system import System, symbols
-from ...methods import DLA, EDLA, RK4, Composition, Projector, Reference
+from ...methods import DLA, RK4, Projector
 from ...run.loop import integrate
 from ...view import plot
 from ...view.widgets import choice
@@ -18,14 +16,10 @@ from ..colours import BLUE, DARK, GREY, ORANGE
 from ..exercises import some_of, takes, told
 from ..kit import RIGHT, frame, new_board
 
-TINTS = {"exact": "#1B7F5C", "bounded": "#A6DBC3", "random walk": "#F6D55C", "drift": "#F29E4C",
-         "lost": "#C8423B", "stops": "#8E8E93", "undecided": "#FFFFFF",
-         "not for it": "#F2F2F2"}  # fmt: skip
 MACHINE = "transmission, eps=.2"  # the machine of the first movie
 ROWS, KEPT = ("quartic", MACHINE), ("exact", "bounded")
 GUIDES = {"bounded, slope 0": (0, ":"), "random walk, ½": (0.5, "--"), "drift, 1": (1, "-.")}
 FITTED = ("exponent", "exponent_error", "slope", "slope_error")
-LIGHT = {"exact", "lost", "stops"}  # dark tints, which need light letters
 SCIPY = {"DOP853": ("#000000", "*"), "RK45": ("#666666", "s"), "Radau": ("#AAAAAA", "^"),
          "LSODA": ("#444444", "D")}  # fmt: skip
 
@@ -40,45 +34,6 @@ def questions(system):
         "M constant": all(e.free_symbols.isdisjoint(q) for row in S.M for e in row),
         "V quadratic": all(V.diff(x, y, z) == 0 for x in q for y in q for z in q),
     }
-
-
-def by_rule(data, i, j):
-    """The verdict on one method and one problem by the rule that the lesson states."""
-    numbers = (float(data[k][i, j]) for k in ("share", "off", *FITTED))
-    share, off, gamma, error, slope, slope_error = numbers
-    if np.isnan(share):
-        return "not for it"
-    if share < 0.9:
-        return "stops"
-    if off > 0.5:
-        return "lost"
-    if data["size"][i, j].max() <= comparison.FLOOR:
-        return "exact"
-    near = {min(KINDS, key=lambda k: abs(k - x)) for x in (gamma - 2 * error, gamma + 2 * error)}
-    if 0.0 not in near and abs(slope) > 5 * slope_error:
-        return "drift"
-    if 0.0 not in near and shrinks(data["size"][i, j][data["lags"] >= BLOCKS // 16]):
-        return "bounded"
-    return KINDS[min(near)] if len(near) == 1 else "undecided"
-
-
-def draw_table(ax, data):
-    """The verdict on the energy of every method on every problem; the numbers are exponents."""
-    kind, exponent = data["kind"], data["exponent"]
-    colours = np.array([[to_rgba(TINTS[k]) for k in row] for row in kind])
-    ax.imshow(colours, aspect="auto")
-    for (i, j), k in np.ndenumerate(kind):
-        number = f"\n{exponent[i, j]:.2f}" if k in ("random walk", "drift", "undecided") else ""
-        text = (k if k != "not for it" else "–") + number.replace("-0.00", "0.00")
-        colour = "white" if k in LIGHT else DARK
-        ax.text(j, i, text, ha="center", va="center", fontsize=9, color=colour)
-    names = [str(m).replace("DiscreteG", "Discrete\nG").replace(" ", "\n") for m in data["methods"]]
-    ax.set_xticks(range(kind.shape[1]), names, fontsize=10)
-    ax.set_yticks(range(kind.shape[0]), [str(p) for p in data["problems"]], fontsize=10)
-    ax.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False, length=0)
-    ax.grid(False)
-    ax.spines[:].set_visible(False)
-    return ax
 
 
 def energy_panel(data, problem=MACHINE, method="DLA"):
@@ -132,66 +87,6 @@ def _draw_growth(board, ax, lag, size):
         ax.set_xlim(lag[0] / 1.3, lag[-1] * 1.3)
         ax.set_ylim(min(size.min(), size[-1] * lag[0] / lag[-1]) / 2, size.max() * 3)
         board.changed()
-
-
-def sleigh_panel(h=(0.1, 0.4, 0.1), a=(0.1, 0.3, 0.2), T=150.0):
-    """The sleigh, which settles, by three methods: position errors, and A v at the nodes."""
-    sleigh = systems.sleigh()
-    board, left, right = new_board((9.8, 4.2), 1, 2)
-    frame(left, "time $t$", "error of $(x, y, \\theta)$", (0, T), (1e-9, 1e3), yscale="log")
-    frame(right, "time $t$", "$|A v|$ at the nodes", (0, T), (1e-9, 1e1), yscale="log")
-
-    def update(h, a):
-        """Errors of DLA, projector method and RK4 on the sleigh, and their violation of the
-        constraint, which grows exponentially for the projector method.
-
-        The sleigh from v0 = (-1, 0, 1/4). k is the rate at which the true turn rate dies out.
-        """
-        system, steps = sleigh.set(a=a), round(T / h)
-        k, look = settling_rate(system), np.unique(np.linspace(1, steps, 40).astype(int))
-        true = system.exact(h * look)
-        for m in (DLA(), Projector(), RK4()):
-            sol = integrate(system, m, h=h, steps=steps)
-            error = np.abs(sol.q[look] - true).max(1)
-            board.run(m, sol.t[look], error, left)
-            residual = np.abs(sol.constraint()[2:, 0]) + 1e-30
-            board.run(m, sol.t[2:], residual, right, label="")
-            board.say(f"{plot.label(m)}: error at {sol.t[-1]:.0f}", f"{error[-1]:.1e}")
-            if isinstance(m, Projector):
-                board.say("Projector: spread of E", f"{np.ptp(sol.energy()):.0e}")
-        t, thin = sol.t[sol.t > 0.4 * T], {"color": DARK, "linewidth": 1, "label": "$e^{+kt}$"}
-        board.curve(t, 1e-3 * np.exp(k * (t - 0.5 * T)), right, **thin)
-        board.say("k", f"{k:.3f}")
-
-    return board.panel(update, h=h, a=a)
-
-
-def settling_rate(system):
-    """k of w ~ exp(-k t), at which the sleigh from its own start becomes straight."""
-    m, I, a = numbers(system, "m I a")
-    b2 = I / m + a**2
-    return a * np.sqrt(system.v0[0] ** 2 + b2 * system.v0[2] ** 2) / b2
-
-
-def fastest_period(system: System, q: list[float]) -> float:
-    """The shortest period of small oscillations about the equilibrium q."""
-    q, d = np.asarray(q, float), 1e-5 * np.eye(len(q))
-    slopes = [system.acceleration(q + e, 0 * q) - system.acceleration(q - e, 0 * q) for e in d]
-    return float(2 * np.pi / np.sqrt(np.linalg.eigvals(-np.array(slopes).T / 2e-5).real.max()))
-
-
-def energy_ratio(system: System, h: float, T: float) -> float:
-    """The largest energy error of RK4 up to T over that of DLA."""
-    run = {"h": h, "steps": round(T / h), "progress": False}
-    E = [integrate(system, m, **run).energy() for m in (RK4(), DLA())]
-    return float(np.divide(*(np.abs(e - e[0]).max() for e in E)))
-
-
-def steps_to_equal(system: System, period: float, periods: int = 225) -> float:
-    """With how many steps to a period RK4 keeps the energy as well as DLA, over many periods."""
-    counts = np.array([50.0, 40.0, 35.0, 30.0, 25.0])
-    ratios = [energy_ratio(system, period / n, periods * period) for n in counts]
-    return float(np.exp(np.interp(0, np.log(ratios), np.log(counts))))
 
 
 def work_rows(data, problem, T):
@@ -265,62 +160,6 @@ def separatrix(system):
     return float(np.sqrt(2 * (V.max() - system.V(np.zeros(3)))))
 
 
-def _plane_of_starts(ax, image, label):
-    frame(ax, r"pendulum's rate $\dot y_0$", r"$\dot z_0$")
-    ax.grid(False)
-    ax.figure.colorbar(image, ax=ax, label=label)
-
-
-def atlas_panel(data):
-    """Maps over a plane of starts: the drift of DLA or projector, and how far EDLA comes."""
-    hs, vy, vz = (data[f"atlas_{k}"] for k in ("h", "vy", "vz"))
-    low, high, step = float(hs[0]), float(hs[-1]), float(hs[1] - hs[0])
-    over, most = separatrix(systems.transmission()), comparison.EDLA_STEPS
-    board, left, right = new_board((10.4, 4.4), columns=2)
-    plane = {"origin": "lower", "aspect": "auto", "extent": (vy[0], vy[-1], vz[0], vz[-1])}
-    drift = board.add(left.imshow(np.zeros((2, 2)), vmin=-9, vmax=-3, cmap="magma", **plane))
-    steps = board.add(right.imshow(np.zeros((2, 2)), vmin=0, vmax=most, cmap="viridis", **plane))
-    _plane_of_starts(left, drift, r"$\log_{10}$ |slope of $E$|")
-    _plane_of_starts(right, steps, "steps EDLA takes")
-    left.set_title("drift of the method chosen")
-    right.set_title(f"EDLA: {most} steps asked for")
-    for ax in (left, right):
-        board.line([over, over], [vz[0], vz[-1]], ax=ax, ghost=False, color="white", linestyle=":")
-
-    def update(h, method):
-        """Two maps over the plane of initial rates: energy drift and steps of EDLA.
-
-        The transmission, eps = 0.2, from q0 = 0: {starts} starts to t = {T:g}. Dotted: the
-        separatrix of the pendulum.
-        """
-        k = int(np.abs(hs - h).argmin())
-        found, done = np.array(data[f"atlas_{method}"][k], float), data["atlas_EDLA"][k]
-        drift.set_data(found)
-        steps.set_data(done)
-        board.say("median |slope|", f"{10 ** np.nanmedian(found):.1e}")
-        board.say("largest", f"{10 ** np.nanmax(found):.1e}")
-        board.say("starts with |slope| > 1e-6", f"{np.nanmean(found > -6):.0%}")
-        board.say("EDLA goes through", f"{(done == most).mean():.0%}")
-
-    text = update.__doc__.format(starts=f"{len(vy)} x {len(vz)}", T=comparison.ATLAS_T)
-    return board.panel(update, text, h=(low, high, 0.2, step), method=["DLA", "Projector"])
-
-
-def draw_atlas(axes, size=15, steps=200, h=0.2):
-    """A small atlas, computed now: the drift of DLA, and the steps of EDLA."""
-    vy, vz = comparison.atlas_starts(size)[:2]
-    drift, _ = comparison.atlas(DLA(), h, size, 10 * steps, backend="numpy")
-    _, done = comparison.atlas(EDLA(), h, size, steps, backend="numpy")
-    slopes = axes[0].pcolormesh(vy, vz, drift, cmap="magma")
-    counts = axes[1].pcolormesh(vy, vz, done, cmap="viridis")
-    _plane_of_starts(axes[0], slopes, r"DLA: $\log_{10}$ |slope of $E$|")
-    _plane_of_starts(axes[1], counts, "steps EDLA takes")
-    return drift, done
-
-
-# ---------------------------------------------------------------------------- a long run
-
-
 def oscillators(sol):
     """The energy of the two oscillators of the transmission."""
     x, z = (sol.q[:, k] ** 2 + sol.v_projected[:, k] ** 2 for k in (0, 2))
@@ -334,9 +173,6 @@ def long_run(method, steps=100_000, k=4):
     sol = integrate(system, method, q0[k], v0[k], **run)
     late = integrate(system, method, sol.q[-1], sol.v_projected[-1], h=h, steps=150)
     return sol, late
-
-
-# ---------------------------------------------------------------------------- predictions
 
 
 def prediction_1():
@@ -391,7 +227,7 @@ def second_order_pays(data, problem, T, most=9):
     return digits
 
 
-def prediction_5():
+def prediction_6():
     data = comparison.load()
     short, long = (second_order_pays(data, "particle", T) for T in (20.0, 250.0))
     truth = {0: "For no", 1: "Up to 2", 2: "Up to 2", 3: "Up to 2", 4: "Up to 5", 5: "Up to 5"}
@@ -399,7 +235,7 @@ def prediction_5():
     return (truth | {8: "Up to 8"})[short], numbers
 
 
-def prediction_6():
+def prediction_5():
     data = comparison.load()
     k, vy = int(np.abs(data["atlas_h"] - 0.2).argmin()), data["atlas_vy"]
     beyond = vy - separatrix(systems.transmission())
@@ -412,9 +248,6 @@ def prediction_6():
     truth = f"Where the pendulum {'turns' if jump['DLA'] > 0 else 'swings'}"
     truth = truth if abs(jump["DLA"]) > 2 else "Everywhere"
     return truth, {"jump": jump["DLA"], "weak": jump["Projector"], "swing": through}
-
-
-# ---------------------------------------------------------------------------- exercises
 
 
 def number(answer):
@@ -462,24 +295,3 @@ def exercise_3(answer):
     fourth = "16 = 2^4 is the ratio of the errors in q. The energy does better: measure it."
     fit = "Fit a line to sol.energy() for h = 0.1 and for h = 0.05, to t = 200, and divide."
     return told(answer, rate[0] / rate[1], [(16, fourth)], fit, 0.1)
-
-
-@takes(number, "The answer is one number, the error of DLA over that of the composition.")
-def exercise_4(answer):
-    ways = (Reference(), 1), (DLA(), 400), (Composition(DLA(), 4), 80)
-    true, *q = (integrate(systems.particle(), m, h=20 / n, steps=n).q[-1] for m, n in ways)
-    dla, composed = (np.abs(end - true).max() for end in q)
-    turned = "Upside down: DLA's error over that of the composition."
-    fair = """Compare at equal cost: 400 steps of DLA against 80 of Composition, five substeps
-        each, with nh.Reference() at t = 20 as the truth."""
-    return told(answer, dla / composed, [(composed / dla, turned)], fair, 0.1)
-
-
-@takes(number, "The answer is one number, the r of |A v| ~ exp(r t).")
-def exercise_5(answer):
-    sol = integrate(systems.sleigh(), Projector(), h=0.1, steps=850)
-    size = np.log(np.abs(sol.constraint()[500:, 0]))
-    rate = np.polyfit(sol.t[500:], size, 1)[0]
-    sign = "The size is right. Does the projector's A v grow or die out?"
-    fit = "Fit a line to the logarithm of |A v| for t between 50 and 85; or see the panel's k."
-    return told(answer, rate, [(-rate, sign)], fit, 0.02)

@@ -1,4 +1,4 @@
-"""Lesson 10: forces, torques, and a floor that moves."""
+"""Lesson 10: forces in a step, a little friction for a long time, and a Segway that balances."""
 
 import functools
 
@@ -10,15 +10,15 @@ from ...geometry.linear import linearise
 from ...mechanics import catalogue as systems
 from ...mechanics.exact import numbers
 from ...mechanics.system import System, symbols
-from ...methods import DLA, RK4, Projector, Reference, Variational
+from ...methods import DLA, RK4, Reference, Variational
 from ...run.loop import integrate
 from ...view import plot
-from ..colours import BLUE, DARK, ORANGE
 from ..exercises import near, told
-from ..kit import add_legend, crossings, drawn, frame, new_board, own_dots, slope
-from ..predict import either
+from ..kit import drawn, own_dots, slope
 
 MOTORS = ("tleft", "tright")  # the torques of the Segway
+
+
 SWING = 13.04  # the time of two swings of the robot, over which energies are averaged
 
 
@@ -32,9 +32,6 @@ def with_drag(plain, drag, *names):
 def resisted(c=1e-4):
     """The robot with a resistance -c psi' in its wheels."""
     return with_drag(systems.robot(), c, "psi")
-
-
-# ---------------------------------------------------------------------------- a step of one's own
 
 
 def oscillator(c):
@@ -65,9 +62,6 @@ def own_steps(ax, step, c=0.3):
     return f"A mass on a spring with friction: its swings die out.{yours}"
 
 
-# ---------------------------------------------------------------------------- a little friction
-
-
 @functools.lru_cache(16)
 def swinging(method, c, h, T):
     """Time and energy of the robot with a little resistance, averaged over some swings."""
@@ -85,30 +79,6 @@ def lost(method, c, h, T=400.0):
 def losses(c, h):
     """Of the true motion, by DLA and by RK4."""
     return lost(Reference(), c, 0.05), lost(DLA(), c, h), lost(RK4(), c, h)
-
-
-def friction_panel(T=400.0):
-    """The energy of the robot with a little resistance: true, by DLA and by RK4."""
-    board, ax = new_board((8.6, 4.2))
-    frame(ax, "time $t$", "change of the energy (J)", (0, T))
-
-    def update(c, h):
-        """The energy that the robot has lost as time goes on: truly, by DLA and by RK4.
-
-        Means over some swings. c is the resistance in the wheels, in units of 0.0001; h the step
-        of DLA and RK4.
-        """
-        for name, method in {"true motion": Reference(), "DLA": DLA(), "RK4": RK4()}.items():
-            step = 0.05 if name == "true motion" else h
-            t, E = swinging(method, c / 1e4, step, T)
-            board.run(method, t, E - E[0], ax, label=name)
-            board.say(f"{name} loses", f"{E[0] - E[-1]:.3f} J")
-        board.hold(ax, [0, T])
-
-    return board.panel(update, c=(0.0, 10.0, 1.0, 0.5), h=(0.05, 0.25, 0.2, 0.01))
-
-
-# ---------------------------------------------------------------------------- the Segway
 
 
 @functools.cache
@@ -135,64 +105,6 @@ def friction(run):
     rise = np.diff(b * np.cos(run.q[:, 3]), 2) / run.h[0] ** 2  # of the body's centre
     weight = m * (g + rise) + 2 * M * g
     return along / weight
-
-
-# ---------------------------------------------------------------------------- the bicycle
-
-
-@functools.cache
-def modes():
-    """Speeds, and the eigenvalues of the bicycle that runs straight at each."""
-    bicycle, speeds = systems.bicycle(), np.linspace(1, 9, 17)
-    rear, front = numbers(bicycle, "rR rF")
-    starts = [[u, 0, 0, 0, 0, 0, -u / rear, -u / front] for u in speeds]
-    return speeds, np.array([linearise(bicycle, np.zeros(8), v).eigenvalues for v in starts])
-
-
-@drawn(9.6, 3.6, columns=2)
-def bicycle_modes(left, right):
-    """Real parts of the modes of a bicycle, from 1 to 9 metres a second; right, those near 0."""
-    speeds, values = modes()
-    speeds, parts = np.repeat(speeds, values.shape[1]), values.real.ravel()
-    grows, dot = parts > 1e-6, {"linestyle": "none", "marker": "o", "markersize": 4}
-    for ax, limits in ((left, (-10, 6)), (right, (-0.5, 0.5))):
-        ax.plot(speeds[~grows], parts[~grows], color=BLUE, label="dies out, or stays", **dot)
-        ax.plot(speeds[grows], parts[grows], color=ORANGE, label="grows", **dot)
-        ax.axhline(0, color=DARK, linewidth=1)
-        frame(ax, "speed (m/s)", "real part of the modes (1/s)", ylim=limits)
-    add_legend(right)
-
-
-def turning_speeds():
-    """The speeds at which it changes whether a push grows or dies out, by interpolation."""
-    speeds, values = modes()
-    moving = np.where(np.abs(values) > 1e-6, values.real, -np.inf)  # a change of speed stays
-    return crossings(speeds, moving.max(1))
-
-
-# ---------------------------------------------------------------------------- the turntable
-
-
-def circle(table, t):
-    """Where the ball truly is, shape (..., 2)."""
-    m, I, R, Omega = numbers(table, "m I R Om")
-    rate = 1j * Omega * I / (I + m * R**2)
-    (x, y), (vx, vy) = table.q0[:2], table.v0[:2]
-    z = x + 1j * y + (vx + 1j * vy) * np.expm1(rate * t) / rate
-    return np.stack([z.real, z.imag], -1)
-
-
-def on_table(table, method, h=0.1, steps=200):
-    """How far a run leaves the true circle, and the spread of E - Omega J."""
-    sol = integrate(table, method, h=h, steps=steps)
-    m, I, Omega = numbers(table, "m I Om")
-    x, y, (vx, vy, *_, w3) = *sol.q[:, :2].T, sol.v_projected.T
-    J = m * (x * vy - y * vx) - I * w3  # w is minus the spin in space
-    off = np.abs(sol.q[:, :2] - circle(table, sol.t)).max()
-    return off, np.ptp(sol.system.energy(sol.q, sol.v_projected) - Omega * J)
-
-
-# ---------------------------------------------------------------------------- predictions
 
 
 def prediction_1():
@@ -224,42 +136,6 @@ def prediction_3():
     return "They roll backwards" if x.min() < -1e-3 else truth, numbers
 
 
-def prediction_4():
-    edges = turning_speeds()
-    truth = ("At none", "Above", "Only between")[len(edges)]
-    return truth, dict(zip(("low", "high"), edges, strict=False))
-
-
-def prediction_5():
-    Omega = 1.25  # the table turns once in five seconds
-    sol = integrate(
-        systems.ball_on_turntable(Om=Omega), Reference(), h=0.1, steps=200, progress=False
-    )
-    angle = np.unwrap(np.arctan2(*sol.v[:, 1::-1].T))
-    rate, speed = np.polyfit(sol.t, angle, 1)[0], np.hypot(*sol.v[:, :2].T)
-    distance, table = np.hypot(*sol.q[:, :2].T), 2 * np.pi / Omega
-    found = {"radius": speed.mean() / abs(rate), "period": 2 * np.pi / abs(rate), "table": table}
-    truth = "is carried" if abs(rate - Omega) < 0.1 * Omega else "goes round"
-    truth = "is thrown" if distance.max() > 5 * distance[0] else truth
-    return "goes straight" if abs(rate) < 0.02 else truth, found
-
-
-def prediction_6():
-    stone = systems.rattleback()
-    methods = {"true": Reference(), "dla": DLA(), "projector": Projector()}
-    run = {"h": 0.0025, "steps": 2000, "progress": False}
-    runs = {name: integrate(stone, m, **run) for name, m in methods.items()}
-    spin = {name: sol.v_projected[-1, 2] for name, sol in runs.items()}
-    E = {f"{name}_energy": sol.energy() for name, sol in runs.items()}
-    off = {name: np.abs(e - e[0]).max() / abs(e[0]) for name, e in E.items()}
-    right = (abs(spin[name] - spin["true"]) < 1 for name in ("dla", "projector"))
-    words = "Both", "Only that of DLA", "Only that of the projector", "Neither"
-    return either(*right, *words), spin | off
-
-
-# ---------------------------------------------------------------------------- exercises
-
-
 def exercise_1(step):
     c, h, x, p = 0.3, 0.3, 0.7, 0.4
     v = (p - h / 2 * x) / (1 + h * h / 4 + h * c / 2)
@@ -283,17 +159,7 @@ def exercise_1(step):
     )
 
 
-def exercise_2(f):
-    k = np.array([0.1, 0.4, 2 / 3, 1.0])
-    answer = np.array([float(f(x)) for x in k])
-    rest = "That is what is missing to 1. With k = 0 nothing turns the path: it is straight."
-    use = "Use m x'' = f and I w' = torque of f at the contact, with x'' from the constraint."
-    one = "Right for the homogeneous ball, k = 2/5, but not for the others."
-    otherwise = one if near(answer[1], 2 / 7) else use
-    return told(answer, k / (1 + k), [(1 / (1 + k), rest)], otherwise, 1e-6)
-
-
-def exercise_3(forces):
+def exercise_2(forces):
     if not isinstance(forces, dict):
         return 'The answer is a dict: {"x": ..., "y": ...}.'
     named = {getattr(key, "name", key): e for key, e in forces.items()}
@@ -319,7 +185,7 @@ def _icy(mu=0.1):
     return brentq(excess, 0.005, 0.3, xtol=1e-5)
 
 
-def exercise_4(lean):
+def exercise_3(lean):
     truth = _icy()
     if near(lean, truth, rtol=0.03):
         return None

@@ -1,0 +1,307 @@
+"""Lesson 02 in depth: checks of CM01 (6), the robot, matrix (7), leaves and vakonomic motions."""
+
+import warnings
+
+import numpy as np
+import sympy as sp
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
+
+from ...geometry.diagnostics import action, order
+from ...mechanics import catalogue as systems
+from ...mechanics.system import System, symbols
+from ...methods import DLA, Projector, Reference
+from ...run.errors import IntegrationError
+from ...run.loop import integrate
+from ...view import plot
+from ..colours import DARK, MIDDLE, ORANGE
+from ..kit import frame, new_board, slope, step_sizes
+from .lesson_02 import drifting
+
+EXACT = {"color": plot.COLOURS["Reference"], "linestyle": (0, (1, 1)), "label": "exact"}
+
+
+def _exact(ax, value):
+    """A line at the exact value, with limits so close that the first curve sets new ones."""
+    ax.axhline(value, zorder=0, **EXACT)
+    ax.set_ylim(value - 1e-9, value + 1e-9)
+
+
+def left_sides(q0, q1, q2, h, alpha):
+    """The left sides of CM01 (6) for the particle, its Ld written out and differentiated by complex
+    steps."""
+
+    def Ld(q0, q1):
+        q, v = (1 - alpha) * q0 + alpha * q1, (q1 - q0) / h
+        return h * ((v**2).sum(-1) / 2 - q[..., 0] ** 2 - q[..., 1] ** 2)
+
+    i = 1e-30j * np.eye(3)[:, None]
+    D1Ld, D2Ld = (x.imag.T / 1e-30 for x in (Ld(q1 + i, q2), Ld(q0, q1 + i)))
+    y, v = (1 - alpha) * q1[:, 1] + alpha * q2[:, 1], (q2 - q1) / h
+    return D1Ld + D2Ld, v[:, 2] - y * v[:, 0]
+
+
+def residuals(sol):
+    """By how much a run of the particle misses the two equations of CM01 (6), at most."""
+    m, nodes = sol.method, (sol.q[:-2], sol.q[1:-1], sol.q[2:])
+    alphas = (m.alpha, 1 - m.alpha)[: 1 + m.symmetric]
+    both = [left_sides(*nodes, sol.h[0], alpha) for alpha in alphas]
+    sums, wd = (np.mean(part, axis=0) for part in zip(*both, strict=True))
+    kick = sol.system.A(nodes[1])[:, 0] * sol.lam[1:]
+    return np.abs(sums - kick).max(), np.abs(wd).max()
+
+
+def order_panel(system, T=2.0, hs=(0.2, 0.1, 0.05, 0.025), h=0.1, long=50.0):
+    """Errors at time T against h, and the energy of a longer run, for any alpha and either rule."""
+    truth = integrate(system, Reference(), h=T, steps=1).q[-1]
+    E0, hs = float(system.energy(system.q0, system.v0)), np.array(hs)
+    board, left, right = new_board((8.6, 4.0), 1, 2, (0.1, 0.13, 0.97, 0.9, 0.28))
+    step_sizes(left, hs, 0.05, MIDDLE)
+    left.set(ylabel=f"error at $t={T:g}$", ylim=(5e-5, 0.3))
+    frame(right, "time $t$", f"energy $E$, $h={h:g}$")
+    _exact(right, E0)
+
+    def update(alpha, rule):
+        """Left: errors of DLA against h. Right: its energy over time.
+
+        Left: the error for four step sizes, with slopes 1 and 2 to compare. Right: the energy at
+        the nodes.
+        """
+        m = DLA(round(alpha, 2), rule == "symmetric rule")
+        ends = [integrate(system, m, h=x, steps=round(T / x)).q[-1] for x in hs]
+        size = np.abs(np.array(ends) - truth).max(1)
+        sol = integrate(system, m, h=h, steps=round(long / h))
+        E = sol.energy()
+        board.run(m, hs, size, left, marker="o", label="DLA")
+        board.run(m, sol.t, E, right, label="")
+        board.hold(right, [0, long], [E0])
+        board.say("slope", f"{slope(hs, size):.2f}")
+        board.say("energy at the end", f"{E[-1]:.3f}")
+        board.say("energy in", f"[{E.min():.3f}, {E.max():.3f}]")
+
+    rules = ["alpha rule", "symmetric rule"]
+    return board.panel(update, alpha=(0.0, 1.0, 0.3, 0.01), rule=rules)
+
+
+def swing(method, h=0.2, T=30.0):
+    """A run of the robot read by steps: times, angle psi, rolling speed and energy."""
+    sol = integrate(systems.robot(), method, h=h, steps=round(T / h))
+    q, v = (sol.q[1:] + sol.q[:-1]) / 2, np.diff(sol.q, axis=0) / h
+    return sol.t[1:] - h / 2, q[:, 3], np.abs(v[:, 3]), sol.system.energy(q, v)
+
+
+def swing_panel(h=(0.1, 0.3, 0.2, 0.01), T=30.0):
+    """The angle psi by which the robot's wheels have rolled, and the energy of each step."""
+    robot = systems.robot()
+    E0 = float(robot.energy(robot.q0, robot.v0))
+    margins = (0.13, 0.12, 0.97, 0.97, None, 0.25)
+    board, upper, lower = new_board((7.6, 4.8), 2, 1, margins, sharex=True)
+    frame(upper, "", r"angle $\psi$")
+    frame(lower, "time $t$", "energy of a step", (0, T))
+    upper.axhline(-np.pi / 2, color=MIDDLE, linewidth=1)
+    _exact(lower, E0)
+
+    def update(h):
+        """Above the angle psi, below the energy of DLA's steps; dots where the energy is lowest.
+
+        The wheels swing about the grey line, psi = -π/2, where the potential is lowest and they
+        roll fastest; at the ends of a swing they stand still. A dot marks each step whose energy is
+        lower than that of its neighbours.
+        """
+        t, psi, speed, E = swing(DLA(), h, T)
+        low = 1 + np.flatnonzero((E[1:-1] < E[:-2]) & (E[1:-1] < E[2:]) & (E[1:-1] < E.mean()))
+        for ax, y in ((upper, psi), (lower, E)):
+            board.run(DLA(), t, y, ax, label="DLA" if ax is lower else "")
+            board.dots(t[low], y[low], ax, color=ORANGE, markersize=5)
+            board.hold(ax, [0, T], [E0] if ax is lower else ())
+        k = E.argmin()
+        board.say("lowest energy", f"{E[k]:.3f} at psi = {psi[k]:.2f}")
+        board.say("rolling speed there", f"{speed[k]:.2f}, of at most {speed.max():.2f}")
+
+    return board.panel(update, h=h)
+
+
+def in_chart(to_old, to_new, h):
+    """Ld/h of an exact step of the knife edge, by the midpoint rule in coordinates u.
+
+    ``to_old`` makes (x, y, phi) of u, in symbols; ``to_new`` goes back, with numbers.
+    """
+    edge, u, du = systems.knife_edge(), symbols("u1:4"), symbols("w1:4")
+    q, nodes = sp.Matrix(to_old(*u)), integrate(edge, Reference(), h=h, steps=1).q
+    both = dict(zip((*edge.q, *edge.v), (*q, *(q.jacobian(u) * sp.Matrix(du))), strict=True))
+    chart = System(u, du, edge.L.subs(both, simultaneous=True), parameters=edge.parameters)
+    return action(chart, DLA(), [0, h], [to_new(*x) for x in nodes]) / h
+
+
+def step_in_Dd(system: System, q: np.ndarray, move: np.ndarray) -> np.ndarray:
+    """The point q + move + (0, 0, dz) that the midpoint w_d joins to q."""
+
+    def wd(dz: float) -> float:
+        ahead = q + move + [0, 0, dz]
+        return float((system.A((q + ahead) / 2) @ (ahead - q))[0])
+
+    reach = 2 * np.abs(move).max()
+    return q + move + [0, 0, brentq(wd, -reach, reach, xtol=1e-15)]
+
+
+def around_square(system: System, q: np.ndarray, side: float) -> float:
+    """The height gained by four steps of D_d around a square over the plane of x and y.
+
+    If D is integrable the square closes, since D_d joins only points of one leaf.
+    """
+    begun = q = np.asarray(q, float)
+    for move in side * np.array([[1, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0]]):
+        q = step_in_Dd(system, q, move)
+    return float(q[2] - begun[2])
+
+
+def curvature(system: System) -> list[sp.Matrix]:
+    """The exterior derivative of each constraint one-form: C[i, j] = dA_i/dq_j - dA_j/dq_i."""
+    n, q = len(system.q), system.q
+    rows = [[w.diff(u) for u in system.v] for w in system.constraints]
+    return [sp.Matrix(n, n, lambda i, j, A=A: A[i].diff(q[j]) - A[j].diff(q[i])) for A in rows]
+
+
+def vakonomic(system: System, mu0: list[float], T: float, steps: int) -> np.ndarray:
+    r"""The vakonomic motion from the start of ``system`` with the multipliers mu0: rows (q, v, mu).
+
+    It makes the action stationary among the curves that obey A v = 0:
+
+    .. math:: \frac{d}{dt}L_v - L_q = A^T\dot\mu + \mu_a C^a v, \qquad A v = 0
+
+    These are d'Alembert's equations with the force mu_a C^a v, and lambda is the rate of mu.
+    """
+    n, mu = len(system.q), symbols([f"mu_{a}" for a in range(len(mu0))])
+    turned = [m * C for m, C in zip(mu, curvature(system), strict=True)]
+    force = sum(turned, sp.zeros(n)) * sp.Matrix(system.v)
+    values = {**system.parameters, **dict.fromkeys(mu, 0.0)}
+    pushed = system.remade(forces=list(force), parameters=values)
+
+    def motion(t: float, state: np.ndarray) -> np.ndarray:
+        q, v, now = np.split(state, [n, 2 * n])
+        here = pushed.set(**{str(m): x for m, x in zip(mu, now, strict=True)})
+        return np.concatenate([v, here.acceleration(q, v), here.multipliers(q, v)])
+
+    start = np.concatenate([system.q0, system.v0, mu0])
+    tight = {"method": "DOP853", "rtol": 1e-10, "atol": 1e-10}
+    return solve_ivp(motion, (0, T), start, t_eval=np.linspace(0, T, steps + 1), **tight).y.T
+
+
+def mean_momentum_miss(sol) -> np.ndarray:
+    """By how much the mean of arriving and leaving momentum misses A v = 0, at each node."""
+    q, p = sol.q[:-1], (sol.p[:-1] + sol.p_minus) / 2  # at the first node p0 was given
+    v = sol.system.velocity(q, p)
+    return np.abs(np.einsum("kai,ki->ka", sol.system.A(q), v)).max(1)
+
+
+def pendulum_energy(sol) -> np.ndarray:
+    """The energy of the transmission's pendulum y alone, at the nodes."""
+    (eps,) = sol.system.parameters.values()
+    y, rate = sol.q[:, 1], sol.v[:, 1]
+    return rate**2 / 2 - np.cos(y) + eps * np.sin(2 * y)
+
+
+def pivots(sol):
+    """What matrix (7) of the particle is singular with: 1 + y_k y_(k+1/2) / (1 + h^2/2)."""
+    y, h = sol.q[:-1, 1], sol.h
+    return 1 + y * (y + h / 2 * sol.v_step[:, 1]) / (1 + h**2 / 2)
+
+
+def from_height(particle, y, h, T):
+    """DLA from the height y: times, determinants, factors of the energy, and why it stopped."""
+    stop = ""
+    try:
+        with warnings.catch_warnings():  # that the energy grows is the lesson
+            warnings.simplefilter("ignore")
+            sol = integrate(particle, DLA(), [0, y, 0], [1, 0, y], h=h, steps=round(T / h))
+    except IntegrationError as error:
+        sol, stop = error.trajectory, str(error)
+    E = sol.energy("midpoints")
+    return sol.t, pivots(sol), E / E[0], stop
+
+
+def regularity_panel(particle, h=(0.1, 0.5, 0.2, 0.01), y=(1.0, 8.0, 1.2, 0.1), T=60.0):
+    """The determinant of matrix (7), scaled, and the energy along a run that starts at height y."""
+    margins = (0.13, 0.13, 0.97, 0.96, None, 0.2)
+    board, upper, lower = new_board((7.6, 5.0), 2, 1, margins, sharex=True)
+    frame(upper, "", "determinant of (7),\nscaled")
+    frame(lower, "time $t$", r"$\log_{10}(E_d / E_d(0))$")
+    upper.axhline(0, color=DARK, linewidth=1)
+
+    def update(h, y):
+        """The scaled determinant of matrix (7) at each step, and the energy below it.
+
+        The particle starts at (0, y, 0) with velocity (1, 0, y). Above: the determinant of (7),
+        scaled so that it tends to 1 + y² as h goes to 0. Below: powers of ten of the discrete
+        energy.
+        """
+        t, det, grown, stop = from_height(particle, y, h, T)
+        board.run(DLA(), t[:-1], det, upper, marker=".", markersize=4, label="")
+        board.run(DLA(), t[1:], np.log10(grown), lower, label="")
+        board.hold(upper, [0, T], [0])
+        board.hold(lower, [0, T], [-0.2, 0.2])
+        board.say("error", stop)
+        board.say("smallest determinant", f"{det.min():.3f}")
+        board.say("energy grows by", f"{grown.max():.3g}")
+
+    return board.panel(update, h=h, y=y)
+
+
+def drift_panel(system, h=(0.1, 0.4, 0.2, 0.01), eps=(0.0, 0.3, 0.2, 0.01), T=400.0, window=20.0):
+    """The discrete energy averaged over a window of time, for DLA and the projector method."""
+    board, ax = new_board((7.2, 3.9), margins=(0.16, 0.13, 0.97, 0.9))
+    frame(ax, "time $t$", "averaged $E_d$, change")
+
+    def update(h, eps):
+        """The averaged discrete energy of DLA falls, that of the projector does not.
+
+        The discrete energy averaged over a window of {window:g}, so that its oscillation does not
+        hide the drift.
+        """
+        hill = np.hanning(round(window / h) + 2)
+        for m in (DLA(), Projector()):
+            t, E, gain = drifting(system.set(eps=eps), m, h, T / 4 if board.quick else T)
+            mean = np.convolve(E, hill / hill.sum(), "valid")
+            board.run(m, t[-len(mean) :] - window / 2, mean - mean[0])
+            board.say(f"{type(m).__name__}: slope", f"{gain:.1e}")
+        board.hold(ax, [0, T], [-1e-3, 1e-3])
+
+    return board.panel(update, update.__doc__.format(window=window), h=h, eps=eps)
+
+
+def prediction_1():
+    _, _, speed, E = swing(DLA())
+    robot = systems.robot()
+    true = float(robot.energy(robot.q0, robot.v0))
+    error = np.abs(E - true)
+    fast, slow = (error[x].mean() for x in (speed > 0.9 * speed.max(), speed < 0.3 * speed.max()))
+    truth = "Where" if fast > 1.5 * slow else "At the" if slow > 1.5 * fast else "Everywhere"
+    return truth, {"low": E.min(), "true": true, "exact": swing(Reference())[3].min()}
+
+
+def prediction_2():
+    (_, det, grown, _), (_, _, less, _) = (
+        from_height(systems.particle(), 8, h, T=60.0) for h in (0.25, 0.2)
+    )
+    grows = grown.max()
+    truth = "It keeps" if grows < 1.5 else "It grows" if grows > 1000 else "It doubles"
+    return truth, {"det": det.min(), "grows": grows, "less": less.max()}
+
+
+def exercise_2(answer):
+    h, y = 1.0, 2.0
+    ym = y + h / 2 * (float(answer) - h * y) / (1 + h**2 / 2)
+    pivot = 1 + h**2 / 2 + y * ym
+    if not abs(pivot) < 1e-6:
+        return f"""With this p_y the midpoint is ym = {ym:.4g}, and 1 + h²/2 + y ym, the denominator
+            of vx, is {pivot:.4g}, not 0."""
+
+
+def exercise_1(answer):
+    methods = (DLA(), DLA(alpha=0.3), DLA(alpha=0.3, symmetric=True), DLA(constraint_alpha=0))
+    answer = list(answer)
+    if len(answer) != 4:
+        return "Give four numbers, in the order of the list."
+    for m, said in zip(methods, answer, strict=True):
+        if said != round(order(systems.robot(), m, T=1, hs=[0.1, 0.05, 0.025]).slope):
+            return f"Look again at {m!r}; nh.diagnostics.order measures it."

@@ -1,0 +1,92 @@
+"""In depth with lesson 10: modes of a bicycle, a ball on a turntable, a stone that turns back."""
+
+import functools
+
+import numpy as np
+
+from ...geometry.linear import linearise
+from ...mechanics import catalogue as systems
+from ...mechanics.exact import numbers
+from ...methods import DLA, Projector, Reference
+from ...run.loop import integrate
+from ..exercises import near, told
+from ..kit import crossings
+from ..predict import either
+
+
+@functools.cache
+def modes():
+    """Speeds, and the eigenvalues of the bicycle that runs straight at each."""
+    bicycle, speeds = systems.bicycle(), np.linspace(1, 9, 17)
+    rear, front = numbers(bicycle, "rR rF")
+    starts = [[u, 0, 0, 0, 0, 0, -u / rear, -u / front] for u in speeds]
+    return speeds, np.array([linearise(bicycle, np.zeros(8), v).eigenvalues for v in starts])
+
+
+def turning_speeds():
+    """The speeds at which it changes whether a push grows or dies out, by interpolation."""
+    speeds, values = modes()
+    moving = np.where(np.abs(values) > 1e-6, values.real, -np.inf)  # a change of speed stays
+    return crossings(speeds, moving.max(1))
+
+
+def circle(table, t):
+    """Where the ball truly is, shape (..., 2)."""
+    m, I, R, Omega = numbers(table, "m I R Om")
+    rate = 1j * Omega * I / (I + m * R**2)
+    (x, y), (vx, vy) = table.q0[:2], table.v0[:2]
+    z = x + 1j * y + (vx + 1j * vy) * np.expm1(rate * t) / rate
+    return np.stack([z.real, z.imag], -1)
+
+
+def on_table(table, method, h=0.1, steps=200):
+    """How far a run leaves the true circle, and the spread of E - Omega J."""
+    sol = integrate(table, method, h=h, steps=steps)
+    m, I, Omega = numbers(table, "m I Om")
+    x, y, (vx, vy, *_, w3) = *sol.q[:, :2].T, sol.v_projected.T
+    J = m * (x * vy - y * vx) - I * w3  # w is minus the spin in space
+    off = np.abs(sol.q[:, :2] - circle(table, sol.t)).max()
+    return off, np.ptp(sol.system.energy(sol.q, sol.v_projected) - Omega * J)
+
+
+def prediction_1():
+    edges = turning_speeds()
+    truth = ("At none", "Above", "Only between")[len(edges)]
+    return truth, dict(zip(("low", "high"), edges, strict=False))
+
+
+def prediction_2():
+    Omega = 1.25  # the table turns once in five seconds
+    sol = integrate(
+        systems.ball_on_turntable(Om=Omega), Reference(), h=0.1, steps=200, progress=False
+    )
+    angle = np.unwrap(np.arctan2(*sol.v[:, 1::-1].T))
+    rate, speed = np.polyfit(sol.t, angle, 1)[0], np.hypot(*sol.v[:, :2].T)
+    distance, table = np.hypot(*sol.q[:, :2].T), 2 * np.pi / Omega
+    found = {"radius": speed.mean() / abs(rate), "period": 2 * np.pi / abs(rate), "table": table}
+    truth = "is carried" if abs(rate - Omega) < 0.1 * Omega else "goes round"
+    truth = "is thrown" if distance.max() > 5 * distance[0] else truth
+    return "goes straight" if abs(rate) < 0.02 else truth, found
+
+
+def prediction_3():
+    stone = systems.rattleback()
+    methods = {"true": Reference(), "dla": DLA(), "projector": Projector()}
+    run = {"h": 0.0025, "steps": 2000, "progress": False}
+    runs = {name: integrate(stone, m, **run) for name, m in methods.items()}
+    spin = {name: sol.v_projected[-1, 2] for name, sol in runs.items()}
+    E = {f"{name}_energy": sol.energy() for name, sol in runs.items()}
+    off = {name: np.abs(e - e[0]).max() / abs(e[0]) for name, e in E.items()}
+    right = (abs(spin[name] - spin["true"]) < 1 for name in ("dla", "projector"))
+    words = "Both", "Only that of DLA", "Only that of the projector", "Neither"
+    return either(*right, *words), spin | off
+
+
+def exercise_1(f):
+    k = np.array([0.1, 0.4, 2 / 3, 1.0])
+    answer = np.array([float(f(x)) for x in k])
+    rest = "That is what is missing to 1. With k = 0 nothing turns the path: it is straight."
+    use = "Use m x'' = f and I w' = torque of f at the contact, with x'' from the constraint."
+    one = "Right for the homogeneous ball, k = 2/5, but not for the others."
+    otherwise = one if near(answer[1], 2 / 7) else use
+    return told(answer, k / (1 + k), [(1 / (1 + k), rest)], otherwise, 1e-6)

@@ -1,0 +1,136 @@
+"""Lesson 11 in depth: drift against reversals, exact pairs of nodes, the determinant of a step."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import sympy as sp
+
+from ...geometry.diagnostics import drift
+from ...mechanics import catalogue as systems
+from ...methods import DLA, Reference
+from ...run.ensemble import ensemble
+from ...run.loop import integrate
+from ...run.start import one_step
+from .. import comparison
+from ..exercises import some_of, told
+from .lesson_11 import geared
+
+
+@dataclass(frozen=True)
+class Case:
+    """A system with starts around its own.
+
+    v0 : another start velocity than the system's
+    h : the step of the runs
+    """
+
+    name: str
+    system: object
+    v0: tuple | None = None
+    h: float = 0.2
+
+    def starts(self, count=12, spread=0.1):
+        """Positions and admissible velocities near the start, shape (count, n) each."""
+        s, rng = self.system, np.random.default_rng(11)
+        q = np.array(s.q0, float) + spread * rng.uniform(-1, 1, (count, len(s.q)))
+        v = np.array(s.v0 if self.v0 is None else self.v0, float)
+        return q, s.project(q, v + spread * rng.uniform(-1, 1, (count, len(s.v))))
+
+
+CASES = [
+    Case("particle", systems.particle()),
+    Case("robot", systems.robot()),
+    Case("contact oscillator", systems.contact_oscillator(eps=0.0)),
+    Case("the same with dS/dt added", systems.nonreversible()),
+    Case("transmission, eps = 0", systems.transmission(eps=0.0)),
+    Case("transmission, eps = 0.2", systems.transmission()),
+    Case("eps = 0.2, to and fro", systems.transmission(), v0=(0, 1.0, 0.3)),
+    Case("geared particle, eps = 0.2", geared()),
+    Case("quartic (chaotic)", systems.quartic(), h=0.1),
+]
+
+
+def mirror_gap(case):
+    """How near the motion of a case comes to a mirror image of its start: see ``comparison``."""
+    q, v = case.starts(1, 0.0)
+    return comparison.mirror_gap(case.system, q[0], v[0], case.h, T=4000.0)
+
+
+def drift_of(sol):
+    """(energy gained over the run by the straight line through it, the band about that line)."""
+    E = sol.energy("midpoints")
+    rate = drift(sol.t[1:], E)[0]
+    return np.array([rate * (sol.t[-1] - sol.t[0]), np.ptp(E - rate * sol.t[1:])])
+
+
+def drifts(case, method=DLA(), steps=20_000):  # noqa: B008 (a frozen value)
+    """``drift_of`` for all starts of a case, shape (starts, 2)."""
+    about = {"h": case.h, "steps": steps, "summary": drift_of, "progress": False}
+    return ensemble(case.system, method, *case.starts(), **about).summary
+
+
+def pair_residuals(system, alpha, hs, symmetric=False):
+    """|w_d(q0, q1)| of pairs of nodes of the true motion, one for each h: 0 if w_d were that of
+    the exact discrete constraint."""
+    found = []
+    for h in hs:
+        q = integrate(system, Reference(), h=h, steps=1).q
+        v = (q[1:] - q[:1]) / h
+        wd = DLA(alpha, symmetric).on_step(system, "constraints", 0.0, q[:1], v, h)
+        found.append(float(np.abs(wd).max()))
+    return np.array(found)
+
+
+def step_tangent(system, method, q, p, h, d=1e-4):
+    """The derivative of one step (q, p) -> (q, p) of a method, a matrix (2n, 2n), by differences
+    of order 4.
+
+    A projector step may begin with any p; the one of DLA depends on p modulo A^T lam alone.
+    """
+    n, z = len(q), np.concatenate([q, p])
+    offsets = d * np.concatenate([k * np.eye(2 * n) for k in (1, -1, 2, -2)])
+    start = z + offsets
+    v = system.velocity(start[:, :n], start[:, n:])
+    rows = method.layout(system).join(q=start[:, :n], p=start[:, n:], v=v, lam=np.zeros(system.m))
+    ends = one_step(method, system, 0.0, h, rows, np.ones((len(rows), n)))[:, : 2 * n]
+    ends = ends.reshape(4, 2 * n, 2 * n)
+    return ((8 * (ends[0] - ends[1]) - (ends[2] - ends[3])) / (12 * d)).T
+
+
+# ---------------------------------------------------------------------------- exercises
+
+TERMS = ("z vz", "sin(z) vz", "x vz", "vx")
+
+
+def _changed(term, method):
+    """How far a term, added to the L of the contact oscillator, moves the nodes of a run."""
+    s = systems.contact_oscillator(eps=0.0)
+    x, _, z, vx, _, vz = (*s.q, *s.v)
+    added = {"z vz": z * vz, "sin(z) vz": sp.sin(z) * vz, "x vz": x * vz, "vx": vx}[term]
+    runs = (integrate(one, method, h=0.2, steps=20).q for one in (s, s.remade(L=s.L + added)))
+    return np.abs(np.subtract(*runs)).max()
+
+
+@some_of(TERMS, '{"vx"}', "{} of them is missing.")
+def exercise_1(name):
+    if _changed(name, DLA()) < 1e-9:
+        return None
+    if _changed(name, Reference()) > 1e-6:
+        return f"{name} is the rate of no function, and so it changes the motion."
+    return f"""{name} changes no motion. But h times its value at the midpoint is not exactly a
+        difference S(q1) - S(q0), so that DLA's steps feel it."""
+
+
+def exercise_2(product):
+    truth = 1 / 0.9
+    return told(
+        product,
+        truth,
+        [
+            (-truth, "With m = 2 the determinant is (-1)^2 = 1."),
+            (0.9, "The product of both must be the determinant, 1."),
+            (1.0, "Then volumes would shrink by 0.9 in each step; their determinant is 1."),
+        ],
+        "The product of all eigenvalues is the determinant of the step, (-1)^m.",
+        1e-3,
+    )

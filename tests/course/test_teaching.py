@@ -1,0 +1,87 @@
+"""Slides, handouts and assignments of a lesson."""
+
+import subprocess
+import sys
+import zipfile
+
+import nbformat
+import pytest
+
+from nhlab.course import exercises
+from nhlab.course.teaching import assignment, exercise_of, handout, read_lesson, slides
+
+
+@pytest.fixture
+def lesson():
+    return read_lesson("02")[1]
+
+
+def asked(notebook):
+    return [x for x in map(exercise_of, notebook.cells) if x]
+
+
+def test_an_unknown_lesson_names_those_there_are():
+    with pytest.raises(SystemExit, match=r"no lesson '77'; choose one of 00, .*02"):
+        read_lesson("77")
+
+
+def test_every_section_begins_a_slide_and_plumbing_shows_its_result_alone(lesson):
+    shown = slides.arrange(lesson)
+    for cell in shown.cells:
+        if cell.cell_type == "markdown":
+            section = cell.source.startswith(("# ", "## "))
+            kind = cell.metadata["slideshow"]["slide_type"]
+            assert kind == ("slide" if section else "subslide")
+        elif 'nh.check("' in cell.source and len(cell.source.splitlines()) < 12:
+            assert cell.metadata["jupyter"]["source_hidden"]
+    assert not any("source_hidden" in c.get("metadata", {}).get("jupyter", {})
+                   for c in shown.cells if "def residual" in c.source)  # fmt: skip
+    nbformat.validate(shown)
+
+
+def test_a_handout_has_pictures_and_space_and_asks_for_nothing_from_elsewhere(lesson):
+    pytest.importorskip("nbconvert")
+    count = len(asked(lesson))
+    page = handout.page(lesson, "02_dla")
+    assert page.count('<div class="answer">') == count > 0
+    assert page.count("data:image/png;base64") > 5
+    assert page.count("<script") == 2 and 'src="file://' in page  # MathJax and its settings
+    assert "nh.check(" not in page
+
+
+def test_the_students_copy_has_no_solutions_and_the_key_all(lesson):
+    names = [name for name, _ in asked(lesson)]
+    student, key = assignment.split(lesson)
+    nbformat.validate(student)
+    text, solved = ("\n".join(c.source for c in x.cells) for x in (student, key))
+    assert len(names) > 2 and "nh.check(" not in text
+    assert not any(c.get("outputs") for c in student.cells)
+    for name in names:
+        _, code = exercises.written(name)
+        assert code in solved and code not in text
+        assert text.count(f'grader.check("{assignment.question(name)}")') == 1
+
+
+def test_answers_of_an_assignment_do_not_overwrite_each_other(lesson):
+    tests = assignment.questions(lesson)
+    variables = [
+        line for text in tests.values() for line in text.splitlines() if "nh.check" in line
+    ]
+    assert len(set(variables)) == len(variables) == len(asked(lesson))
+
+
+def test_an_assignment_is_graded(tmp_path, monkeypatch):
+    """The key gets every point, the student's empty copy none."""
+    pytest.importorskip("otter", reason="otter-grader is not installed")
+    monkeypatch.setattr(assignment, "ROOT", tmp_path)
+    folder = assignment.main("00")
+    names = zipfile.ZipFile(folder / "autograder.zip").namelist()
+    points = {}
+    for copy in folder / "key.ipynb", next(folder.glob("student/*.ipynb")):
+        grade = "import sys; from otter.run import main; print('points', main(sys.argv[1], "
+        grade += "autograder=sys.argv[2], output_dir=None, no_logo=True).total)"
+        run = [sys.executable, "-c", grade, str(copy), str(folder / "autograder.zip")]
+        shown = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True)
+        assert shown.returncode == 0, shown.stderr
+        points[copy.stem] = float(shown.stdout.rpartition("points ")[2])
+    assert sorted(points.values()) == [0, len(names) - 1]
