@@ -1,89 +1,234 @@
 """What can be played with where no Python runs: ``nh.live`` and the site take it from here.
 
-``PAGES`` maps a name to a function that makes what ``nh.live`` shows: the main panels of lessons
-by the number of their prediction ("02.2"), the figures of the papers by their names
-("cm01_fig1"), and "own", where a reader chooses a system of the catalogue.
+``PAGES`` maps a name to a function that makes what ``nh.live`` shows: the panels of lessons by the
+number of their prediction ("01.3") or, if they have none, by a letter ("05.a"), those that a page
+adds to a lesson ("04.added"), the figures of the papers by their names ("cm01_fig1"), and "own",
+where a reader chooses a system of the catalogue.
+
+A lesson's panel is written in its notebook and nowhere else: of the notebook's code, what the call
+of ``nh.explore`` needs is run here.
 """
 
+import ast
+import re
+import string
+from dataclasses import replace
 from functools import partial
 
+import nbformat
 import numpy as np
+from sympy import Symbol
 
 from ..mechanics import catalogue as systems
+from ..mechanics import machines
 from ..mechanics.velocities import free_velocities
-from ..methods import DLA, EDLA, RK4, Projector, Variational
-from ..view.explore import explore
+from ..methods import DLA, EDLA, RK4, Projector
+from ..view.explore import explore, explored
+from ..view.sheet import FigurePanel
+from .cells import run
 from .figures import STATEMENTS, paper_figure
+from .notebooks import FOLDER
+
+PREDICTION = re.compile(r'nh\.predict\("(\d\db?\.\d+)"')
+
+# ---------------------------------------------------------------------------- panels of the lessons
 
 
-def robot_by_four():
-    methods = [DLA(), Projector(), EDLA(), RK4()]
-    views = ["energy", "midpoint energy", "node constraint", "x y"]
+class Panel:
+    """A panel that a notebook makes by ``nh.explore``; calling it makes the same one again.
+
+    notebook : the name of the notebook
+    cell : the source of the cell
+    code : the statements of the notebook that the call needs
+    call : the call itself
+    """
+
+    def __init__(self, notebook: str, cell: str, code: list[ast.stmt], call: ast.expr):
+        self.notebook, self.cell, self.code, self.call = notebook, cell, code, call
+
+    def __call__(self):
+        panel = ast.Assign([ast.Name("panel", ast.Store())], self.call)
+        return run([*self.code, panel], self.notebook)["panel"]
+
+
+def names(node: ast.AST, context: type) -> set[str]:
+    """Return the names that a piece of code reads (``ast.Load``) or binds (``ast.Store``)."""
+    found = {x.id for x in ast.walk(node) if isinstance(x, ast.Name) and isinstance(x.ctx, context)}
+    if context is ast.Store:
+        found |= {x.asname or x.name for x in ast.walk(node) if isinstance(x, ast.alias)}
+        found |= {node.name} if isinstance(node, ast.FunctionDef) else set()
+    return found
+
+
+def needed(statements: list[ast.stmt], call: ast.expr) -> list[ast.stmt]:
+    """Return those statements, in their order, that give the names in a call their values."""
+    missing, chosen = names(call, ast.Load), []
+    for statement in reversed(statements):
+        bound = names(statement, ast.Store) & missing
+        if bound:
+            missing = missing - bound | names(statement, ast.Load)
+            chosen.insert(0, statement)
+    return chosen
+
+
+def panels_of(name: str, cells) -> dict[str, Panel]:
+    """Return the panels that a notebook makes by ``nh.explore``, by their names.
+
+    name : the name of the notebook, as "01_variational_integrators"
+    cells : the sources of its cells with code, in their order
+    """
+    before, found, letters = [], {}, iter(string.ascii_lowercase)
+    for cell in cells:
+        statements = ast.parse(cell).body
+        for k, statement in enumerate(statements):
+            for call in ast.walk(statement):
+                if isinstance(call, ast.Call) and ast.unparse(call.func) == "nh.explore":
+                    asked = PREDICTION.search(cell)
+                    key = asked[1] if asked else f"{name.split('_')[0]}.{next(letters)}"
+                    code = needed([*before, *statements[:k]], call)
+                    found[key] = Panel(name, cell, code, call)
+        before += statements
+    return found
+
+
+def of_lessons() -> dict[str, Panel]:
+    """Return the panels of all lessons, by their names."""
+    found = {}
+    for file in sorted(FOLDER.glob("[0-9]*.ipynb")):
+        cells = nbformat.read(file, as_version=4).cells
+        found |= panels_of(file.stem, [x.source for x in cells if x.cell_type == "code"])
+    return found
+
+
+# ---------------------------------------------------------------------------- added to lessons
+
+
+class Added:
+    """A panel that a page adds to a lesson whose notebook has none that can compute in a page.
+
+    lesson : the number of the lesson; the panel comes before its exercises
+    """
+
+    def __init__(self, lesson: str, make):
+        self.lesson, self.make = lesson, make
+
+    def __call__(self):
+        return self.make()
+
+
+def suslov():
+    body = systems.suslov()
     return explore(
-        systems.robot(), methods, views, v0=[2, 0, 0.15, 2], T=60, h=(0.1, 0.4, 0.3, 0.01),
+        body, [DLA(), Projector()], views(body)[:2], h=(0.01, 0.1, 0.05), T=60,
+        caption="Suslov's body by DLA and by the projector method, computed as you move h.",
+    )  # fmt: skip
+
+
+def snakeboard():
+    return in_motion(
+        systems.snakeboard(), [DLA(), RK4()], ["energy", "x y", "t theta"], h=(0.02, 0.3, 0.1),
+        T=30, start=[("vpsi", -1.0, 3.0)],
+        caption="The snakeboard by two methods; vpsi(0) is how fast its rotor is turned.",
+    )  # fmt: skip
+
+
+def robot():
+    return in_motion(
+        systems.robot(), [DLA(), RK4()], ["energy", "x y"], h=(0.05, 0.5, 0.2), T=40,
         start=[("vtheta", 0.1, 1.5)],
-        caption="The robot by four methods; vtheta(0) is how fast its wheels are turned.",
+        caption="The robot in the plane by two methods; vtheta(0) is how fast it is steered.",
     )  # fmt: skip
 
 
-def pendulum_by_two():
-    methods, starts = [Variational(), RK4()], [("theta", 0.2, 3.0), ("vtheta", -0.5, 0.5)]
-    return explore(
-        systems.pendulum(), methods, ["energy", "t theta"], h=(0.1, 1.2, 0.1), T=300,
-        alpha=(0.3, 0.5, 0.5), rule=True, start=starts,
-        caption="The pendulum, released at rest; alpha and rule are those of Variational.",
+def transmission():
+    return in_motion(
+        systems.transmission(), [DLA(), Projector(), RK4()], ["energy", "x z"],
+        h=(0.05, 0.4, 0.2), T=200, parameters=[("eps", 0, 0.5)],
+        caption="The transmission by three methods; at eps = 0 its pendulum is symmetric.",
     )  # fmt: skip
 
 
-def pendulum_by_alpha():
-    return explore(
-        systems.pendulum(), [Variational()], ["energy", "t theta"], h=(0.05, 0.8, 0.4),
-        alpha=(0.0, 1.0, 0.3), T=60, caption="The alpha rule on the pendulum released at rest.",
+def roller_racer():
+    return in_motion(
+        machines.roller_racer(), [DLA(), RK4()], ["energy", "x y"], h=(0.02, 0.2, 0.1), T=20,
+        start=[("vphi", -2.0, 2.0)],
+        caption="The roller racer by two methods; vphi(0) is how fast its handlebar is turned.",
     )  # fmt: skip
 
 
-def particle_by_edla():
-    return explore(
-        systems.particle(), [EDLA(), DLA()], ["step", "midpoint energy", "energy"],
-        h=(0.02, 0.25, 0.1), T=40, alpha=(0.4, 0.6, 0.5), rule=True,
-        start=[("y", 0.5, 1.5), ("vx", 0.5, 1.5), ("vy", -1.0, 1.0)],
-        caption="EDLA and DLA on the particle; h is the first step of EDLA and every step of DLA.",
+def braked_sleigh():
+    free, c = systems.sleigh(), Symbol("c", real=True)
+    vx, vy, _ = free.v
+    brake = {"forces": {"x": -c * vx, "y": -c * vy}, "parameters": {**free.parameters, c: 0.1}}
+    return in_motion(
+        free.remade(**brake), [DLA(), RK4()], ["energy", "x y"], h=(0.05, 0.8, 0.4), T=40,
+        start=[("vx", -2.0, -0.5)], parameters=[("c", 0, 0.4)],
+        caption="The sleigh, pushed backwards at vx(0), with a brake of strength c.",
     )  # fmt: skip
 
 
-def driven_by_edla():
-    return explore(
-        systems.driven().set(eps=0, b=0.3), [DLA(), EDLA()], ["midpoint energy", "step"],
-        h=(0.05, 0.15, 0.1), T=30,
-        parameters=[("eps", 0, 0.3), ("b", 0, 0.3), ("omega", 0.5, 1.25)],
-        caption="Discrete energy of the driven particle.",
-    )  # fmt: skip
+ADDED = {
+    "04.added": Added("04", suslov),
+    "06.added": Added("06", snakeboard),
+    "07.added": Added("07", robot),
+    "08.added": Added("08", transmission),
+    "09.added": Added("09", roller_racer),
+    "10.added": Added("10", braked_sleigh),
+}
 
 
 # ---------------------------------------------------------------------------- a choice of systems
 
 
 def own():
-    """A panel for each system of the catalogue, by its name."""
+    """A panel for each system of the catalogue, by its name; the robot comes first."""
     every = systems.catalogue | systems.on_groups
-    return {make.title: chosen(make()) for make in every.values()}
+    return {x.title: chosen(x()) for x in sorted(every.values(), key=lambda x: x.title != "robot")}
 
 
 def chosen(system):
     """A panel with all that may be moved: the start, the parameters, h, alpha and the length.
 
-    A start on holonomic constraints or with a quaternion stays there, so only its velocities move.
+    Its body moves above the energy, if a page can move it; two sliders are seen at once.  A start
+    on holonomic constraints or with a quaternion stays there, so only its velocities move.
     """
     free = free_velocities(system, np.array(system.q0, float))
     start = [str(system.v[k]) for k in free][:4]
     parameters = [] if system.holonomic else [s.name for s in system.parameters][:4]
     if not system.holonomic and len(system.q) == len(system.v):
-        start = [str(x) for x in system.q][:2] + start
-    return explore(
-        system, [m for m in METHODS if treats(m, system)], views(system), h=(0.01, 0.3, 0.1),
-        T=(5, 60, 20), alpha=(0, 1, 0.5), start=start, parameters=parameters,
-        caption=f"{system.name}; see {system.source}.",
-    )  # fmt: skip
+        start += [str(x) for x in system.q][:2]
+    options = {
+        "h": (0.01, 0.3, 0.1), "T": (5, 60, 20), "alpha": (0, 1, 0.5), "start": start,
+        "parameters": parameters, "caption": f"{system.name}; see {system.source}.", "tries": TRIES,
+        "size": (6.4, 3.4),
+    }  # fmt: skip
+    methods = [m for m in METHODS if treats(m, system)]
+    return in_motion(system, methods, views(system), few_sliders=True, **options)
+
+
+TRIES = {
+    "a step twice as large": {"h": 0.2},
+    "a fifth of the step": {"h": 0.02},
+    "three times as long": {"T": 60},
+    "alpha = .3": {"alpha": 0.3},
+}
+
+
+def in_motion(system, methods, views, few_sliders=False, **options):
+    """A panel of ``explore`` with the body moved by DLA above it, where a page can do so.
+
+    few_sliders : True to show at once only the step and the first slider of the start
+    """
+    figure = explored(system, methods, views, motion=["dla"], **options)
+    if few_sliders:
+        start = [x for key in ("v0.", "q0.") for x in figure.controls if x.startswith(key)]
+        figure = replace(figure, first=["h", *start[:1]])
+    panel = FigurePanel(figure)
+    try:
+        panel.motion_for_page()
+    except ValueError:  # its columns are computed in Python
+        panel = FigurePanel(replace(figure, motion=()))
+    return panel
 
 
 METHODS = DLA(), Projector(), EDLA(), RK4()
@@ -107,19 +252,13 @@ def views(system):
 
 
 PAGES = {
-    "00.3": robot_by_four,
-    "01.3": pendulum_by_two,
-    "01.6": pendulum_by_alpha,
-    "02.2": partial(paper_figure, "cm01_fig1"),
-    "02.3": partial(paper_figure, "cm01_fig2"),
-    "03.4": partial(paper_figure, "fim08_fig2"),
-    "05.2": particle_by_edla,
-    "05.4": driven_by_edla,
+    **of_lessons(),
+    **ADDED,
     **{name: partial(paper_figure, name) for name in STATEMENTS},
     "own": own,
 }
 
 
 def of_lesson(number):
-    """The names of a lesson's panels, in their order: of_lesson("05") is ["05.2", "05.4"]."""
+    """The names of a lesson's panels, in their order, as ["05.2", "05.a", "05.4"] of "05"."""
     return [name for name in PAGES if name.startswith(f"{number}.")]

@@ -3,10 +3,12 @@
 Needs the packages of the extra ``site``; what is seen in Chromium is skipped without it.
 """
 
-import doctest
+import copy
 import functools
 import http.server
+import itertools
 import json
+import os
 import threading
 import zlib
 from importlib.util import find_spec
@@ -19,6 +21,9 @@ import yaml
 
 import nhlab as nh
 
+# Rules for readers who hear a page or use keys: `npm install --no-save axe-core` in the project's
+# folder, or NHLAB_AXE with the path of axe.min.js.
+AXE = Path(os.environ.get("NHLAB_AXE", "node_modules/axe-core/axe.min.js"))
 NEEDED = ["myst_nb", "sphinx_book_theme", "sphinx-mathjax-offline", "bokeh"]
 missing = [name for name in NEEDED if find_spec(name) is None]
 needs_sphinx = pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
@@ -28,8 +33,20 @@ from shown import SHOWN, compare, settings  # noqa: E402
 from nhlab.course import predict  # noqa: E402
 from nhlab.course.exercises import written  # noqa: E402
 from nhlab.course.pages import PAGES  # noqa: E402
-from nhlab.course.site import build, lesson, links, lite, plug, reference, start, texts  # noqa: E402
-from nhlab.view.outline import plain  # noqa: E402
+from nhlab.course.site import (  # noqa: E402
+    answers,
+    build,
+    contents,
+    course,
+    lesson,
+    links,
+    lite,
+    plug,
+    reference,
+    start,
+    texts,
+)
+from nhlab.view.figure import plain  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 CHOSEN = 4  # of the catalogue's systems, at random
@@ -39,9 +56,11 @@ SEEN = [f"{p.stem}.html" for p in sorted((Path(build.__file__).parent / "pages")
 SEEN += [f"api/{name}.html" for name in ("index", *reference.ROOMS)]
 SEEN += ["figures/README.html", "genindex.html", "search.html"]
 SEEN += [f"notebooks/{name}.html" for name in LESSONS]
+NOTEBOOKS = {x: nbformat.read(ROOT / "notebooks" / f"{x}.ipynb", as_version=4) for x in LESSONS}
+SOURCES = build.sources(NOTEBOOKS)
 FIGURES = {}  # of each page, by its address
 for name in PAGES:
-    for place, _ in plug.places(name, LESSONS):
+    for place, _ in plug.places(name, SOURCES):
         lesson_page = f"notebooks/{place}.html"
         FIGURES.setdefault(lesson_page if lesson_page in SEEN else f"{place}.html", []).append(name)
 
@@ -49,32 +68,21 @@ for name in PAGES:
 @pytest.fixture(scope="module")
 def panels():
     """What the site's live figures show, as the notebooks have it."""
-    return {name: make() for name, make in PAGES.items()}
+    return plug.make(PAGES)
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory, panels):
-    """The whole site, with every live figure."""
+def site(tmp_path_factory, request):
+    """The whole site, with every live figure; NHLAB_SITE may name one that is built already."""
+    if "NHLAB_SITE" in os.environ:
+        return Path(os.environ["NHLAB_SITE"])
     out = tmp_path_factory.mktemp("site") / "site"
-    assert build.build(out, plug.course(LESSONS, panels)) == 0  # a warning of Sphinx is a failure
+    panels = request.getfixturevalue("panels")
+    assert build.build(out, plug.course(SOURCES, panels)) == 0  # a warning of Sphinx is a failure
     return out
 
 
 # ---------------------------------------------------------------------------- what needs no page
-
-
-@pytest.mark.parametrize("name", nh.__all__)
-def test_every_public_name_has_an_example_that_is_true(name):
-    session = reference.examples().get(name)
-    assert session, f"nhlab/course/site/examples.md has no example of nh.{name}"
-    parsed = doctest.DocTestParser().get_doctest(session, {"nh": nh, "np": np}, name, None, 0)
-    told = []
-    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
-    assert runner.run(parsed, out=told.append).failed == 0, "".join(told)
-
-
-def test_examples_are_of_public_names():
-    assert set(reference.examples()) <= set(nh.__all__)
 
 
 def test_docstrings_become_markup():
@@ -91,7 +99,8 @@ def test_docstrings_become_markup():
 
 
 def notebook(name):
-    return nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
+    """A notebook of the course; a copy, since a page is made of it."""
+    return copy.deepcopy(NOTEBOOKS[name])
 
 
 def test_a_lesson_to_read_has_nothing_that_only_works_when_it_runs(tmp_path):
@@ -127,14 +136,50 @@ def test_the_link_checker_sees_faults(tmp_path):
     assert len(faults) == 4 and all(any(w in f for f in faults) for w in words)
 
 
+def written_lesson(title, said, *cells):
+    """A notebook with a heading, a sentence below it and cells with code."""
+    head = nbformat.v4.new_markdown_cell(f"# {title}\n\n{said}")
+    return nbformat.v4.new_notebook(cells=[head, *map(nbformat.v4.new_code_cell, cells)])
+
+
+COURSE = {  # two lessons, one with a companion that does not say what it needs
+    "01_first": written_lesson("01 · First", "About 90 minutes. Before: [0](00_start.ipynb)."),
+    "02_second": written_lesson(
+        "02 · Second",
+        "95 minutes; the exercises take another hour. **You need** lessons [0](00_start.ipynb), "
+        "[1](01_first.ipynb). After: [3](03_third.ipynb)",
+        'nh.predict("02.1", x)\nnh.check("02.1", 1)',
+        'nh.check("02.2", 1)',
+    ),
+    "02b_second_in_depth": written_lesson("02b · Second in depth", "", 'nh.check("02b.1", 1)'),
+    "notation": written_lesson("Notation", ""),
+}
+
+
 def test_teachers_see_what_a_lesson_says_of_itself():
-    title, needs, minutes, *todo = texts.row("02_dla", notebook("02_dla"))
-    assert title == "[02 · The discrete Lagrange–d'Alembert method](notebooks/02_dla.ipynb)"
-    assert f"About {minutes} minutes" in notebook("02_dla").cells[0].source
-    assert (needs, todo) == ("01", [8, 5])
-    name = "06_symmetry_and_momentum"
-    assert texts.row(name, notebook(name))[1:3] == ("01, 02, 03", "95 + 60")
-    assert texts.hours({x: notebook(x) for x in ("02_dla", name)}, ["06"]) == "2.5"
+    first, second, deeper = texts.lessons(COURSE).splitlines()[2:]
+    assert first == "| [01 · First](notebooks/01_first.ipynb) | 00 | 90 | 0 | 0 |"
+    assert second.endswith("| 00, 01 | 95 + 60 | 1 | 2 |")
+    link = "[02b · Second in depth](notebooks/02b_second_in_depth.ipynb)"
+    assert deeper == f"| &emsp;{link} | 02 |  | 0 | 1 |"  # indented
+    assert texts.hours(COURSE, ["02"]) == "2.5"
+    for name in contents.lessons(LESSONS):
+        assert texts.minutes(NOTEBOOKS[name].cells[0].source), f"{name} does not say how long"
+
+
+def test_a_companion_belongs_to_its_lesson(tmp_path):
+    assert contents.lessons(COURSE) == ["01_first", "02_second"]
+    assert contents.companion("02_second", COURSE) == "02b_second_in_depth"
+    assert not any(contents.companion(x, COURSE) for x in COURSE if x != "02_second")
+    assert contents.lesson_of("02b_second_in_depth", COURSE) == "02_second"
+    build.gather(tmp_path, COURSE, {})
+    made = {x: (tmp_path / f"notebooks/{x}.ipynb").read_text() for x in COURSE}
+    assert "toctree" in made["02_second"] and "02b_second_in_depth" in made["02_second"]
+    assert "toctree" not in made["01_first"] + made["02b_second_in_depth"]
+    index = (tmp_path / "index.md").read_text()
+    assert "notebooks/02_second\n" in index and "02b" not in index
+    (_, item) = start.lesson_items(ROOT, COURSE)
+    assert item.count("<a ") == 2 and 'href="notebooks/02b_second_in_depth.html"' in item
 
 
 def test_a_page_to_read_promises_what_it_has(tmp_path):
@@ -155,6 +200,8 @@ def test_a_page_to_read_promises_what_it_has(tmp_path):
         ("import nhlab as nh", True),
         ('nh.predict("02.2", panel)', True),
         ('nh.check("02.1", None)', True),
+        ('answer = ...  # a number\nnh.check("02.1", answer)', True),
+        ("def step(q):\n    v = ...\n    return v", False),
         ('import nhlab as nh\n\nnh.predictions("02")', True),
         ("sol = nh.integrate(particle, nh.DLA())", False),
         ("nh.plot.energy(sol)", False),
@@ -201,7 +248,7 @@ def test_the_library_is_described_in_our_own_words(site):
 @needs_sphinx
 def test_it_stays_small(site):
     size = sum(f.stat().st_size for f in site.rglob("*") if f.is_file())
-    assert size < 20e6
+    assert size < 18.5e6
     assert sum(f.stat().st_size for f in (site / "_static/mathjax").rglob("*") if f.is_file()) < 2e6
 
 
@@ -263,8 +310,23 @@ MADE = """async () => {
 @needs_sphinx
 def test_every_page_is_looked_at(site):
     assert {p.relative_to(site).as_posix() for p in site.rglob("*.html")} == set(SEEN)
-    again = sum(map(len, plug.AGAIN.values()))  # in lessons
-    assert sum(map(len, FIGURES.values())) == len(PAGES) + again
+    assert {name for names in FIGURES.values() for name in names} == set(PAGES)
+
+
+@pytest.mark.parametrize("name", contents.lessons(LESSONS))
+def test_a_lesson_has_three_figures_that_move_and_computes_one(name):
+    stored = json.dumps(NOTEBOOKS[name].cells).count(r"class=\"nhlab-stage")
+    computed = len(FIGURES.get(f"notebooks/{name}.html", []))
+    assert computed >= 1 and stored + computed >= 3, (stored, computed)
+
+
+def test_an_added_figure_comes_before_the_exercises(tmp_path):
+    made = written_lesson("04 · Fourth", "", "x = 1")
+    made.cells.append(nbformat.v4.new_markdown_cell("An end.\n\n## Exercises\n\nTry."))
+    live = {plug.BEFORE_EXERCISES: "<b>moves</b>"}
+    found = lesson.page(made, lesson.Pictures(tmp_path, "p"), "../run.md", live)
+    end, moves, exercises_ = (x.source for x in found.cells[-3:])
+    assert (end, exercises_) == ("An end.", "## Exercises\n\nTry.") and "<b>moves</b>" in moves
 
 
 @needs_sphinx
@@ -279,9 +341,9 @@ def test_a_page(page, address, panels, name):
     if page.evaluate("'MathJax' in window"):
         math = page.evaluate(MATH)
         assert math["set"] >= math["asked"] and math["wrong"] == 0, math
-    for size in ({"width": 390, "height": 844}, {"width": 1366, "height": 768}):
-        page.set_viewport_size(size)
-        assert page.evaluate(WIDE) <= 0, size
+    for width, height in ((390, 844), (360, 740), (768, 1024), (1366, 768)):
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate(WIDE) <= 0, width
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     assert page.evaluate(MUTE) == []
     for figure in figures:
@@ -297,10 +359,37 @@ def move(page, panel, name):
             page.evaluate(f"nhlab_pages[0].open({k})")
             move(page, list(panel.values())[k], name)
         return
-    figure = PAGES[name].args[0] if isinstance(PAGES[name], functools.partial) else None
     captions = page.evaluate("nhlab_pages.map(x => x.book.caption)")
-    at, values = captions.index(plain(panel.outline().caption)), settings(panel, rng)
-    compare(page.evaluate(SHOWN, [at, values]), panel, values, figure)
+    at, values = captions.index(plain(panel.figure.for_page().caption)), settings(panel, rng)
+    compare(page.evaluate(SHOWN, [at, values]), panel, values)
+
+
+SERIOUS = """() => axe.run(document, {resultTypes: ['violations']}).then(found => found.violations
+    .filter(x => ['serious', 'critical'].includes(x.impact))
+    .map(x => [x.id, x.nodes.length, String(x.nodes[0].target)]))"""
+
+
+@needs_sphinx
+@pytest.mark.skipif(not (ROOT / AXE).exists(), reason="axe-core is not installed")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "index.html", "own.html", "run.html", "teachers.html", "search.html", "genindex.html",
+        "api/index.html", "api/run.html", "figures/README.html", "notebooks/notation.html",
+        "notebooks/01_variational_integrators.html", "notebooks/02_dla.html",
+        "notebooks/05_edla_energy.html", "notebooks/paper_figures.html",
+    ],
+)  # fmt: skip
+def test_no_reader_is_shut_out(browser, address, name, theme):
+    with browser.new_context(color_scheme=theme, reduced_motion="reduce") as context:
+        page = context.new_page()
+        page.goto(address + name)
+        page.evaluate((ROOT / AXE).read_text(encoding="utf-8"))
+        assert page.evaluate(SERIOUS) == []  # as it opens
+        page.evaluate(OPEN)
+        page.evaluate(MADE)
+        assert page.evaluate(SERIOUS) == []
 
 
 ACTIVE = """() => {
@@ -355,8 +444,8 @@ def test_a_figure_follows_the_theme_that_a_reader_chooses(page, address):
 
 @needs_sphinx
 def test_little_is_loaded_before_a_slider_can_be_moved(page, address, site):
-    """3.8 s at 1.6 Mbit/s, if the server compresses, for the page with the most systems; the
-    theme's icons come after it."""
+    """4.8 s at 1.6 Mbit/s, if the server compresses, for the page with the most systems and their
+    bodies; the theme's icons come after it."""
     asked, early, library = [], [], {f"_static/bokeh/{name}" for name in plug.SCRIPTS}
 
     def name(request):
@@ -371,9 +460,86 @@ def test_little_is_loaded_before_a_slider_can_be_moved(page, address, site):
     page.goto(f"{address}own.html")
     page.wait_for_function("window.nhlab_pages?.[0].runs")
     assert len(early) > 10
-    assert sum(len(zlib.compress((site / x).read_bytes())) for x in early) < 760e3
+    assert sum(len(zlib.compress((site / x).read_bytes())) for x in early) < 950e3
     page.wait_for_function("[...document.fonts].some(x => x.status === 'loaded')")
     assert page.faults == []
+
+
+# ---------------------------------------------------------------------------- fingers and keys
+
+
+@pytest.fixture
+def touched(browser, address):
+    """A page on a phone with a finger: ``touched.drag(element, to)`` moves it over an element."""
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    with browser.new_context(**phone) as context:
+        page = context.new_page()
+        page.faults = []
+        page.on("pageerror", lambda e: page.faults.append(str(e)))
+        finger = context.new_cdp_session(page)
+
+        def drag(element, to):
+            """From the middle of an element, by so many pixels."""
+            element.scroll_into_view_if_needed()
+            box = element.bounding_box()
+            x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+            for kind, part in (("touchStart", 0), ("touchMove", 0.5), ("touchMove", 1)):
+                point = {"x": x + part * to[0], "y": y + part * to[1]}
+                finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
+            finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+        page.drag = drag
+        yield page
+
+
+@needs_sphinx
+def test_a_finger_moves_the_first_page(touched, address):
+    touched.goto(f"{address}index.html")
+    touched.drag(touched.locator("#h"), (-80, 0))
+    assert touched.evaluate("runs.dla.h") < 0.4 and touched.faults == []
+
+
+@needs_sphinx
+def test_a_finger_moves_the_slider_of_a_figure_and_draws_a_sketch(touched, address):
+    touched.goto(f"{address}notebooks/01_variational_integrators.html")
+    knob = touched.locator(".predict .knob").nth(3)
+    before = float(knob.get_attribute("aria-valuenow"))
+    touched.drag(knob, (0, -40))
+    assert float(knob.get_attribute("aria-valuenow")) > before
+    touched.goto(f"{address}own.html")
+    touched.wait_for_function("window.nhlab_pages?.[0].runs")
+    before = touched.evaluate("nhlab_pages[0].values.h")
+    touched.drag(touched.locator(".live .noUi-handle").first, (40, 0))
+    touched.wait_for_function(f"nhlab_pages[0].values.h > {before}")
+    assert touched.faults == []
+
+
+# Where the focus is, and whether one sees it: an outline, a shadow, or the browser's own ring.
+FOCUS = """() => {
+    let x = document.activeElement;
+    while (x.shadowRoot?.activeElement) x = x.shadowRoot.activeElement;
+    const look = getComputedStyle(x), box = x.getBoundingClientRect();
+    const ring = look.outlineStyle !== 'none' && look.outlineWidth !== '0px';
+    return {name: x.id || x.textContent.trim(), seen: ring || look.boxShadow !== 'none',
+        there: box.bottom > 0 && box.top < innerHeight && box.width > 0};
+}"""
+
+
+@needs_sphinx
+@pytest.mark.parametrize("name", ["index.html", "notebooks/02_dla.html", "own.html"])
+def test_one_sees_where_the_tabulator_leads(page, address, name):
+    page.set_viewport_size({"width": 1366, "height": 768})
+    page.goto(address + name)
+    walk = []
+    for _ in range(25):
+        page.keyboard.press("Tab")
+        walk.append(page.evaluate(FOCUS))
+    # the theme's first link comes in by a transition
+    assert [x for x in walk if not (x["seen"] and (x["there"] or "Skip" in x["name"]))] == []
+    if name == "index.html":
+        names = [x["name"] for x in walk]
+        assert names[0] == "Skip to the text"
+        assert [x for x in names if x in ("h", "again")] == ["h", "again"]
 
 
 # ---------------------------------------------------------------------------- predictions
@@ -414,6 +580,9 @@ def test_a_number_is_asked_and_judged_on_the_page(page, address):
     field.fill("about two")
     commit.click()
     assert "no number" in box.locator(".judged").inner_text()
+    field.fill("1e99")
+    commit.click()
+    assert box.locator(".judged").inner_text().startswith("You wrote 1e+99")  # asked about once
     field.fill(str(truth * (1 + 1.01 * form["near"])))  # just too far
     commit.click()
     assert box.locator(".judged").inner_text().startswith("You predicted: ")
@@ -460,6 +629,194 @@ def test_every_prediction_can_be_uncovered_without_an_answer(page, address):
     for box in page.locator(".predict").all():
         box.locator(".show").click()
     assert page.locator(".predict .measured").count() == count and page.faults == []
+
+
+# ---------------------------------------------------------------------------- reading
+
+
+def test_a_lesson_leads_to_its_neighbours_and_to_its_companion():
+    assert course.neighbours("01_first", COURSE) == {"Next": "02_second"}
+    deeper = {"Before": "01_first", "In depth": "02b_second_in_depth"}
+    assert course.neighbours("02_second", COURSE) == deeper
+    assert course.neighbours("02b_second_in_depth", COURSE) == {"Back to": "02_second"}
+    row = course.dots("02b_second_in_depth", COURSE)
+    assert row.count("<li>") == 2 and 'title="02 · Second" aria-current="page"' in row
+
+
+def test_a_lesson_can_be_taken_along():
+    assert "binder" not in course.take("01_first", "")
+    url = "mybinder.org/v2/gh/someone/nhlab/HEAD?urlpath=lab/tree/notebooks/01_first.ipynb"
+    assert url in course.take("01_first", "https://github.com/someone/nhlab")
+    stored = NOTEBOOKS["02_dla"]
+    bare = nbformat.reads(course.bare(stored), as_version=4)
+    assert [x.source for x in bare.cells] == [x.source for x in stored.cells]
+    assert not any(x.get("outputs") for x in bare.cells) and any(
+        x.get("outputs") for x in stored.cells
+    )
+
+
+@pytest.mark.parametrize(
+    "text, note",
+    [
+        ("It is kept (CM01 (23)), always.", " (CM01 (23))"),
+        ("By Noether (FIM08 Corollary 3).", " (FIM08 Corollary 3)"),
+        ("CM01 (23) is in the sentence.", ""),
+        ("| a | (CM01 (23)) |", ""),
+    ],
+)
+def test_marks_of_papers_go_into_the_margin(text, note):
+    made = f'<span class="paper">{note}</span>'
+    assert lesson.noted(text) == (text.replace(note, made) if note else text)
+
+
+def test_links_to_headings_lead_there_on_a_page(tmp_path):
+    cell = nbformat.v4.new_markdown_cell("[a](#Why-it-zigzags?) [b](02_dla.ipynb#The-step) [c](#x)")
+    lesson.read(cell, lesson.Pictures(tmp_path, "p"), "../run.md", {})
+    assert cell.source == "[a](#why-it-zigzags) [b](02_dla.ipynb#the-step) [c](#x)"
+
+
+BESIDE = """() => [...document.querySelectorAll('.beside')].map(group => {
+    const [text, aside] = ['.text', '.stays'].map(x => group.querySelector(x));
+    const [left, right] = [aside, text.querySelector('p')].map(x => x.getBoundingClientRect());
+    return {apart: left.left - right.right, sticky: getComputedStyle(aside).position,
+        picture: Boolean(aside.querySelector('img.picture'))};
+})"""
+# The characters of full lines, in paragraphs of words alone: lines but the last.
+FULL_LINES = """() => [...document.querySelectorAll('section > p:not([class])')].flatMap(p => {
+    const lines = Math.round(p.offsetHeight / parseFloat(getComputedStyle(p).lineHeight));
+    if (lines < 4 || p.querySelector('mjx-container, .paper')) return [];
+    const all = document.createRange();
+    all.selectNodeContents(p);
+    const width = [...all.getClientRects()].at(-1).right - p.getBoundingClientRect().left;
+    return [p.textContent.length / (lines - 1 + width / p.offsetWidth)];
+})"""
+READ = "document.querySelector('nav.course a[aria-current]').classList.contains('read')"
+
+
+@needs_sphinx
+def test_a_lesson_is_read_remembered_taken_along_and_printed(page, address, site):
+    page.set_viewport_size({"width": 1366, "height": 768})
+    page.goto(f"{address}notebooks/02_dla.html")
+    page.evaluate("localStorage.removeItem(READ)")  # what others have read
+    page.reload()
+    now = page.locator("nav.course a[aria-current]")
+    assert now.inner_text() == "02" and "read" not in (now.get_attribute("class") or "")
+    page.evaluate("MathJax.startup.promise")
+    assert 60 < np.mean(page.evaluate(FULL_LINES)) < 72  # characters a line
+    for x in page.evaluate(BESIDE):
+        assert x["sticky"] == "sticky" and x["apart"] >= 16 and x["picture"]
+    page.locator("nav.onward").scroll_into_view_if_needed()
+    page.wait_for_function(READ)
+    with page.expect_download() as taken:
+        page.locator(".take a").first.click()
+    assert taken.value.suggested_filename == "02_dla.ipynb"
+    page.goto(f"{address}notebooks/notation.html")
+    page.goto(f"{address}notebooks/03_projector_method.html")
+    assert page.locator("nav.course a.read").all_inner_texts() == ["02"]
+    page.emulate_media(media="print")
+    theme = "document.documentElement.dataset.theme"
+    assert page.evaluate(theme) == "dark"
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(theme) == "light"
+    for what in ("nav.course", "nav.onward", ".take", ".bd-header-article"):
+        assert not page.locator(what).first.is_visible(), what
+    assert page.locator(".predict details").first.is_visible()  # what was measured, for paper
+    assert page.locator(".bd-article pre").first.evaluate(
+        "x => getComputedStyle(x).whiteSpace"
+    ) == (
+        "pre-wrap"  # code that is too wide for paper is not cut off
+    )
+    assert page.pdf()[:5] == b"%PDF-" and page.faults == []
+    page.evaluate("dispatchEvent(new Event('afterprint'))")  # which a PDF has done already
+    assert page.evaluate(theme) == "dark"
+
+
+# ---------------------------------------------------------------------------- exercises
+
+
+def exercises(kind, **more):
+    """The exercises that a page judges, in their order: those of a kind, with these properties."""
+    for cell in (x for cells in SOURCES.values() for x in cells):
+        for name in lesson.EXERCISE.findall(cell):
+            stated = answers.form(name) or {"kind": "code"}
+            if stated["kind"] == kind and all(test(stated[k]) for k, test in more.items()):
+                yield name, stated
+
+
+def test_a_page_judges_numbers_as_the_exercise_does():
+    some = itertools.islice(exercises("numbers", near=lambda x: x > answers.EXACT), 6)
+    for name, stated in some:
+        for by, right in ((0.5, True), (15, False)):
+            said = [x * (1 + by * stated["near"]) for x in stated["truth"]]
+            assert nh.check(name, said[0] if len(said) == 1 else said).right is right, (name, by)
+        said = [-x for x in stated["truth"]]
+        words = " ".join(nh.check(name, said[0] if len(said) == 1 else said).text.split())
+        assert stated["turned"] in words, name
+
+
+def test_a_page_judges_names_and_words_and_leaves_code_to_python():
+    name, stated = next(exercises("names", known=bool))
+    assert nh.check(name, set(stated["truth"])).right
+    assert set(stated["truth"]) < set(stated["known"])
+    name, stated = next(exercises("word"))
+    assert nh.check(name, *stated["truth"]).right and set(stated["truth"]) < set(stated["known"])
+    assert stated["truth"][0] not in answers.box(name, "run.html")  # not to be read by accident
+    name, _ = next(exercises("code"))
+    assert 'href="run.html"' in answers.box(name, "run.html")
+
+
+def exercise_on(page, address, name):
+    """Open the page with an exercise; return its box, and what it says when one presses Check."""
+    call = f'nh.check("{name}"'
+    (place,) = (x for x, cells in SOURCES.items() if any(call in y for y in cells))
+    page.goto(f"{address}notebooks/{place}.html")
+    box = page.locator(f'.exercise[data-name="{name}"]')
+
+    def checked():
+        box.get_by_role("button", name="Check").click()
+        return box.locator(".judged").inner_text()
+
+    return box, checked
+
+
+@needs_sphinx
+def test_a_number_is_checked_on_the_page(page, address):
+    name, stated = next(exercises("numbers", truth=lambda x: len(x) == 1, turned=bool))
+    box, checked = exercise_on(page, address, name)
+    assert checked().startswith("Not yet. Write it as")
+    (truth,) = stated["truth"]
+    for text, said in ((f"{-truth}", stated["turned"]), ("77", "hints"), (f"{truth}", "Right")):
+        box.get_by_role("textbox").fill(text)
+        assert said in checked()
+    box.get_by_role("textbox").fill("77")
+    box.get_by_role("textbox").press("Enter")  # without a pointer, too
+    assert box.locator(".judged").inner_text().startswith("Not yet.") and page.faults == []
+
+
+@needs_sphinx
+@pytest.mark.parametrize("kind", ["names", "word"])
+def test_names_are_checked_on_the_page(page, address, kind):
+    name, stated = next(exercises(kind, known=bool))
+    box, checked = exercise_on(page, address, name)
+    assert checked().startswith("Not yet. Choose at least one")
+    labels = {x.inner_text().strip(): x for x in box.locator("label").all()}
+    assert list(labels) == stated["known"]
+    wrong = next(x for x in stated["known"] if x not in stated["truth"])
+    labels[wrong].click()
+    assert ("1 does not belong" if kind == "names" else "Another one") in checked()
+    for x in ([wrong] if kind == "names" else []) + stated["truth"]:
+        labels[x].click()
+    assert checked().startswith("Right") and page.faults == []
+
+
+@needs_sphinx
+def test_every_exercise_of_a_lesson_has_its_form_hints_and_solution(site):
+    for name in LESSONS:
+        text = (site / f"notebooks/{name}.html").read_text(encoding="utf-8")
+        assert "run the cell" not in text  # what a notebook says above its exercises
+        for x in (y for cell in SOURCES[name] for y in lesson.EXERCISE.findall(cell)):
+            assert f"Solution for exercise {x}<" in text and f"Hint 2 for exercise {x}<" in text
+            assert (f'data-name="{x}"' in text) == (answers.form(x) is not None), x
 
 
 # ---------------------------------------------------------------------------- the first page
@@ -541,37 +898,56 @@ def test_the_first_page_is_light(page, address, site):
     page.on("request", lambda request: asked.append(request.url.removeprefix(address)))
     page.goto(f"{address}index.html")
     page.wait_for_load_state("networkidle")
-    files = [x for x in asked if not x.endswith((".png", ".gif"))]
+    files = [x for x in asked if not x.endswith((".png", ".webp"))]
     assert sum(len(zlib.compress((site / x).read_bytes())) for x in files) < 45e3
     assert {x.split(".")[-1] for x in files} == {"html", "woff", "svg"}
 
 
 def test_links_to_the_first_page_show_a_picture_where_its_address_is_known():
-    known = start.preview("https://github.com/someone/nhlab")
+    known = start.preview("https://github.com/someone/nhlab", "Eleven")
     assert 'content="https://someone.github.io/nhlab/_static/preview.png"' in known
     assert (ROOT / "figures/preview.png").exists()
-    assert "image" not in start.preview("") and "og:title" in start.preview("")
+    unknown = start.preview("", "Eleven")
+    assert "image" not in unknown and "og:title" in unknown and "Eleven interactive" in unknown
+
+
+def test_the_first_page_says_what_a_lesson_is_about():
+    head, row = "| lesson | in depth | what it is about |", "| [`01_a`](x) | [01b](y) | paths |"
+    assert start.lesson_subjects(f"{head}\n|---|---|---|\n{row}") == {"01_a": "paths"}
+    known = start.lesson_subjects((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert all(len(known[x]) > 12 for x in contents.lessons(LESSONS))
 
 
 def test_every_lesson_is_on_the_first_page():
-    lessons = {x: notebook(x) for x in LESSONS if x[:2].isdigit()}
+    lessons = {x: notebook(x) for x in LESSONS if x.partition("_")[0].isdigit()}
     items = "".join(start.lesson_items(ROOT, lessons))
     assert all(f'href="notebooks/{name}.html"' in items for name in lessons)
-    assert "<small>25 min</small>" in items and "<b>Start here</b>" in items
+    (minutes,) = texts.minutes(lessons["00_start_here"].cells[0].source)
+    assert f"<small>{minutes} min</small>" in items and "<b>Start here</b>" in items
 
 
 def test_live_figures_have_their_places():
-    assert plug.places("03.4", LESSONS) == [("03_projector_method", 'nh.predict("03.4"')]
-    pages, code = ("paper_figures", "03_projector_method"), 'paper_figure("fim08_fig5")'
-    assert plug.places("fim08_fig5", LESSONS) == [(page, code) for page in pages]
-    assert plug.places("own", LESSONS) == [("own", "")]
+    name = next(x for x in PAGES if x.startswith("00."))
+    ((place, code),) = plug.places(name, SOURCES)
+    assert place == "00_start_here" and code in SOURCES[place] and "nh.explore(" in code
+    code = 'paper_figure("fim08_fig5")'
+    assert ("paper_figures", code) in plug.places("fim08_fig5", SOURCES)
+    assert all(any(code in x for x in SOURCES[y]) for y, _ in plug.places("fim08_fig5", SOURCES))
+    assert plug.places("own", SOURCES) == [("own", "")]
 
 
-def test_without_figures_that_move_no_library_comes_along():
+def test_without_figures_that_move_no_library_comes_along(tmp_path):
     assert plug.html({}, "_static") == {}
-    made = plug.html({"a": ("<script>1</script>", "<div>1</div>"), "b": ("", "")}, "_static")
+    live = {x: plug.Live(x, f"draw('{x}')", f"<div>{x}</div>") for x in "ab"}
+    made = plug.html(live, "_static")
     assert made["a"].count("bokeh.min.js") == 1 and "bokeh" not in made["b"]
-    assert made["a"].endswith('</div>\n<script type="text/plain">1</script>')  # run when it is near
+    for x in "ab":  # asked for when it is near, once for all pages
+        assert made[x].endswith(
+            f'<div class="live" data-script="_static/live/{x}.js"><div>{x}</div></div>'
+        )
+    plug.write_scripts([live, live], tmp_path)
+    assert {x.name: x.read_text() for x in tmp_path.iterdir()} == {
+        "a.js": "draw('a')", "b.js": "draw('b')"}  # fmt: skip
 
 
 def test_jupyterlite_is_built_with_the_lessons_and_the_library(tmp_path):

@@ -17,8 +17,8 @@ from pathlib import Path
 import nbformat
 import numpy as np
 
-from . import links, lite, plug, reference, start, texts
-from .lesson import Pictures, page
+from . import contents, course, links, lite, plug, reference, start, texts
+from .lesson import RAW, Pictures, page
 
 ROOT = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).resolve().parent
@@ -31,6 +31,17 @@ LATE = """<script>
 addEventListener("load", () => document.head.append(Object.assign(document.createElement("link"),
     {rel: "stylesheet", href: document.documentElement.dataset.content_root + "%s"})));
 </script>"""
+# A companion stands in the table of contents below its lesson, indented.
+BELOW = "```{{toctree}}\n:hidden:\n\n{}\n```"
+# Names of buttons that a screen reader would read in place of what stands on them, or that are
+# missing: "Show code cell source" is a better name than "Toggle hidden content".
+NAMES = {
+    ' aria-label="Toggle hidden content"': "",
+    ' title="Search" aria-label="Search"': ' title="Search"',
+    '<summary><span class="toctree-toggle"': '<summary aria-label="More of this part">'
+    '<span class="toctree-toggle"',
+}
+FOLDED = 'class="bd-sidebar-primary', 'class="pst-sidebar-hidden bd-sidebar-primary'
 EXTENSIONS = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
 
 
@@ -40,16 +51,25 @@ def write(path, text):
     path.write_text(text, encoding="utf-8")
 
 
-def gather(source, live, lite=False):
-    """Put the sources of all pages where Sphinx will read them; return the notebooks by name."""
+def sources(notebooks):
+    """The sources of the cells of each notebook, by its name."""
+    return {name: [x.source for x in notebook.cells] for name, notebook in notebooks.items()}
+
+
+def gather(source, notebooks, live, lite=False):
+    """Put the sources of all pages where Sphinx will read them.
+
+    notebooks : the notebooks by their names, with what they have stored
+    live : the figures that move, as ``plug.course`` gives them
+    """
     static = source / "_static"
     pictures = Pictures(static / "pictures", "../_static/pictures")
-    notebooks = {}
-    for path in sorted(NOTEBOOKS.glob("*.ipynb")):
-        notebooks[path.stem] = notebook = nbformat.read(path, as_version=4)
-        figures = plug.html(live.get(path.stem, {}), "../_static")
-        text = nbformat.writes(page(notebook, pictures, "../run.md", figures))
-        write(source / "notebooks" / path.name, text)
+    for name, notebook in notebooks.items():
+        figures = plug.html(live.get(name, {}), "../_static")
+        made = page(notebook, pictures, "../run.md", figures)
+        if contents.number(name):
+            frame(name, made, notebooks)
+        write(source / "notebooks" / f"{name}.ipynb", nbformat.writes(made))
     for path in sorted((HERE / "pages").glob("*.md")):
         if path.stem == "own" and "own" not in live:
             continue
@@ -67,7 +87,19 @@ def gather(source, live, lite=False):
     start.write_pictures(ROOT, static)
     if live:
         plug.copy_bokeh(static / "bokeh")
-    return notebooks
+        plug.write_scripts(live.values(), static / plug.FOLDER)
+
+
+def frame(name, made, notebooks):
+    """Put around the text of a lesson where one is in the course, and what comes next."""
+    first, text = made.cells[0], nbformat.v4.new_markdown_cell
+    head, _, rest = first.source.partition("\n\n")
+    above = RAW.format(course.dots(name, notebooks))
+    ways = RAW.format(course.take(name, address()))
+    first.source = f"{above}{head}\n\n{ways}{rest}"
+    made.cells.append(text(RAW.format(course.foot(name, notebooks))))
+    if deeper := contents.companion(name, notebooks):
+        made.cells.append(text(BELOW.format(deeper)))
 
 
 def copy_mathjax(folder):
@@ -82,6 +114,7 @@ def prune(out):
     """Remove what Sphinx and its theme ship for their developers and translators."""
     for path in (p for form in ("*.map", "*.[mp]o", "*macros.html") for p in out.rglob(form)):
         path.unlink()
+    shutil.rmtree(out / "_static/locales", ignore_errors=True)  # whose translations these were
 
 
 def lighten(out):
@@ -97,6 +130,10 @@ def lighten(out):
     for path in out.rglob("*.html"):
         text = re.sub(ICONS, "", path.read_text(encoding="utf-8"))
         text = text if path.name == "search.html" else re.sub(SEARCH, "", text)
+        for old, new in NAMES.items():
+            text = text.replace(old, new)
+        if '<nav class="course"' in text:  # which takes the place of the list of all pages
+            text = text.replace(*FOLDED)
         write(path, text.replace("</head>", LATE % late + "\n</head>"))
     for path in (out / "_static/scripts").glob("fontawesome*"):
         path.unlink()
@@ -180,9 +217,10 @@ def build(out=OUT, live=None, lite=False):
     clear(out)
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder)
-        names = sorted(p.stem for p in NOTEBOOKS.glob("*.ipynb"))
-        live = plug.course(names) if live is None else live
-        notebooks = gather(source, live, lite)
+        notebooks = {p.stem: nbformat.read(p, 4) for p in sorted(NOTEBOOKS.glob("*.ipynb"))}
+        live = plug.course(sources(notebooks)) if live is None else live
+        bare = {name: course.bare(notebook) for name, notebook in notebooks.items()}
+        gather(source, notebooks, live, lite)
         app = Sphinx(
             source, None, out, source / ".doctrees", "html", settings(source / "_static"),
             status=None, warningiserror=True,
@@ -192,6 +230,8 @@ def build(out=OUT, live=None, lite=False):
         app.build()
     prune(out)
     lighten(out)
+    for name, text in bare.items():
+        write(out / f"_static/notebooks/{name}.ipynb", text)
     write(out / "index.html", start.page(ROOT, notebooks, address(), "own" in live))
     return app.statuscode
 

@@ -2,8 +2,8 @@
 //
 // A page has each as a question, its choices as a list, and a fold with what was measured, which
 // begins with the truth in bold; so it is read where scripts do not run.  `data-form` says how it
-// is answered: {kind: "choice"}, {kind: "number", unit, near}, {kind: "sketch", labels, limits,
-// near, curve}.
+// is answered: {kind: "choice"}, {kind: "number", unit, near, most}, {kind: "sketch", labels,
+// limits, near, curve}.
 
 function element(name, given = {}, ...children) {
     const made = Object.assign(document.createElement(name), given);
@@ -31,14 +31,21 @@ function choice(box, {truth, ready}) {
     };
 }
 
-function number(box, {unit, near, truth, ready}) {
+function number(box, {unit, near, most, truth, ready}) {
     const field = element("input", {type: "text", inputMode: "decimal", oninput: ready});
     const said = () => Number(field.value.replace(",", "."));
+    let doubted = null;  // an answer that is asked about once
     const widget = element("label", {className: "number"}, "Your answer ", field, ` ${unit}`);
     box.querySelector("details").before(widget);
     return {
         widget,
-        valid: () => field.value.trim() !== "" && Number.isFinite(said()),
+        doubt: () => {
+            if (field.value.trim() === "" || !Number.isFinite(said()))
+                return "That is no number; write it as 0.5 or 3e-4.";
+            if (Math.abs(said()) <= most || said() === doubted) return "";
+            doubted = said();
+            return `You wrote ${`${doubted} ${unit}`.trim()}: do you mean that? Change it, or commit once more.`;
+        },
         right: () => Math.abs(said() - parseFloat(truth)) <= near * Math.abs(parseFloat(truth)),
         wrong: () => `You predicted: ${`${said()} ${unit}`.trim()}. Measured:`,
     };
@@ -143,8 +150,9 @@ function ask(box) {
         fold.replaceWith(element("div", {className: "measured"}, ...fold.childNodes));
     };
     commit.onclick = () => {
-        if (form.valid && !form.valid()) {
-            said.textContent = "That is no number; write it as 0.5 or 3e-4.";
+        const doubt = form.doubt?.();
+        if (doubt) {
+            said.textContent = doubt;
             return;
         }
         const right = form.right();
@@ -158,4 +166,131 @@ function ask(box) {
     fold.hidden = true;
 }
 
+// ---- an exercise
+
+const COUNTS = ["", "One number", "Two numbers", "Three numbers", "Four numbers", "Five numbers"];
+
+function read_numbers(text) {  // "1/3, -2e-3" as numbers; NaN for what is none
+    return text.split(/[,;]/).map(part => {
+        const [a, b = "1", more] = part.trim().replace(/[()[\]]/g, "").split("/");
+        return a.trim() && b.trim() && more === undefined ? Number(a) / Number(b) : NaN;
+    });
+}
+
+function judge_numbers(said, {truth, near, turned}) {
+    const size = Math.max(...truth.map(Math.abs));
+    const agree = (sign, by) => said.every((x, k) =>
+        Math.abs(x - sign * truth[k]) <= by * Math.abs(truth[k]) + 1e-9 * size);
+    if (agree(1, near)) return "";
+    if (turned && agree(-1, near)) return turned;
+    if (agree(1, 10 * near)) return "Close, but not near enough: give more digits.";
+    const right = said.filter((x, k) => Math.abs(x - truth[k]) <= near * Math.abs(truth[k]) + 1e-9 * size);
+    return right.length ? `${right.length} of the ${truth.length} numbers agree.` : "The hints below help.";
+}
+
+function judge_names(said, {truth}) {
+    const wrong = said.filter(x => !truth.includes(x)).length;
+    const missing = truth.filter(x => !said.includes(x)).length;
+    if (!wrong && !missing) return "";
+    return truth.length === 1 ? "Another one is right." : `Of your choice ${wrong
+        ? `${wrong} ${wrong > 1 ? "do" : "does"} not belong` : "all belong"}; ${missing || "none"} missing.`;
+}
+
+function exercise(box, k) {
+    const given = JSON.parse(new TextDecoder().decode(
+        Uint8Array.from(atob(box.dataset.packed), x => x.charCodeAt(0))));
+    const {kind, truth, known = []} = given, one = kind === "word";
+    const field = element("input", {type: "text", autocomplete: "off"});
+    const boxes = known.map(word => {
+        const input = element("input", {type: one ? "radio" : "checkbox", name: `exercise-${k}`, value: word});
+        return element("label", {}, input, element("span", {}, word));
+    });
+    const words = kind === "numbers" ? `${COUNTS[truth.length] ?? `${truth.length} numbers`}${
+        truth.length > 1 ? ", separated by commas" : ""}`
+        : one ? "Which one?" : known.length ? "Which of them?" : "Names, separated by commas";
+    const said = element("p", {className: "judged"}), check = element("button", {className: "commit"}, "Check");
+    said.setAttribute("aria-live", "polite");
+    const list = () => boxes.length ? boxes.map(x => x.firstChild).filter(x => x.checked).map(x => x.value)
+        : field.value.split(/[,;]/).map(x => x.replace(/["'{}]/g, "").trim()).filter(x => x);
+    check.onclick = () => {
+        const numbers = kind === "numbers" ? read_numbers(field.value) : null;
+        const readable = numbers ? numbers.length === truth.length && numbers.every(Number.isFinite) : list().length;
+        const wrong = !readable ? `${numbers ? "Write it as 0.5, 1/3 or 3e-4" : "Choose at least one"}: ${words.toLowerCase()}.`
+            : numbers ? judge_numbers(numbers, given) : judge_names(list(), given);
+        box.classList.toggle("came-true", !wrong);
+        box.classList.toggle("did-not", Boolean(wrong));
+        said.textContent = wrong ? `Not yet. ${wrong}` : "Right. The solution below says why.";
+    };
+    field.onkeydown = event => event.key === "Enter" && check.onclick();
+    const ask = boxes.length ? element("fieldset", {}, element("legend", {}, words), ...boxes)
+        : element("label", {}, `${words} `, field);
+    box.append(ask, check, said);
+}
+
 document.querySelectorAll(".admonition.predict").forEach(ask);
+document.querySelectorAll(".exercise[data-packed]").forEach(exercise);
+
+// ---- where a reader is in the course: lessons whose end was seen are remembered, on this device only
+
+const READ = "nhlab-read";
+function lessons_read() {
+    try { return JSON.parse(localStorage.getItem(READ)) ?? []; } catch { return []; }
+}
+function show_progress() {
+    const read = lessons_read();
+    for (const x of document.querySelectorAll("nav.course a")) {
+        const done = read.includes(x.dataset.lesson);
+        x.classList.toggle("read", done);
+        if (done && !x.title.endsWith("read")) x.title += ", read";
+    }
+}
+const end = document.querySelector("nav.onward");
+if (end) new IntersectionObserver(([seen], observer) => {
+    if (!seen.isIntersecting) return;
+    observer.disconnect();
+    const lesson = end.dataset.lesson.slice(0, 2), read = lessons_read();
+    try { localStorage.setItem(READ, JSON.stringify([...new Set([...read, lesson])])); } catch { /* private */ }
+    show_progress();
+}).observe(end);
+show_progress();
+
+// ---- a sketch stays beside the text that follows it, if that is long and the window is wide
+
+const LONG = 700;  // characters
+for (const cell of document.querySelectorAll(".cell.tag_sketch")) {
+    const beside = [];
+    for (let x = cell.nextElementSibling; x && !x.matches(".cell, section, .admonition"); x = x.nextElementSibling)
+        beside.push(x);
+    const picture = cell.querySelector("img.picture");
+    if (!picture || beside.reduce((sum, x) => sum + x.textContent.length, 0) < LONG) continue;
+    const text = element("div", {className: "text"}), group = element("div", {className: "beside"}, text);
+    cell.before(group);
+    text.append(cell, ...beside);
+    group.append(element("aside", {className: "stays"}, picture.closest(".output, .cell_output") ?? picture));
+}
+
+// ---- an equation that is wider than the window is scrolled by keys, too
+
+addEventListener("load", () => window.MathJax?.startup?.promise.then(() => {
+    for (const x of document.querySelectorAll("div.math")) {
+        if (x.scrollWidth <= x.clientWidth) continue;
+        x.tabIndex = 0;
+        x.setAttribute("role", "group");
+        x.setAttribute("aria-label", "A wide equation");
+    }
+}));
+
+// ---- on paper: black on white, everything unfolded, every picture there
+
+const page = document.documentElement;
+addEventListener("beforeprint", () => {
+    page.dataset.shown ??= page.dataset.theme;
+    page.dataset.theme = "light";
+    document.querySelectorAll("img[loading=lazy]").forEach(x => { x.loading = "eager"; });
+    document.querySelectorAll("details:not([open])").forEach(x => { x.open = true; x.dataset.shut = ""; });
+});
+addEventListener("afterprint", () => {
+    page.dataset.theme = page.dataset.shown ?? page.dataset.theme;
+    delete page.dataset.shown;
+    document.querySelectorAll("details[data-shut]").forEach(x => { x.open = false; delete x.dataset.shut; });
+});

@@ -2,21 +2,26 @@
 
 import re
 import shutil
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import NamedTuple
 
-from ...view.page import components
-from ..pages import PAGES
+from ...view.page import components, shared_code
+from ...view.picture import unpainted
+from ..pages import PAGES, Added, Panel
+from . import contents
 
-SCRIPTS = ["bokeh.min.js", "bokeh-widgets.min.js"]
-AGAIN = {"02": ["cm01_fig3", "cm01_fig4"], "03": ["fim08_fig3", "fim08_fig4", "fim08_fig5"]}
-# A figure is made when it comes near, or its fold is opened: until then its script is only text.
+SHARED = "figures.js"  # what our figures have in common
+FOLDER = "live"  # of the scripts of single figures
+SCRIPTS = ["bokeh.min.js", "bokeh-widgets.min.js", SHARED]
+BEFORE_EXERCISES = "## Exercises"  # in place of a piece of code: where an added figure goes
+# A figure is made when it comes near, or its fold is opened: only then its script is asked for.
 NEAR = """<script>
 addEventListener("DOMContentLoaded", () => {
     const near = new IntersectionObserver(all => all.filter(x => x.isIntersecting).forEach(x => {
         near.unobserve(x.target);
-        const script = document.createElement("script");
-        script.text = x.target.nextElementSibling.text;
-        document.body.append(script);
+        document.body.append(Object.assign(document.createElement("script"), {
+            src: x.target.dataset.script}));
     }), {rootMargin: "100%"});
     document.querySelectorAll(".live").forEach(x => near.observe(x));
 });
@@ -24,49 +29,83 @@ addEventListener("DOMContentLoaded", () => {
 """
 
 
+class Live(NamedTuple):
+    """A live figure: its name, its script, and the element that the script fills."""
+
+    name: str
+    script: str
+    div: str
+
+    @property
+    def file(self) -> str:
+        """The name of the file of its script, which all pages with this figure share."""
+        return f"{self.name}.js"
+
+
 def places(name, notebooks):
-    """(page, piece of the code there) for each place of a live figure, by its name.
+    """[(page, piece of the code there)] for each place of a live figure.
 
-    "02.2" is a prediction of lesson 02, "own" a page, anything else a figure of the papers.
+    name : the name that ``PAGES`` has for the figure
+    notebooks : for each notebook, by its name, the sources of its cells
     """
-
-    def lesson(number):
-        return next(x for x in notebooks if x.startswith(f"{number}_"))
-
     if name == "own":
         return [("own", "")]
-    if re.fullmatch(r"\d\d\.\d+", name):
-        return [(lesson(name[:2]), f'nh.predict("{name}"')]
-    pages = ["paper_figures", *(lesson(x) for x, names in AGAIN.items() if name in names)]
-    return [(page, f'paper_figure("{name}")') for page in pages]
+    if isinstance(PAGES[name], Panel):
+        return [(PAGES[name].notebook, PAGES[name].cell)]
+    if isinstance(PAGES[name], Added):
+        lesson = next(x for x in notebooks if contents.number(x) == PAGES[name].lesson)
+        return [(lesson, BEFORE_EXERCISES)]
+    code = f'paper_figure("{name}")'
+    return [(page, code) for page, cells in notebooks.items() if any(code in x for x in cells)]
 
 
-def course(notebooks, panels=None):
-    """The course's live figures: page -> {piece of the code of their cell: (script, div)}."""
+def make(pages: dict[str, Callable]) -> dict:
+    """Return what the figures show, by their names; the page paints it, so nothing is painted."""
+    with unpainted():
+        return {name: made() for name, made in pages.items()}
+
+
+def course(notebooks: dict[str, list[str]], panels: dict | None = None) -> dict:
+    """Return the course's live figures: page -> {piece of the code of their cell: Live}.
+
+    notebooks : for each notebook, by its name, the sources of its cells
+    panels : what the figures show, by their names; by default all that ``PAGES`` makes
+    """
     live = {}
-    if panels is None:
-        panels = {name: make() for name, make in PAGES.items()}
-    for name, panel in panels.items():
+    for name, panel in (make(PAGES) if panels is None else panels).items():
+        script, div = components(panel, shared=True)
+        figure = Live(name, re.sub(r"^\s*<script[^>]*>|</script>\s*$", "", script), div)
         for page, code in places(name, notebooks):
-            live.setdefault(page, {})[code] = components(panel)
+            live.setdefault(page, {})[code] = figure
     return live
 
 
-def html(figures, static):
-    """The HTML of the live figures of one page; the first brings the library along."""
+def html(figures: dict[str, Live], static: str) -> dict[str, str]:
+    """Return the HTML of the live figures of one page; the first brings the library along.
+
+    static : the address of the folder with scripts, seen from the page
+    """
     library = "".join(f'<script defer src="{static}/bokeh/{name}"></script>\n' for name in SCRIPTS)
     library, made = library + NEAR, {}
-    for code, (script, div) in figures.items():
-        script = re.sub(r"^\s*<script[^>]*>", '<script type="text/plain">', script)
-        made[code] = f'{library}<div class="live">{div}</div>\n{script}'
+    for code, figure in figures.items():
+        script = f"{static}/{FOLDER}/{figure.file}"
+        made[code] = f'{library}<div class="live" data-script="{script}">{figure.div}</div>'
         library = ""
     return made
 
 
+def write_scripts(live: Iterable[dict[str, Live]], folder: Path) -> None:
+    """Write the script of each live figure to a file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for figure in (x for figures in live for x in figures.values()):
+        (folder / figure.file).write_text(figure.script, encoding="utf-8")
+
+
 def copy_bokeh(folder):
-    """The scripts of the installed Bokeh that live figures need."""
+    """The scripts that live figures need: those of the installed Bokeh, and what they share."""
     from bokeh.util.paths import static_path
 
     folder.mkdir(parents=True, exist_ok=True)
-    for name in SCRIPTS:
+    for name in SCRIPTS[:-1]:
         shutil.copy(Path(static_path()) / "js" / name, folder)
+    (folder / SHARED).write_text(shared_code(), encoding="utf-8")

@@ -1,17 +1,13 @@
-"""The pages of the library: every public name with its docstring and an example that is tested.
+"""The pages of the library: every public name with its docstring and the example in it."""
 
-The examples are in ``examples.md``, a part for each name, written as a Python session.
-"""
-
+import doctest
 import inspect
 import re
 from importlib import import_module
-from pathlib import Path
 
 from ...methods.method import Method
 
 nhlab = import_module("nhlab")  # the names of all rooms; it is none itself
-EXAMPLES = Path(__file__).parent / "examples.md"
 ROOMS = {  # in the order of the pages, with what a reader looks for there
     "mechanics": "Systems",
     "methods": "Methods",
@@ -29,11 +25,19 @@ MARKUP = r"(?ms)(^\.\. math::[^\n]*\n(?:(?:[ \t][^\n]*)?\n)*|``.*?``|:\w+:`.*?`|
 ENTRY = re.compile(r"(?m)^(\w[\w., ()]*?) : +(.*(?:\n[ ]+\S.*)*)\n?")  # "h, steps : what they are"
 
 
-def examples():
-    """The session of each public name."""
-    parts = re.split(r"(?m)^## (\w+)\n", EXAMPLES.read_text(encoding="utf-8"))[1:]
-    sessions = (re.search(r"(?ms)^```pycon\n(.*?)^```", text)[1] for text in parts[1::2])
-    return dict(zip(parts[::2], sessions, strict=True))
+def session(name):
+    """The example in the docstring of a public name as a Python session, without the words between;
+    "" if it has none."""
+    parts = doctest.DocTestParser().get_examples(inspect.getdoc(getattr(nhlab, name)) or "")
+    return "".join(map(_typed, parts))
+
+
+def _typed(example):
+    """One call of a session as it was typed, and its answer."""
+    first, *rest = example.source.splitlines()
+    typed = [f">>> {first}", *(f"... {line}" for line in rest)]
+    answer = example.want.replace("<BLANKLINE>", "")
+    return "\n".join(typed) + f"\n{answer}"
 
 
 def room(name):
@@ -73,7 +77,8 @@ def label(name):
 
 def readable(lines):
     """A docstring as it is written in the code, in the markup of Sphinx."""
-    text = re.sub(r"(?m)^Parameters\n-+\n", "", "\n".join(lines) + "\n")
+    text = re.split(r"(?m)^Examples\n-+\n", "\n".join(lines) + "\n")[0]  # a page has its own
+    text = re.sub(r"(?m)^(Parameters|Attributes|Raises|Returns)\n-+\n", "", text)
     parts = re.split(MARKUP, text)
     parts[::2] = [re.sub(r"([*|])", r"\\\1", part) for part in parts[::2]]
 
@@ -84,10 +89,10 @@ def readable(lines):
     return ENTRY.sub(item, "".join(parts)).split("\n")
 
 
-def entry(name, session):
+def entry(name):
     """One name: a heading to link to, what it is, and how it is used."""
     title = f"nh.{name}"
-    code = "".join(f"   {line}\n" for line in session.splitlines())
+    code = "".join(f"   {line}\n" for line in session(name).splitlines())
     example = f".. rubric:: Example\n\n.. code-block:: pycon\n\n{code}\n" if code else ""
     head = f".. _{label(name)}:\n\n{title}\n{'-' * len(title)}"
     return f"{head}\n\n{directive(name)}\n\n{example}"
@@ -95,13 +100,13 @@ def entry(name, session):
 
 def pages():
     """The text of each page, by its name: an index and one page for each room."""
-    sessions, names = examples(), {key: [] for key in ROOMS}
+    names = {key: [] for key in ROOMS}
     for name in sorted(nhlab.__all__, key=str.lower):
         names[room(name)].append(name)
     made = {"index": index(names)}
     for key, title in ROOMS.items():
         head = f"{title}\n{'=' * len(title)}\n\n"
-        made[key] = head + "\n".join(entry(name, sessions.get(name, "")) for name in names[key])
+        made[key] = head + "\n".join(entry(name) for name in names[key])
     return made
 
 

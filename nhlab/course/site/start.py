@@ -15,28 +15,32 @@ import shutil
 from pathlib import Path
 
 import sympy as sp
+from PIL import Image
 
 from ... import plain
+from ...codegen.javascript import of_function
 from ...mechanics import catalogue
 from ...mechanics.system import System
 from ...methods import DLA, RK4
+from ...methods.method import component_shares
 from ...run import script
 from .. import sheet
-from . import texts
+from . import contents, texts
 
 HERE = Path(__file__).resolve().parent
 V0 = [2.0, 0.0, 0.15, 2.0]  # as in the README's film: the path of this start is a star
 DESCRIPTION = (
-    "Eleven interactive lessons and a Python library on how to compute the motion of wheels, "
+    "{} interactive lessons and a Python library on how to compute the motion of wheels, "
     "skates and snakeboards so that constraints, momenta and energies behave."
 )
 LEDE = (
     "Wheels and skates may not slip sideways, and ordinary integrators slowly lose the energy of "
-    "such motions. Eleven lessons build the integrators made for them, from one principle to a "
+    "such motions. {} lessons build the integrators made for them, from one principle to a "
     "program of your own, and show where each of them fails."
 )
+DEEPER = "In depth"  # the link to a lesson's companion
 CHOOSE = '<a href="own.html">Systems</a>'
-PICTURES = ["opening.gif", "preview.png", "cm01_fig1.png"]  # of figures/
+PREVIEW, FIGURE = "preview.png", "cm01_fig1"  # of figures/
 FONTS = {"serif": "STIXGeneral.ttf", "serif-italic": "STIXGeneralItalic.ttf"}
 LETTERS = "".join(map(chr, range(0x20, 0x7F))) + "’‘“”–−·×λαψθ…"
 
@@ -49,21 +53,26 @@ def page(root: Path, notebooks: dict, address: str, has_choice: bool) -> str:
     address : where the project is published, or "" while it is not
     has_choice : True if the site has the page on which one chooses a system
     """
-    lessons = {k: x for k, x in notebooks.items() if re.match(r"\d\d_", k)}
-    first = next(iter(lessons.values()))
+    lessons = contents.lessons(notebooks)
+    how_many = contents.count(notebooks).capitalize()
     filled = {
-        "description": DESCRIPTION,
-        "lede": LEDE,
-        "preview": preview(address),
+        "description": DESCRIPTION.format(how_many),
+        "lede": LEDE.format(how_many),
+        "preview": preview(address, how_many),
         "style": (HERE / "start.css").read_text(encoding="utf-8"),
         "icon": (HERE / "icon.svg").read_text(encoding="utf-8").strip(),
         "choose": CHOOSE if has_choice else "",
-        "first_minutes": str(sum(texts.minutes(first.cells[0].source))),
+        "first_minutes": str(sum(texts.minutes(notebooks[lessons[0]].cells[0].source))),
         "program": html.escape(heart_of_dla()),
         "bodies": bodies_section(lessons, has_choice),
-        "lessons": "\n".join(lesson_items(root, lessons)),
-        "script": f"const robot = {script.literal(robot())};\n"
-        + (HERE / "start.js").read_text(encoding="utf-8"),
+        "lessons": "\n".join(lesson_items(root, notebooks)),
+        "script": "\n".join(
+            [
+                f"const robot = {script.literal(robot())};",
+                of_function(component_shares, "velocity_shares"),
+                (HERE / "start.js").read_text(encoding="utf-8"),
+            ]
+        ),
     }
     text = (HERE / "start.html").read_text(encoding="utf-8")
     return re.sub(texts.MARK, lambda mark: filled[mark[1]], text)
@@ -102,25 +111,35 @@ def project_velocity(system: System) -> sp.Matrix:
     return (v - W * (A * W).inv() * A * v).applyfunc(sp.simplify)
 
 
-def lesson_items(root: Path, lessons: dict) -> list[str]:
-    """Return an item of the list for each lesson: its number, title, subject and minutes."""
-    readme = (root / "README.md").read_text(encoding="utf-8")
-    subjects = dict(re.findall(r"^\| \[`(\d\d_\w+)`\]\([^)]*\) \| ([^|]*?) \|", readme, re.M))
-    items = []
-    for name, notebook in lessons.items():
-        said = notebook.cells[0].source
-        number, title = re.search(r"# (\d\d) · (.*)", said).groups()
-        minutes = " + ".join(map(str, texts.minutes(said)))
-        subject = html.escape(re.sub(r"[`*$]", "", subjects[name]))
-        subject = subject[0].upper() + subject[1:]
+def lesson_items(root: Path, notebooks: dict) -> list[str]:
+    """Return an item of the list for each lesson: its number, title, subject and minutes.
+
+    A lesson that has a companion has a second, smaller link to it.
+    """
+    subjects, items = lesson_subjects((root / "README.md").read_text(encoding="utf-8")), []
+    for name in contents.lessons(notebooks):
+        title = html.escape(contents.title(notebooks[name]))
+        minutes = " + ".join(map(str, texts.minutes(notebooks[name].cells[0].source)))
+        subject = html.escape(re.sub(r"[`*$]", "", subjects.get(name, "")))
+        subject = subject[:1].upper() + subject[1:]
+        deeper = contents.companion(name, notebooks)
+        link = f'<a class="deeper" href="notebooks/{deeper}.html">{DEEPER}</a>' if deeper else ""
         items.append(
-            f'    <li><a href="notebooks/{name}.html"><i>{number}</i><b>{html.escape(title)}</b>'
-            f"<small>{subject}</small><small>{minutes} min</small></a></li>"
+            f'    <li><a href="notebooks/{name}.html"><i>{contents.number(name)}</i><b>{title}</b>'
+            f"<small>{subject}</small><small>{minutes} min</small></a>{link}</li>"
         )
     return items
 
 
-def bodies_section(lessons: dict, has_choice: bool) -> str:
+def lesson_subjects(readme: str) -> dict[str, str]:
+    """Return what each lesson is about, as the table of lessons in the README says."""
+    lines = [x for x in readme.splitlines() if x.startswith(("| lesson |", "| [`"))]
+    head, *rows = ([cell.strip() for cell in x.split("|")] for x in lines)
+    at = head.index("what it is about")
+    return {re.search(r"`(\w+)`", row[1])[1]: row[at] for row in rows}
+
+
+def bodies_section(lessons: list[str], has_choice: bool) -> str:
     """Return the pictures of some bodies, each a link to the lesson in which one meets it."""
     items = []
     for name, number in sheet.SHOWN.items():
@@ -144,13 +163,13 @@ def picture_name(body: str) -> str:
     return re.sub(r"\W+", "_", body) + ".webp"
 
 
-def preview(address: str) -> str:
+def preview(address: str, how_many: str) -> str:
     """Return what other sites show of a link to this page: title, description and picture.
 
     The picture needs the full address of the site, so there is none while it is not known.
     """
     tags = {"title": "nhlab: one robot, two integrators. One of them runs down."}
-    tags |= {"description": DESCRIPTION, "type": "website"}
+    tags |= {"description": DESCRIPTION.format(how_many), "type": "website"}
     card = "summary"
     if address:
         owner, name = address.removeprefix("https://github.com/").split("/")
@@ -163,8 +182,9 @@ def preview(address: str) -> str:
 
 def write_pictures(root: Path, folder: Path) -> None:
     """Write the pictures that the page shows, which Sphinx would not find in it."""
-    for name in PICTURES:
-        shutil.copy(root / "figures" / name, folder)
+    shutil.copy(root / "figures" / PREVIEW, folder)
+    figure = Image.open(root / f"figures/{FIGURE}.png").convert("RGB")
+    figure.save(folder / f"{FIGURE}.webp", quality=75)
     for name in sheet.SHOWN:
         sheet.draw_body(name, 560).save(folder / picture_name(name), quality=75)
 

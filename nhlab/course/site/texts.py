@@ -4,7 +4,7 @@ import re
 
 import yaml
 
-from . import plug
+from . import contents, plug
 
 BINDER = "https://mybinder.org/v2/gh/{}/HEAD?urlpath=lab/tree/notebooks/00_start_here.ipynb"
 DOORS = """- **Read it:** [the site](https://{}.github.io/{}/), whose figures move.
@@ -40,6 +40,7 @@ def filled(path, root, notebooks, address, live, lite=False):
     """The text of a page; a mark ``<!-- name -->`` stands for what is made here."""
     cff = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
     made = {
+        "toctree": lambda: "\n".join(f"notebooks/{x}" for x in contents.lessons(notebooks)),
         "lessons": lambda: lessons(notebooks),
         "citing": lambda: section((root / "README.md").read_text(encoding="utf-8"), "Citing"),
         "bibtex": lambda: bibtex(cff, address),
@@ -73,11 +74,15 @@ def contributing(root):
 
 
 def lessons(notebooks):
-    """The lessons as a table: what they build on, how long they take, what there is to do."""
+    """The lessons as a table: what they build on, how long they take, what there is to do.
+
+    A companion stands below its lesson, indented.
+    """
     rows = ["| lesson | needs | minutes | predictions | exercises |", "|---|---|---|---|---|"]
-    for name, notebook in notebooks.items():
-        if re.match(r"\d\d_", name):
-            rows.append("| " + " | ".join(str(x) for x in row(name, notebook)) + " |")
+    for name in contents.lessons(notebooks):
+        deeper = contents.companion(name, notebooks)
+        for x in filter(None, (name, deeper)):
+            rows.append("| " + " | ".join(str(y) for y in row(x, notebooks[x])) + " |")
     return "\n".join(rows)
 
 
@@ -85,24 +90,26 @@ def row(name, notebook):
     """A lesson's title, the lessons it needs, its minutes, predictions and exercises."""
     said = notebook.cells[0].source
     code = "\n".join(c.source for c in notebook.cells if c.cell_type == "code")
-    title = re.search(r"# (.*)", said)[1]
-    needs = ", ".join(re.findall(r"\((\d\d)_", NEEDS.search(said)[0]))
-    todo = [len(set(re.findall(rf'nh\.{f}\("([\d.]+)"', code))) for f in ("predict", "check")]
-    return f"[{title}](notebooks/{name}.ipynb)", needs, " + ".join(map(str, minutes(said))), *todo
+    number = contents.number(name)
+    title = f"[{number} · {contents.title(notebook)}](notebooks/{name}.ipynb)"
+    asked = NEEDS.search(said)
+    needs = re.findall(r"\((\d\d)_", asked[0]) if asked else []
+    if not number.isdigit():  # a companion goes with its lesson
+        title, needs = f"&emsp;{title}", [number[:2]]
+    todo = [len(set(re.findall(rf'nh\.{f}\("([\db.]+)"', code))) for f in ("predict", "check")]
+    return title, ", ".join(needs), " + ".join(map(str, minutes(said))), *todo
 
 
 def minutes(said):
-    """[the minutes a lesson says it takes, and those it counts apart]"""
+    """[the minutes a lesson says it takes, and those it counts apart], [] if it says nothing."""
     more = re.findall(r"take another (hour|\d+)", said)
-    return [
-        int(re.search(r"(\d+) minutes", said)[1]),
-        *(60 if x == "hour" else int(x) for x in more),
-    ]
+    first = re.search(r"(\d+) minutes", said)
+    return [int(first[1]), *(60 if x == "hour" else int(x) for x in more)] if first else []
 
 
 def hours(notebooks, numbers):
     """How long some lessons take together, to half an hour."""
-    chosen = (x for name, x in notebooks.items() if name[:2] in numbers)
+    chosen = (x for name, x in notebooks.items() if contents.number(name) in numbers)
     return f"{round(sum(sum(minutes(x.cells[0].source)) for x in chosen) / 30) / 2:g}"
 
 
