@@ -14,7 +14,8 @@ from ..view import still
 from ..view.animate import animate
 
 FILE = Path(__file__).resolve().parents[2] / "figures/bodies.png"
-# The name, the system, and how long it is watched: until it shows what it can do.
+# The name, the system, and how long it is watched: until it shows what it can do.  Each body once:
+# the particles look alike, and so do both oscillators and the sleigh in either description.
 CAST = {
     "skate": (catalogue.knife_edge, 6.0),
     "snakeboard": (catalogue.snakeboard, 9.0),
@@ -28,8 +29,21 @@ CAST = {
     "ball on a turntable": (machines.ball_on_turntable, 8.0),
     "rattleback": (machines.rattleback, 6.0),
     "particle": (catalogue.particle, 12.0),
+    "leaning coin": (machines.tilted_disk, 5.0),
+    "two-wheeled robot": (machines.two_wheeled_robot, 6.0),
+    "rubber ball": (catalogue.rubber_ball, 6.0),
+    "ball with gears": (catalogue.ball, 6.0),
+    "ball, right-invariant": (catalogue.ball_right, 6.0),
+    "Suslov's body": (catalogue.suslov, 6.0),
+    "free rigid body": (catalogue.rigid_body, 8.0),
+    "pendulum": (catalogue.pendulum, 5.0),
+    "spherical pendulum": (catalogue.spherical_pendulum, 8.0),
+    "Kepler's planet": (catalogue.kepler, 9.0),
+    "transmission": (catalogue.transmission, 8.0),
+    "contact oscillator": (catalogue.contact_oscillator, 9.0),
+    "quartic oscillator": (catalogue.quartic, 9.0),
 }
-COLUMNS, WIDTH = 4, 400
+COLUMNS, WIDTH = 5, 340
 H = 0.002  # a step that is small enough for the rattleback, the fastest of them
 
 

@@ -1,43 +1,29 @@
-"""What a figure of a paper is: a system, methods, readings, axes, and a claim that can be judged.
+"""What a figure of a paper is: words, a claim that can be judged, and the ``Figure`` that shows it.
 
-A statement is data and small functions.  ``nhlab.course.figures`` lists them; from each come the
-plate in ``figures/`` and the panel with sliders (``nhlab.course.live``).
+``nhlab.course.figures`` lists the statements; from each come the plate in ``figures/`` (``plate``)
+and the panel with sliders.
 """
 
-import warnings
+from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 
 from ..methods import Reference
-from ..run.errors import IntegrationError
-from ..run.loop import integrate
 from ..view import plot
 from ..view.bodies import body
-from ..view.setting import Call, Setting, written
+from ..view.figure import Axes, Curve, Drawing, Figure, Runs, Shape, View, plain
+from ..view.limits import LEAST
+from ..view.panel import choice
+from ..view.setting import Setting, written
+from ..view.sheet import Sheet
 from .kit import ahead, joined
 
-
-class Made(NamedTuple):
-    """What was computed for a setting: trajectories by name, as far as they came."""
-
-    call: Call
-    sols: dict
-    stops: dict  # name -> the IntegrationError
-
-
-class Shape(NamedTuple):
-    """A curve on one of the axes; ``name`` is that of its run or of what it draws."""
-
-    name: str
-    x: np.ndarray
-    y: np.ndarray
-    look: dict
-    row: int = 0
+ENERGIES = ("energy", "midpoint energy", "projected energy")  # readings that keep the level of E
+# A figure that stands still; the data map column names to equally long arrays.
+Plate = namedtuple("Plate", "title figure data caption verdict")
 
 
 class Row(NamedTuple):
@@ -52,97 +38,90 @@ class Row(NamedTuple):
     def mixed(self):
         return self.discrete != self.classical
 
-
-@lru_cache(64)
-def exact(system, q0, v0, h, steps, method):
-    """The reference: it takes most of the time, and neither alpha nor the rule changes it."""
-    return integrate(system, method, q0, v0, h=h, steps=steps, progress=False)
+    @property
+    def least(self):
+        """How far limits reach at least."""
+        return LEAST if "constraint" in self.discrete else 0.0
 
 
 @dataclass(frozen=True)
 class Statement:
-    """Words, and a setting of sliders whose untouched values are those of the figure."""
+    """Words, and a setting of sliders whose untouched values are those of the figure.
+
+    left_open : by the paper, and chosen here
+    judge : as in ``Figure``;  note : found -> what the gallery adds
+    views : name -> what a subclass makes a View of;  offers : as in ``Figure``
+    """
 
     title: str
     shows: str
-    left_open: str  # by the paper, and chosen here
+    left_open: str
     claim: str
     setting: Setting
-    judge: Callable = None  # found(...) -> does the claim hold, and in which numbers
-    note: Callable = lambda found: ""  # what the gallery adds
+    judge: Callable = None
+    note: Callable = lambda found: ""
     size: tuple = (7.2, 3.8)
     views: dict = field(default_factory=lambda: {"": ()})
-    changes: dict = field(default_factory=dict)  # views of energies -> of what they change by
-    end = staticmethod(lambda call: None)  # where the horizontal axis ends, if it begins at 0
-    equal = False  # is the picture to scale?
-    fixed = None  # limits that do not follow the curves
+    offers: dict = field(default_factory=dict)
+    second = ""
 
     @property
     def caption(self):
         return f"{self.shows} {self.left_open}".strip()
 
-    def for_page(self):
+    def view(self, name: str) -> View:
+        """One of its views."""
+        raise NotImplementedError
+
+    def data(self, runs: Runs, shapes: list[Shape]) -> dict:
+        """The table of the figure, columns of equal length; ``shapes`` are of its first view."""
+        raise NotImplementedError
+
+    def code(self, call, own, view: str) -> str:
+        """The calls and the plot, as text."""
+        return call.code(own, *self.plotted(call, view))
+
+    def for_page(self) -> "Statement":
         """What of it a page shows that computes without Python."""
         return self
 
-    def made(self, call, quick=False):
-        """The runs of a setting; ``quick`` leaves out the reference."""
-        sols, stops = {}, {}
-        for name, method in call.methods.items():
-            if quick and isinstance(method, Reference):
-                continue
-            try:
-                with warnings.catch_warnings():  # that an energy grows is for the judge to say
-                    warnings.simplefilter("ignore", RuntimeWarning)
-                    sols[name] = self.run(call, name)
-            except IntegrationError as error:
-                sols[name], stops[name] = error.trajectory, error
-        return Made(call, sols, stops)
+    def figure(self, first=None, tries=()) -> Figure:
+        """What its panel shows; ``first`` and ``tries`` as in ``course.tries``."""
+        controls = self.setting.controls()
+        if len(self.views) > 1:
+            controls = {"view": choice("view", list(self.views))} | controls
+        claim = f" Claim: {self.claim}" if self.judge else ""
+        shown = self.for_page()
+        return Figure(
+            self.setting,
+            controls,
+            {name: self.view(name) for name in self.views},
+            f"{self.title}. {self.caption}{claim}",
+            f"{self.title}. {self.claim}",
+            self.judge,
+            self.second,
+            self.size,
+            self.code,
+            first=first,
+            tries=tries,
+            offers=self.offers,
+            legend={"borderaxespad": 0.2, "columnspacing": 1.2},
+            page=None if shown is self else shown.figure(),
+        )
 
-    def run(self, call, name):
-        if isinstance(call.methods[name], Reference):
-            start = call.system, call.q0, call.v0, call.h, call.steps
-            return exact(*start, call.methods[name])
-        return call.run(name)
 
-    def shapes(self, made, view):
-        raise NotImplementedError
-
-    def labels(self, made):
-        """(x, y, text) to be written into the picture."""
-        return []
-
-    def frames(self, view):
-        """What the axes of a view say, for each of them."""
-        return [{}]
-
-    def data(self, made):
-        """The table of the figure: columns of equal length."""
-        raise NotImplementedError
-
-    def found(self, made, view):
-        """What a judge looks at: of each run the trajectory and all that is drawn of it."""
-        drawn = {}
-        for shape in self.shapes(made, view):
-            drawn.setdefault(shape.name, []).append(shape.y)
-        return {
-            k: SimpleNamespace(sol=sol, y=np.concatenate(drawn.get(k, [[]])))
-            for k, sol in made.sols.items()
-        }
-
-    def verdict(self, made, view):
-        """Does the claim hold, and in which numbers?"""
-        for name, stop in made.stops.items():
-            where = f"after {stop.step} steps at t = {stop.time:.4g}"
-            return False, f"{plot.label(made.sols[name].method)} stops {where}"
-        return self.judge(self.found(made, view))
-
-    def plotted(self, call, view):
-        """Lines of code that draw a view."""
-        return []
-
-    def code(self, call, view):
-        return call.code(self.setting.systems[0], *self.plotted(call, view))
+def plate(statement: Statement) -> Plate:
+    """The figure as it stands in ``figures/``."""
+    figure = statement.figure()
+    sheet, view = Sheet(figure), next(iter(statement.views))
+    sheet.show(statement.setting.defaults)
+    verdict = statement.claim
+    if statement.judge:
+        holds, numbers = figure.verdict(sheet.runs, view, sheet.shapes)
+        note = statement.note(figure.found(sheet.runs, view, sheet.shapes))
+        verdict = f"Claim: {verdict} {'Borne out' if holds else 'Not borne out'}: {numbers}{note}."
+    data = statement.data(sheet.runs, sheet.shapes)
+    return Plate(statement.title, sheet.picture.figure, data, statement.caption, verdict)
 
 
 # ---------------------------------------------------------------------------- curves
@@ -153,40 +132,46 @@ class Curves(Statement):
     """A curve over time for each run; the views, of one or several Rows, differ in what is read."""
 
     columns: dict = field(default_factory=dict)  # run -> column of the data, name in the legend
-    end = staticmethod(lambda call: call.T)
 
-    def shapes(self, made, view):
-        found = []
-        for name, sol in made.sols.items():
-            for k, row in enumerate(self.views[view]):
-                look = {"label": self.legend(row, name, sol.method), **plot.look(sol.method)}
-                found.append(Shape(name, *self._read(row, sol), look, k))
-        return found
+    def view(self, name):
+        rows = self.views[name]
+        axes = [Axes("", row.ylabel, self._curves(row), "T", least=row.least) for row in rows]
+        axes[-1] = axes[-1]._replace(xlabel="time $t$")
+        # Where energies are drawn, not their change: DLA begins with the energy of the start, as
+        # the projector method, whose first momentum is a reflected one, does not.
+        true_run = "dla" if any(row.classical in ENERGIES for row in rows) else ""
+        return View(axes, true_run=true_run, judged=self.judged(name))
 
-    def _read(self, row, sol):
-        reading = row.discrete if sol.method.discrete else row.classical
-        x, y = plot.reading(reading, sol.system).read(sol)
-        later = row.mixed and not sol.method.discrete  # beside steps, the start has no partner
-        return x[later:], y[later:]
+    def judged(self, name: str) -> dict:
+        """The runs whose errors are shown as bars: name -> what the legend calls them."""
+        methods = self.setting.methods
+        every = {k: label for k, (_, label) in self.columns.items()}
+        return {k: x for k, x in every.items() if not isinstance(methods[k], Reference)}
 
-    def legend(self, row, name, method):
-        where = ", each step" if method.discrete else ", nodes"
-        return self.columns[name][1] + where * row.mixed
+    def _curves(self, row):
+        """A curve for each run; beside steps, the start has no partner."""
+        curves = []
+        for name, m in self.setting.methods.items():
+            reading = row.discrete if m.discrete else row.classical
+            label = self.columns[name][1] + ", each step" * row.mixed
+            if not m.discrete:
+                label = label.replace("each step", "nodes")
+            source = plot.reading(reading, self.setting.systems[0]).source
+            skip = int(row.mixed and not m.discrete)
+            curves.append(Curve(name, source, plot.look(m), label, plain(label), skip))
+        return curves
 
-    def data(self, made):
-        view, table = next(iter(self.views)), {}
-        for shape in self.shapes(made, view):
+    def data(self, runs, shapes):
+        rows, table = next(iter(self.views.values())), {}
+        order = [*self.setting.methods]
+        for shape in sorted(shapes, key=lambda shape: order.index(shape.name)):
             table.setdefault("t", shape.x)
-            part = self.views[view][shape.row].part
+            part = rows[shape.row].part
             table[self.columns[shape.name][0] + part] = shape.y
         return table
 
-    def frames(self, view):
-        names = [{"ylabel": row.ylabel, "xlabel": ""} for row in self.views[view]]
-        names[-1]["xlabel"] = "time $t$"
-        return names
-
     def plotted(self, call, view):
+        """Lines of code that draw a view."""
         lines = []
         for row in self.views[view]:
             axes = "ax = "
@@ -209,39 +194,28 @@ class Errors(Curves):
     views : name -> the runs shown, and whether the scale is logarithmic
     """
 
-    end = staticmethod(lambda call: call.steps)
+    second = "reference"
 
-    def made(self, call, quick=False):
-        return super().made(call)  # nothing can be read without the reference
+    def view(self, name):
+        runs, logarithmic = self.views[name]
+        curves = [self._curve(run) for run in runs]
+        words = ("step $k$", "error in $\\mathbb{R}^3$")
+        axes = Axes(*words, curves, "steps", logarithmic=logarithmic)
+        axes = axes._replace(y=(1e-5, 10) if logarithmic else None)
+        return View([axes], judged=self.judged(name))
 
-    def run(self, call, name):
-        true = super().run(call, "reference")
-        return true if name == "reference" else call.run(name, q1=true.q[1])
+    def judged(self, name):
+        return {k: self.columns[k][1] for k in self.views[name][0]}
 
-    def shapes(self, made, view):
-        return [self._error(made, name) for name in self.views[view][0]]
-
-    def _error(self, made, name):
-        sol = made.sols[name]
-        y = np.linalg.norm(sol.q - made.sols["reference"].q[: len(sol.q)], axis=1)
-        return Shape(name, np.arange(len(y)), y, self.look(name, sol.method))
-
-    def look(self, name, method):
-        look = {"label": self.columns[name][1], **plot.look(method)}
+    def _curve(self, run):
+        method, label = self.setting.methods[run], self.columns[run][1]
         own = getattr(method, "constraint_alpha", None) is not None
-        return look | ({"linestyle": ":"} if own else {})
+        look = plot.look(method) | ({"linestyle": ":"} if own else {})
+        return Curve(run, {"what": "error", "x": "reference"}, look, label, plain(label))
 
-    def data(self, made):
-        every = [self._error(made, name) for name in self.columns]
-        return {"k": every[0].x} | {self.columns[x.name][0]: x.y for x in every}
-
-    def found(self, made, view):
-        return {k: SimpleNamespace(y=self._error(made, k).y) for k in self.columns}
-
-    def frames(self, view):
-        names = {"xlabel": "step $k$", "ylabel": "error in $\\mathbb{R}^3$"}
-        logarithmic = {"yscale": "log", "ylim": (1e-5, 10)}
-        return [names | (logarithmic if self.views[view][1] else {"yscale": "linear"})]
+    def data(self, runs, shapes):
+        drawn = {x.name: x.y for x in shapes}
+        return {"k": shapes[0].x} | {name: drawn[k] for k, (name, _) in self.columns.items()}
 
     def plotted(self, call, view):
         runs, logarithmic = self.views[view]
@@ -253,8 +227,8 @@ class Errors(Curves):
             "ax.legend()",
         ] + ['ax.set_yscale("log")'] * logarithmic
 
-    def code(self, call, view):
-        return call.code(self.setting.systems[0], *self.plotted(call, view), q1_of="reference")
+    def code(self, call, own, view):
+        return call.code(own, *self.plotted(call, view), q1_of=self.second)
 
 
 # ---------------------------------------------------------------------------- drawings
@@ -293,35 +267,41 @@ class Momenta(Statement):
 
     length: float = 0.5  # of the arrow of a unit momentum
     whole: bool = True  # else only the momenta at inner nodes
-    equal = True
+
+    def view(self, name):
+        drawing = Drawing(self.shapes, self.labels, "projector")
+        return View([Axes("$x$", "$y$", [], equal=True, drawing=drawing)])
 
     def for_page(self):
         """A page that computes without Python knows the momenta at inner nodes alone."""
+        if not self.whole:
+            return self
         return replace(self, whole=False, shows=self.shows.split(" Dashed")[0])
 
-    def shapes(self, made, view):
-        sol = made.sols["projector"]
+    def shapes(self, runs):
+        """Nodes, arrows, and the lines of momenta in D."""
+        sol = runs.sols["projector"]
         dots = {"color": "#333333", "marker": "o", "linestyle": "none"}
         found = [Shape("nodes", *sol.q[:, :2].T, dots)]
         if len(sol.q) < 3:  # it stopped before a node had two neighbours
             return found
         q, mean = sol.q[1:-1], (sol.p[1:-1] + sol.p_minus[1:]) / 2
-        dotted = {"color": "#777777", "linestyle": ":", "label": "in $D$"}
-        found.append(Shape("D", *self._in_D(sol.system, q, mean), dotted))
+        dotted = {"color": "#777777", "linestyle": ":"}
+        found.append(Shape("D", *self._in_D(sol.system, q, mean), dotted, label="in $D$"))
         arrive, leave = self._tails_and_tips(sol)
         for name, ends, colour, text in (
             ("p_plus", arrive, "#0072B2", "arriving $p^+$"),
             ("p_minus", leave, "#D55E00", "leaving $p^-$"),
         ):
-            look = {"color": colour, "linewidth": 2, "label": text}
-            found.append(Shape(name, *arrows(*ends), look))
+            look = {"color": colour, "linewidth": 2}
+            found.append(Shape(name, *arrows(*ends), look, label=text))
         if self.whole:
             thin = {"color": "#555555", "linewidth": 1.2}
             carried = bent_arrows(leave[1], arrive[1], -0.22)
             mirrored = bent_arrows(arrive[1][:-1], leave[1][1:], -0.2)
-            dashed = thin | {"linestyle": "--", "label": "$R^*$"}
-            found.append(Shape("carried", *carried, dashed))
-            found.append(Shape("mirrored", *mirrored, thin | {"label": "$P^*-Q^*$"}))
+            dashed = thin | {"linestyle": "--"}
+            found.append(Shape("carried", *carried, dashed, label="$R^*$"))
+            found.append(Shape("mirrored", *mirrored, thin, label="$P^*-Q^*$"))
         return found
 
     def _tails_and_tips(self, sol):
@@ -339,16 +319,14 @@ class Momenta(Statement):
         ends = [system.momentum(q, turning + speed * along)[:, :2] for speed in (-1.1, 1.1)]
         return joined(np.stack([q[:, :2] + self.length * p for p in ends], 1)).T
 
-    def labels(self, made):
-        q = made.sols["projector"].q
+    def labels(self, runs):
+        """The names of the nodes."""
+        q = runs.sols["projector"].q
         return [(x - 0.18, y, f"$g_{{{k}}}$") for k, (x, y) in enumerate(q[:, :2])]
 
-    def frames(self, view):
-        return [{"xlabel": "$x$", "ylabel": "$y$"}]
-
-    def data(self, made):
+    def data(self, runs, shapes):
         """A row for each node; nothing arrives at the first, nothing leaves the last."""
-        sol = made.sols["projector"]
+        sol = runs.sols["projector"]
         names = ("k", "x", "y", "theta", "p_plus x", "p_plus y", "p_minus x", "p_minus y")
         arriving, leaving = np.full((2, len(sol.q), 2), np.nan)
         arriving[1:], leaving[:-1] = sol.p[1:, :2], sol.p_minus[:, :2]
@@ -377,24 +355,26 @@ class Portrait(Statement):
 
     guides: Callable = None
     half: float = 1.0  # of the width of the picture
-    equal = True
 
-    @property
-    def fixed(self):
-        return {"xlim": (-self.half, self.half), "ylim": (-0.8 * self.half, 0.8 * self.half)}
+    def view(self, name):
+        drawing, half = Drawing(self.shapes, self.labels), self.half
+        limits = {"x": (-half, half), "y": (-0.8 * half, 0.8 * half), "bare": True}
+        return View([Axes("", "", [], equal=True, drawing=drawing, **limits)])
 
-    def _parts(self, made):
-        return body(made.call.system).parts(np.array(made.call.q0))
+    def parts(self, runs):
+        """The outlines of the body, arrays of points."""
+        return body(runs.call.system).parts(np.array(runs.call.q0))
 
-    def _guides(self, made):
-        values = {s.name: x for s, x in made.call.system.parameters.items()}
-        return self.guides(made.call.q0, values)
+    def _guides(self, runs):
+        values = {s.name: x for s, x in runs.call.system.parameters.items()}
+        return self.guides(runs.call.q0, values)
 
-    def shapes(self, made, view):
-        lines, arcs, _ = self._guides(made)
+    def shapes(self, runs):
+        """The body, and what shows its angles."""
+        lines, arcs, _ = self._guides(runs)
         dark, pale = {"color": "#333333", "linewidth": 2}, {"color": "#999999", "linewidth": 1}
         thin = {"color": "#555555", "linewidth": 1}
-        found = [Shape(f"part {k}", *x.T, dark) for k, x in enumerate(self._parts(made))]
+        found = [Shape(f"part {k}", *x.T, dark) for k, x in enumerate(self.parts(runs))]
         for k, (start, end, style) in enumerate(lines):
             found.append(Shape(f"line {k}", *np.transpose([start, end]), pale | style))
         for k, (at, radius, ends, _) in enumerate(arcs):
@@ -402,23 +382,24 @@ class Portrait(Statement):
             found.append(Shape(f"arc {k}", *curve.T, thin))
         return found
 
-    def labels(self, made):
-        _, arcs, labels = self._guides(made)
+    def labels(self, runs):
+        """The names of angles and lengths."""
+        _, arcs, labels = self._guides(runs)
         beside = [(*ahead(at, sum(ends) / 2, r + 0.14), text) for at, r, ends, text in arcs]
         return [*beside, *labels]
 
-    def data(self, made):
-        parts = self._parts(made)
+    def data(self, runs, shapes):
+        parts = self.parts(runs)
         part = np.concatenate([np.full(len(p), k) for k, p in enumerate(parts)])
         x, y = np.concatenate(parts)[:, :2].T
         return {"part": part, "x": x, "y": y}
 
-    def code(self, call, view):
+    def code(self, call, own, view):
         return "\n".join(
             [
                 "import nhlab as nh",
                 "",
-                *written(call.system, self.setting.systems[0]),
+                *written(call.system, own),
                 "fig, ax = nh.plot.new()",
                 f"for points in nh.bodies.body(system).parts({[*call.q0]}):",
                 '    ax.plot(*points.T, color="#333333")',

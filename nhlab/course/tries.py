@@ -61,7 +61,7 @@ TRIES = {
     "fim08_fig5": {
         "half the step": {"h": 0.5},
         "alpha = 0: still similar?": {"alpha": 0.0},
-        "how bad is the left point?": {"view": "all three, logarithmic"},
+        "without the left point: who wins?": {"view": "the two methods"},
     },
 }
 

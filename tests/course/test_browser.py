@@ -1,5 +1,11 @@
-"""The lessons in a real browser: run all, see that everything fits into the window, move every
-slider to both ends, look at the picture; and what panels promise: copied code, saved pictures.
+"""The lessons in a real browser: run all, see that everything fits into the window, move a slider
+of every panel to both ends, look at the picture; and what panels promise: copied code, saved
+pictures.
+
+Every slider of every notebook is moved in its kernel (`after_run_all.py`); here one of each panel
+shows that browser and kernel agree.  The companions in depth, whose cells nbval runs, are opened as
+they are stored.  With NHLAB_EVERYTHING=1, as every night, companions are run here too and every
+slider is moved.
 
 Needs Playwright and a Chromium (`pip install playwright`, Debian's package `chromium`); skipped
 where either is missing.  Screenshots are kept in the folder NHLAB_SCREENSHOTS, if it is set.
@@ -21,6 +27,8 @@ from processes import serving
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = sorted(p.name for p in (ROOT / "notebooks").glob("*.ipynb"))
+EVERYTHING = os.environ.get("NHLAB_EVERYTHING") == "1"
+COMPANIONS = set() if EVERYTHING else {x for x in LESSONS if re.match(r"\d\db_", x)}
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 
 # Sent to the kernel of the open notebook: what each panel shows and what its code computes.
@@ -34,6 +42,7 @@ print(json.dumps([{
     "labels": {k: c.description for k, c in p.controls.items()},
     "sliders": {k: [c.min, c.max] for k, c in p.controls.items() if hasattr(c, "max")},
     "image": hashlib.sha256(p.image.value).hexdigest(), "code": p._code and p._code(p.values),
+    "plays": hasattr(p, "stage"),
     "alt": p.alt, "readout": p.readout.value, "message": p.message.value} for p in _panels]))
 """
 
@@ -151,7 +160,7 @@ class Lesson:
 
     def image(self, k):
         """Where the browser shows the picture of panel k."""
-        return self.page.locator(".nhlab-panel img").nth(k)
+        return self.page.locator(".nhlab-panel").nth(k).locator("img.nhlab-picture").first
 
     def picture(self, k):
         """The picture the browser shows in panel k, hashed as the kernel hashes its own."""
@@ -167,7 +176,7 @@ class Lesson:
         self.page.close()
 
 
-@pytest.mark.parametrize("name", LESSONS)
+@pytest.mark.parametrize("name", sorted(set(LESSONS) - COMPANIONS))
 def test_lesson(browser, server, name):
     lesson = Lesson(browser, server, name)
     try:
@@ -177,28 +186,65 @@ def test_lesson(browser, server, name):
         assert page.locator(stderr).count() == 0
         lesson.uncover()
         panels = lesson.panels()
-        assert lesson.page.locator(".nhlab-panel").count() == len(panels)
+        assert page.locator(".nhlab-panel").count() == len(panels)
         it_fits(lesson)
         lesson.open_more()
         for k, panel in enumerate(panels):
-            lesson.image(k).scroll_into_view_if_needed(timeout=20_000)
-            box = lesson.image(k).bounding_box()
             if name != "paper_figures.ipynb" and panel["alt"].startswith(FIGURES):
                 continue  # it is moved on its own page
-            for label, ends in panel["sliders"].items():
-                move(lesson, k, label, panel["labels"][label], ends)
-            after = lesson.image(k).bounding_box()
-            assert (box["width"], box["height"]) == (after["width"], after["height"])  # no jump
-        if os.environ.get("NHLAB_SCREENSHOTS"):
-            folder = Path(os.environ["NHLAB_SCREENSHOTS"])
-            folder.mkdir(parents=True, exist_ok=True)
-            page.screenshot(path=folder / f"{Path(name).stem}.png")
+            move_sliders(lesson, k, panel)
+        keep_screenshot(lesson)
     finally:
         lesson.close()
 
 
-def move(lesson, k, label, description, ends):
-    """Press End and Home on a slider; the kernel's value and the browser's picture must follow."""
+@pytest.mark.parametrize("name", sorted(COMPANIONS))
+def test_companion_as_stored(browser, server, name):
+    lesson = Lesson(browser, server, name)
+    try:
+        lesson.page.locator(".jp-OutputArea img:visible").first.wait_for(timeout=20_000)
+        it_fits(lesson)
+        keep_screenshot(lesson)
+    finally:
+        lesson.close()
+
+
+def keep_screenshot(lesson):
+    """Save the window as a picture where NHLAB_SCREENSHOTS names a folder."""
+    if os.environ.get("NHLAB_SCREENSHOTS"):
+        folder = Path(os.environ["NHLAB_SCREENSHOTS"])
+        folder.mkdir(parents=True, exist_ok=True)
+        lesson.page.screenshot(path=folder / f"{Path(lesson.name).stem}.png")
+
+
+def move_sliders(lesson, k, panel):
+    """Move sliders of panel k, the first alone unless everything is asked for: nothing jumps."""
+    stage = lesson.page.locator(".nhlab-panel").nth(k).locator(".nhlab-stage")
+    shown = stage if panel["plays"] else lesson.image(k)
+    shown.scroll_into_view_if_needed(timeout=20_000)
+    before = size(shown)
+    sliders = list(panel["sliders"].items())
+    for label, ends in sliders if EVERYTHING else sliders[:1]:
+        move(lesson, k, label, panel["labels"][label], ends, panel["plays"])
+    assert size(shown) == before
+
+
+def size(shown):
+    """Width and height of an element of the page, once it is there: a new run replaces it."""
+    for _ in range(100):
+        shown.wait_for(timeout=20_000)
+        box = shown.bounding_box()
+        if box is not None:
+            return box["width"], box["height"]
+        time.sleep(0.1)
+    raise AssertionError(f"{shown} has no size")
+
+
+def move(lesson, k, label, description, ends, plays=False):
+    """Press End and Home on a slider; the kernel's value and the browser's picture must follow.
+
+    Where a panel ``plays`` bodies on a stage, whose picture only the browser has, the value alone.
+    """
     slider = slider_handle(lesson, k, description)
     for key, wanted in (("End", ends[1]), ("Home", ends[0])):
         slider.focus()
@@ -206,7 +252,8 @@ def move(lesson, k, label, description, ends):
         now = None
         for _ in range(100):
             now = lesson.panels()[k]
-            if abs(now["values"][label] - wanted) < 1e-9 and lesson.picture(k) == now["image"]:
+            followed = plays or lesson.picture(k) == now["image"]
+            if abs(now["values"][label] - wanted) < 1e-9 and followed:
                 break
             time.sleep(0.1)
         else:
@@ -245,10 +292,15 @@ FAULTS = """() => {
     });
     return found;
 }"""
+# How far the controls are to the right of the picture of a panel or, where it has a stage as well,
+# how far the picture and its controls are to the right of the stage.
 WIDE = """() => [...document.querySelectorAll('.nhlab-panel')].map(panel => {
-    const picture = panel.querySelector('img').getBoundingClientRect();
+    const place = e => e.getBoundingClientRect();
+    const picture = panel.querySelector('img.nhlab-picture');
+    const stage = panel.querySelector('.nhlab-stage');
     const button = [...panel.querySelectorAll('button')].find(x => x.textContent === 'Reset');
-    return [button.getBoundingClientRect().left - picture.right, picture.width];
+    return picture && stage ? place(picture).left - place(stage).right
+        : place(button).left - place(picture ?? stage).right;
 })"""
 
 
@@ -259,7 +311,7 @@ def it_fits(lesson):
         page.set_viewport_size({"width": width, "height": height})
         page.wait_for_timeout(500)
         assert page.evaluate(FAULTS) == [], width
-    assert all(gap > 0 for gap, _ in page.evaluate(WIDE))  # the controls are beside the picture
+    assert all(gap > 0 for gap in page.evaluate(WIDE))
     page.set_viewport_size({"width": 1366, "height": 768})
     page.wait_for_timeout(500)
 

@@ -1,6 +1,7 @@
 """figures/ is what the library computes now, and the panels show the same and more."""
 
 import dataclasses
+import itertools
 import re
 import warnings
 
@@ -11,9 +12,11 @@ import pytest
 from after_run_all import corners
 
 import nhlab as nh
-from nhlab.course import figures, live
-from nhlab.course.statements import Curves, Errors, Made, Momenta
+from nhlab.course import figures
+from nhlab.course.statements import Curves, Errors, Momenta
+from nhlab.view.figure import Runs
 from nhlab.view.setting import RULES, Setting
+from nhlab.view.sheet import FigurePanel, Sheet
 
 
 def stored(name):
@@ -46,7 +49,8 @@ COMPUTED = [*CURVES, "fim08_fig1"]
 def drawn(picture, row=0):
     """The moving curves with points on one of the axes, by label."""
     lines = [x for x in picture.moving if hasattr(x, "get_xdata") and len(x.get_xdata())]
-    return {x.get_label(): x.get_data() for x in lines if x.axes is picture.axes[row]}
+    lines = [x for x in lines if x.axes is picture.axes[row] and x.get_label() != "_mean"]
+    return {x.get_label(): x.get_data() for x in lines}
 
 
 def run_lines(text, leave_out=()):
@@ -68,11 +72,11 @@ def run_lines(text, leave_out=()):
 
 def agree(sheet, values, leave_out=()):
     """The picture shows what the calls of the code return."""
-    s, view = sheet.statement, sheet.view(values)
-    call = s.setting.call(values)
-    sols = run_lines(s.code(call, view), leave_out)
-    made = Made(call, {name: sols[name] for name in call.methods if name in sols}, {})
-    for shape in s.shapes(made, view):
+    figure, view = sheet.figure, sheet.figure.view_name(values)
+    call = figure.setting.call(values)
+    sols = run_lines(figure.code_of(values), leave_out)
+    runs = Runs(call, {name: sols[name] for name in call.methods if name in sols}, {})
+    for shape in figure.shapes(runs, view):
         x, y = sheet.lines[shape.name, shape.row].get_data()
         np.testing.assert_array_equal(x, shape.x)
         np.testing.assert_array_equal(y, shape.y)
@@ -96,7 +100,8 @@ def test_an_untouched_panel_shows_the_stored_data(name):
         assert len(found) == len(shown)
         for run in shown:
             column, legend = s.columns[run]
-            ((x, y),) = [xy for label, xy in found.items() if label.startswith(legend)]
+            names = {re.sub(", (nodes|each step)$", "", label): xy for label, xy in found.items()}
+            x, y = names[legend]
             np.testing.assert_allclose(x, table.iloc[:, 0], rtol=1e-11)
             np.testing.assert_allclose(y, table[column + part], rtol=1e-6, atol=1e-9)
     plate = figures.PLATES[name]()
@@ -107,13 +112,13 @@ def test_an_untouched_panel_shows_the_stored_data(name):
 def test_a_panel_shows_what_its_code_computes_at_random_settings(name):
     p, rng = nh.paper_figure(name), np.random.default_rng(2001)
     s = figures.STATEMENTS[name]
-    sheet = live.Sheet(s)
+    sheet = Sheet(s.figure())
     for _ in range(2):
         values = somewhere(s.setting, rng)
         values |= {"view": str(rng.choice(list(s.views)))} if "view" in p.controls else {}
         p.set(**values)
         text = p._code(p.values)
-        assert text == s.code(s.setting.call(values), sheet.view(values))
+        assert text == sheet.figure.code_of(values)
         sheet.show(values)
         agree(sheet, values)
         for mine, other in zip(sheet.picture.axes, p.picture.axes, strict=True):
@@ -130,7 +135,7 @@ def test_a_panel_shows_what_its_code_computes_at_random_settings(name):
 def test_a_panel_shows_what_its_code_computes_at_the_corners(name):
     """Any two controls at both of their ends; the reference has its own test above."""
     s = figures.STATEMENTS[name]
-    sheet, ends = live.Sheet(s), [x[:2] for x in s.setting.ranges.values()]
+    sheet, ends = Sheet(s.figure()), [x[:2] for x in s.setting.ranges.values()]
     leave_out = () if isinstance(s, Errors) else ("reference",)
     for corner in corners([*ends, RULES] if s.setting.rule else [*ends, RULES[:1] * 2]):
         values = dict(zip((*s.setting.ranges, "rule"), corner, strict=True))
@@ -162,10 +167,11 @@ def test_the_sliders_are_those_that_matter(name):
     every = [f"q0.{x}" for x in system.q] + [f"par.{x}" for x in system.parameters]
     setting = dataclasses.replace(given, sliders=given.sliders | dict.fromkeys(every, ()))
     away = given.defaults | {"alpha": 0.3, "T": given.ranges["T"][0]}
+    figure = dataclasses.replace(s, setting=setting).figure()
 
     def pictures(values):
-        made = s.made(setting.call(values))
-        return [np.concatenate([x.y for x in s.shapes(made, view)]) for view in s.views]
+        runs = figure.compute(values)
+        return [np.concatenate([x.y for x in figure.shapes(runs, view)]) for view in s.views]
 
     def change(old, new):
         """Relative to the size of the picture."""
@@ -237,21 +243,30 @@ def check_words(numbers, holds_errors):
         assert nearer == (name if float(one) < float(two) else other), numbers
 
 
+def verdict(figure, view):
+    """Of the untouched setting."""
+    runs = figure.compute(figure.setting.defaults)
+    return figure.verdict(runs, view, figure.shapes(runs, view))
+
+
 @pytest.mark.ledger("CM01-F3b")
 @pytest.mark.parametrize("name", COMPUTED)
 def test_every_verdict_names_both_errors_in_digits_that_differ(name):
     """Also at the ends of the sliders, where an error may be far below the digits of the energy."""
     s, rng = figures.STATEMENTS[name], np.random.default_rng(2001)
     energies_or_errors = name in ("cm01_fig1", "cm01_fig3", "fim08_fig5") or "fig2" in name[5:]
-    ends = [s.setting.defaults | {"h": s.setting.ranges["h"][k]} for k in (0, 1)]
+    ends, figure = (
+        [s.setting.defaults | {"h": s.setting.ranges["h"][k]} for k in (0, 1)],
+        s.figure(),
+    )
     for values in ({}, *ends, *(somewhere(s.setting, rng) for _ in range(3))):
-        made = s.made(s.setting.call(s.setting.defaults | values), quick=True)
-        if not made.stops:
+        runs = figure.compute(s.setting.defaults | values, quick=True)
+        if not runs.stops:
             for view in s.views:
-                _, numbers = s.verdict(made, view)
+                _, numbers = figure.verdict(runs, view, figure.shapes(runs, view))
                 check_words(numbers, energies_or_errors and name != "cm01_fig2")
     if name == "cm01_fig3":
-        _, numbers = s.verdict(s.made(s.setting.call(s.setting.defaults)), next(iter(s.views)))
+        _, numbers = verdict(figure, next(iter(s.views)))
         worst = [np.abs(stored(name)[k] - 8.5).max() for k in ("DLA", "RK4")]
         assert worst == pytest.approx([0.304, 0.0253], rel=2e-3)
         assert "DLA {:.2e}, Runge-Kutta {:.2e} (Runge-Kutta is nearer)".format(*worst) in numbers
@@ -303,13 +318,113 @@ def test_the_claim_is_judged_anew(name):
     assert "The claim holds here: " in p.readout.value
 
 
+def bars(html):
+    """The bars of a read-out: name -> (length in percent, text)."""
+    row = (
+        r'<span>([^<]*) </span><i><b style="width:([\d.]+)%"></b></i><span[^>]*>(.*?)</span></div>'
+    )
+    return {
+        name: (float(width), re.sub("<[^>]+>", "", text))
+        for name, width, text in re.findall(row, html)
+    }
+
+
+@pytest.mark.parametrize("view", [figures.NODES, figures.CHANGE, figures.RELATIVE])
+def test_each_error_is_a_bar_with_its_number_and_whether_it_grows(view):
+    """Measured from the true energy where energies are drawn, from 0 where their change is."""
+    p, s = nh.paper_figure("cm01_fig1"), figures.STATEMENTS["cm01_fig1"]
+    p.set(view=view)
+    found = bars(p.readout.value)
+    table = stored("cm01_fig1")
+    scale = 2.5 if view == figures.RELATIVE else 1.0
+    rk4, dla = (np.abs(table[k] - 2.5).max() / scale for k in ("RK4", "DLA"))
+    assert found["Runge-Kutta"] == (pytest.approx(100 * rk4 / dla, abs=0.06),
+                                    f"off by {rk4:.3g}, growing")  # fmt: skip
+    assert found["DLA"] == (100, f"off by {dla:.3g}, not growing")
+    _, numbers = verdict(s.figure(), view)
+    assert f"DLA {dla:.2e}, Runge-Kutta {rk4:.2e}" in numbers
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_what_a_verdict_judges_is_drawn(name):
+    s, p = figures.STATEMENTS[name], nh.paper_figure(name)
+    for view in s.views:
+        p.set(**({"view": view} if "view" in p.controls else {}))
+        shown = [re.sub(", (nodes|each step)$", "", x) for x in drawn(p.picture)]
+        assert [*bars(p.readout.value)] == [*s.judged(view).values()]
+        assert {*bars(p.readout.value)} <= {*shown}
+        assert "left point" not in p.readout.value or any("left" in x for x in shown)
+
+
+@pytest.mark.parametrize("name", ["cm01_fig2", "cm01_fig4"])
+def test_a_slider_that_moves_nothing_says_why_and_offers_what_it_moves(name):
+    p = nh.paper_figure(name)
+    before = drawn(p.picture)["DLA, each step"]
+    assert p.offer.layout.display == "none"
+    p.set(alpha=0.3)
+    np.testing.assert_allclose(drawn(p.picture)["DLA, each step"], before, atol=1e-12)
+    assert "cannot move wd" in p.offer.description and p.offer.layout.display != "none"
+    p.offer.click()
+    assert p.values["view"] == figures.NODES and p.values["alpha"] == 0.3
+    assert p.offer.layout.display == "none"
+    nodes = drawn(p.picture)["DLA"]
+    p.set(alpha=0.5)
+    assert np.abs(drawn(p.picture)["DLA"][1] - nodes[1]).max() > 1e-3
+
+
+def test_a_curve_that_fills_a_band_is_pale_and_its_mean_is_drawn():
+    p = nh.paper_figure("cm01_fig1")
+    lines = {x.get_label(): x for x in p.picture.moving if hasattr(x, "get_xdata")}
+    y = lines["DLA"].get_ydata()
+    assert lines["DLA"].get_alpha() == 0.45 and lines["Runge-Kutta"].get_alpha() is None
+    mean = lines["_mean"].get_ydata()
+    assert np.ptp(mean) < np.ptp(y) / 10 and abs(np.mean(mean) - y.mean()) < np.ptp(y) / 100
+    p.set(T=50.0)  # can be seen swing by swing
+    assert lines["DLA"].get_alpha() is None and not len(lines["_mean"].get_xdata())
+    p.set(T=250.0, alpha=1.0)  # explodes
+    assert lines["DLA"].get_alpha() is None and not len(lines["_mean"].get_xdata())
+
+
+def test_limits_of_residuals_do_not_follow_rounding():
+    p = nh.paper_figure("cm01_fig4")
+    p.set(**{"v0.vtheta": 0.0})
+    for ax in p.picture.axes:
+        low, high = ax.get_ylim()
+        assert low <= -1e-10 and 1e-10 <= high < 2e-10
+
+
+@pytest.mark.parametrize("theta", np.linspace(-3.1, 3.1, 9))
+def test_letters_of_the_sleigh_are_inside_and_clear_of_its_outline(theta):
+    p = nh.paper_figure("fim08_fig4")
+    for a in (0.0, 0.25, 0.5):
+        p.set(**{"q0.theta": float(theta), "par.a": a})
+        texts = {x.get_text(): x for x in p.picture.moving if hasattr(x, "get_text")}
+        boxes = {k: x.get_window_extent() for k, x in texts.items()}
+        whole = p.picture.figure.bbox
+        for box in boxes.values():
+            assert whole.x0 <= box.x0 and box.x1 <= whole.x1
+            assert whole.y0 <= box.y0 and box.y1 <= whole.y1
+        s = figures.STATEMENTS["fim08_fig4"]
+        outline = max(s.parts(p.sheet.runs), key=np.ptp)
+        points = p.picture.ax.transData.transform(_dense(outline))
+        x0, y0, x1, y1 = boxes["$a$"].extents
+        inside = (points > [x0, y0]).all(1) & (points < [x1, y1]).all(1)
+        assert not inside.any()
+
+
+def _dense(corners):
+    """Points along a polygon."""
+    s = np.linspace(0, 1, 100)[:, None]
+    return np.concatenate([a + s * (b - a) for a, b in itertools.pairwise(corners)])
+
+
 def test_a_run_that_stops_is_said_and_marked():
     fast = {"q0": (0, 0, 0, np.pi / 2), "v0": (6, 0, 1, 6)}
     runs = {"h": (0.05, 0.2, 0.1), "T": (5, 20, 10)}
     setting = Setting([nh.systems.robot()], {"edla": nh.EDLA()}, **runs, **fast)
     like = figures.STATEMENTS["cm01_fig3"]
     columns = {"edla": ("EDLA", "EDLA")}
-    p = live.panel(dataclasses.replace(like, setting=setting, columns=columns))
+    p = FigurePanel(dataclasses.replace(like, setting=setting, columns=columns).figure())
     assert "no positive step exists" in p.message.value
     assert "The claim does not hold here: " in p.readout.value
     assert "EDLA stops after " in p.readout.value
@@ -356,10 +471,10 @@ def test_a_picture_to_scale_is_the_same_after_every_reset():
 def test_the_legend_is_that_of_the_view():
     p = nh.paper_figure("fim08_fig5")
     first = p.image.value
-    p.set(view="all three, logarithmic")
-    assert len(p.picture.ax.get_legend().get_texts()) == 3
+    p.set(view="the two methods")
+    assert len(p.picture.ax.get_legend().get_texts()) == 2
     p.reset()
-    assert len(p.picture.ax.get_legend().get_texts()) == 2 and p.image.value == first
+    assert len(p.picture.ax.get_legend().get_texts()) == 3 and p.image.value == first
 
 
 def test_names_of_nodes_outside_the_axes_are_not_drawn():
@@ -380,7 +495,6 @@ def test_names_of_nodes_outside_the_axes_are_not_drawn():
 
 def test_a_logarithmic_view_is_fitted():
     p = nh.paper_figure("fim08_fig5")
-    p.set(view="all three, logarithmic")
     low, high = p.picture.ax.get_ylim()
     largest = max(np.max(line.get_ydata()) for line in p.picture.ax.lines if len(line.get_ydata()))
     assert 5e-6 < low <= 1e-5 and largest < high < 3 * largest

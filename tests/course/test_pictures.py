@@ -5,7 +5,7 @@ import pytest
 
 import nhlab as nh
 from nhlab.course import pictures
-from nhlab.course.lessons import lesson_07
+from nhlab.course.lessons import lesson_07, lesson_07b
 
 
 def test_the_kick_is_what_leaves_minus_what_arrives():
@@ -27,7 +27,7 @@ def scales(ax):
 @pytest.mark.parametrize("system", ["particle", "robot"])
 def test_the_paths_of_the_square_are_drawn_to_scale(system):
     full = {"particle": (nh.systems.particle(), "z"), "robot": (nh.systems.robot(), "x y")}
-    panel = lesson_07.square_panel(nh.Chaplygin(full[system][0], fibre=full[system][1]))
+    panel = lesson_07b.square_panel(nh.Chaplygin(full[system][0], fibre=full[system][1]))
     panel.picture.png()
     ax = panel.picture.axes[1]
     across, up = scales(ax)

@@ -95,7 +95,7 @@ def test_the_arrows_of_the_first_figure_are_all_drawn():
     """The momenta at both ends of each step; R* from what leaves to what arrives, P* - Q* from what
     arrives to what leaves."""
     s, d = figures.STATEMENTS["fim08_fig1"], data("fim08_fig1")
-    shapes = {x.name: x for x in s.shapes(s.made(s.setting.call(s.setting.defaults)), "")}
+    shapes = {x.name: x for x in s.shapes(s.figure().compute(s.setting.defaults))}
 
     def pieces(name):
         """The curves of a shape, between its gaps."""
@@ -115,7 +115,7 @@ def test_the_arrows_of_the_first_figure_are_all_drawn():
         ("mirrored", arrive[:-1], leave[1:]),
     ):
         drawn = pieces(name)
-        assert len(drawn) == len(tails) and shapes[name].look["label"]
+        assert len(drawn) == len(tails) and shapes[name].label
         for points, tail, tip in zip(drawn, tails, ends, strict=True):
             assert np.abs(points[0] - tail).max() < 1e-12
             assert np.abs(points[-2] - tip).max() < 1e-12  # between the two barbs
