@@ -6,15 +6,18 @@
   figures  draw everything in figures/ again
   site     build the site in build/site, to be read without installing anything;
            with --lite, an experiment, also the lessons as JupyterLite
+  slides   show a lesson as slides with live sliders, as `slides 02`
+  handout  print a lesson to PDF, with space for answers
+  assignment  write a lesson's exercises for students, the key, and an autograder
   run      run the workbook's Python: `run script.py`, `run -m ruff check`
 
-The first start installs requirements.txt into .venv; later ones begin at once."""
+The first start installs requirements.txt into .venv; later ones begin at once. `test`, `app`,
+`site`, `slides` and `handout` add what they need the first time. uv is used if installed."""
 
 # This file needs only the standard library, since it runs before anything is installed, and it
 # parses on Python 3.6, so that an old Python gets a message instead of a syntax error.
 
 import contextlib
-import errno
 import hashlib
 import importlib.util
 import json
@@ -30,11 +33,13 @@ REQUIREMENTS = ROOT / "requirements.txt"
 VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "nhlab-stamp"
-UNFINISHED = "unfinished"
 # What a command needs beside requirements.txt: an extra of pyproject.toml, by modules that tell
 # whether it is there.
 EXTRAS = {
+    "test": ["xdist", "hypothesis", "distributed", "ruff", "setuptools"],
     "app": ["voila"],
+    "slides": ["jupyterlab_rise"],
+    "handout": ["nbconvert", "sphinx-mathjax-offline"],
     "lite": ["jupyterlite_core", "jupyterlite_pyodide_kernel"],
     "site": ["sphinx_book_theme", "myst_nb", "sphinx-mathjax-offline", "bokeh"],
 }
@@ -75,11 +80,20 @@ def complete():
 
 
 def fingerprint():
-    """Return the stamp of a finished installation: what .venv cannot outlive, its folder and the
-    Python behind it, in one line, and what was installed in another."""
+    """Return the stamp of a finished installation: in one line the folder and the Python that .venv
+    cannot outlive, in another what was installed."""
     place = ascii([str(VENV), os.path.realpath(str(PYTHON))])
     wanted = REQUIREMENTS.read_bytes() + (ROOT / "pyproject.toml").read_bytes()
     return place + "\n" + hashlib.sha256(wanted).hexdigest()
+
+
+def has_home():
+    """Tell whether the Python that .venv was made from is there: Windows copies it, in part."""
+    with contextlib.suppress(OSError):
+        config = (VENV / "pyvenv.cfg").read_text(encoding="utf-8")
+        home = re.search(r"(?m)^home *= *(.+?) *$", config)
+        return home is None or os.path.isdir(home.group(1))
+    return True
 
 
 def ready():
@@ -88,17 +102,8 @@ def ready():
     return PYTHON.exists() and stamped and has_home()
 
 
-def has_home():
-    """Tell whether the Python that .venv was made from is there: Windows copies it, in part."""
-    with contextlib.suppress(OSError):
-        said = (VENV / "pyvenv.cfg").read_text(encoding="utf-8")
-        home = re.search(r"(?m)^home *= *(.+?) *$", said)
-        return home is None or os.path.isdir(home.group(1))
-    return True
-
-
 def usable():
-    """Tell whether .venv can be added to: it is not half made, nor moved, and its pip works."""
+    """Tell whether an installation can go on in .venv: it was not moved, and its pip works."""
     if STAMP.exists() and STAMP.read_text().split("\n")[0] != fingerprint().split("\n")[0]:
         return False
     with contextlib.suppress(OSError):  # no Python there, or that of another machine
@@ -108,7 +113,16 @@ def usable():
 
 
 def create():
-    """Make an empty .venv, in place of a broken one."""
+    """Make an empty .venv, in place of a broken one; by uv where it is installed."""
+    for part in PYTHON.parent, VENV:  # in this order: what is half deleted must not look usable
+        if part.exists():
+            shutil.rmtree(str(part))
+    VENV.mkdir()
+    uv = shutil.which("uv")
+    if uv and not subprocess.call(
+        [uv, "venv", "-q", "--seed", "--allow-existing", "--python", sys.executable, str(VENV)]
+    ):
+        return
     package = f"python3-venv (or python3.{sys.version_info[1]}-venv)"
     remedy = f"On Debian or Ubuntu this is in the package {package}."
     for module in "venv", "ensurepip":
@@ -116,92 +130,95 @@ def create():
             stop(f"{sys.executable} lacks the module {module}, needed to make .venv.\n{remedy}")
     import venv  # only now, since not every system has it
 
-    for part in PYTHON.parent, VENV:  # in this order: what is half deleted must not look usable
-        if part.exists():
-            shutil.rmtree(str(part))
-    VENV.mkdir()
-    STAMP.write_text(UNFINISHED)
     try:
         venv.create(str(VENV), symlinks=os.name != "nt", with_pip=True, prompt="nhlab")
     except subprocess.CalledProcessError as error:
-        said = error.output.decode(errors="replace")  # Windows speaks in other encodings
-        stop(f"{sys.executable} could not make .venv: {said}\n{remedy}")
+        output = error.output.decode(errors="replace")  # Windows speaks in other encodings
+        stop(f"{sys.executable} could not make .venv: {output}\n{remedy}")
+
+
+def pip_install(*packages):
+    """Install into .venv by uv, which shows its own bar, or by pip, of which one line is seen: the
+    package it is at.  Where it fails, all that pip said is printed and the launcher ends."""
+    uv = shutil.which("uv")
+    if uv:
+        failed = subprocess.call([uv, "pip", "install", "--python", str(PYTHON), *packages])
+    else:
+        failed = watch_pip([str(PYTHON), "-m", "pip", "install", "--progress-bar=off", *packages])
+    if failed:
+        stop(
+            f"the installation did not finish; the reason is above.\n{in_use()}"
+            "Often the network is out of reach. Check the connection, and the proxy if there is\n"
+            "one, and give the same command again: it goes on with what is missing."
+        )
+
+
+def watch_pip(command):
+    """Run pip; show its progress in one line of a terminal.  Returns pip's exit code."""
+    # Some shared machines set PIP_USER for everyone, which pip refuses inside an environment.
+    env = dict(os.environ, PIP_USER="0", PIP_DISABLE_PIP_VERSION_CHECK="1")
+    how = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "universal_newlines": True}
+    lines, count = [], 0
+    with subprocess.Popen(command, cwd=str(ROOT), env=env, **how) as pip:
+        for line in pip.stdout:
+            lines.append(line)
+            step = re.match("(Collecting|Installing) ([A-Za-z0-9_-]+)", line)
+            if step and sys.stdout.isatty():
+                count += 1
+                what = "putting all in place" if step.group(1) == "Installing" else step.group(2)
+                print(f"\r  package {count}: {what:40}", end="", flush=True)
+    if count:
+        print("\r" + 60 * " ", end="\r")
+    if pip.returncode:
+        sys.stderr.write("".join(lines))
+    return pip.returncode
 
 
 def install():
-    """Bring .venv up to requirements.txt; the stamp says so only after pip has succeeded."""
+    """Bring .venv up to requirements.txt; the stamp says so only after all of it is there."""
     if not usable():
         create()
-    STAMP.write_text(UNFINISHED)
-    pip = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check"]
-    # Some shared machines set PIP_USER for everyone, which pip refuses inside an environment.
-    env = dict(os.environ, PIP_USER="0")
-    if subprocess.call([*pip, "-r", str(REQUIREMENTS)], cwd=str(ROOT), env=env):
-        stop(
-            f"pip could not install everything; its message is above.\n{in_use()}"
-            "Often the network is out of reach. Check the connection, and the proxy if there is\n"
-            "one, and give the same command again: it starts with a clean environment."
-        )
+    pip_install("-r", str(REQUIREMENTS))
     STAMP.write_text(fingerprint())
 
 
 def lacks(python, name):
     """Tell whether a Python lacks what a command needs."""
-    found = "import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, sys.argv[1:])))"
-    return subprocess.call([python, "-c", found, *EXTRAS[name]]) != 0
+    check = "import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, sys.argv[1:])))"
+    return subprocess.call([python, "-c", check, *EXTRAS[name]]) != 0
 
 
 def add_extra(python, name):
     """Install what one command needs, if it is missing, but not into a user's environment."""
     if not lacks(python, name):
         return
-    wanted = [python, "-m", "pip", "install", "--disable-pip-version-check", "-e", f".[{name}]"]
     if python != str(PYTHON):
-        stop(f"{name} needs more packages. Install them with\n{subprocess.list2cmdline(wanted)}")
+        command = [python, "-m", "pip", "install", "-e", f".[{name}]"]
+        stop(f"{name} needs more packages. Install them with\n{subprocess.list2cmdline(command)}")
     say(f"installing what `{name}` needs into .venv")
-    env = dict(os.environ, PIP_USER="0")
     with turn():
-        if lacks(python, name) and subprocess.call(wanted, cwd=str(ROOT), env=env):
-            stop("pip could not install everything; its message is above.")
+        if lacks(python, name):
+            pip_install("-e", f".[{name}]")
 
 
 @contextlib.contextmanager
 def turn():
-    """Wait while another start is installing; others wait for as long as this lasts."""
+    """Wait while another start is installing; others wait for as long as this lasts.
+
+    Windows and some network folders have no such locks: there two first starts at the same time
+    get in each other's way, and the one that fails says so.
+    """
     handle = None
-    with contextlib.suppress(OSError):  # some network folders have no locks
-        handle = lock()
+    with contextlib.suppress(ImportError, OSError):
+        import fcntl
+
+        handle = os.open(str(ROOT), os.O_RDONLY)
+        fcntl.flock(handle, fcntl.LOCK_EX)
     try:
         yield
     finally:
         if handle is not None:
             os.close(handle)  # which is the end of the lock, as is that of the process
-
-
-def lock():
-    """Lock the project's folder; Windows can lock a part of a file only."""
-    try:
-        import fcntl
-    except ImportError:
-        return lock_on_windows()
-    handle = os.open(str(ROOT), os.O_RDONLY)
-    fcntl.flock(handle, fcntl.LOCK_EX)
-    return handle
-
-
-def lock_on_windows():
-    """Lock a byte of requirements.txt: far behind its end, for nobody can read a locked one."""
-    import msvcrt
-
-    handle = os.open(str(REQUIREMENTS), os.O_RDONLY)
-    os.lseek(handle, 1 << 30, os.SEEK_SET)
-    while True:
-        try:
-            msvcrt.locking(handle, msvcrt.LK_LOCK, 1)
-            return handle
-        except OSError as error:
-            if error.errno != errno.EDEADLK:  # it gives up after ten seconds
-                raise
 
 
 def in_use():
@@ -215,7 +232,7 @@ def environment():
     if not Path(sys.prefix, STAMP.name).exists() and complete():  # where there is one, it decides
         return sys.executable
     if not ready():
-        say("installing requirements.txt into .venv; the first time takes a few minutes")
+        say("installing requirements.txt into .venv; this takes a few minutes, once")
         try:
             with turn():
                 ready() or install()
@@ -269,7 +286,10 @@ def figures(args):
 
 
 def app(args):
-    """Show a lesson as an app, "02" or the beginning of its name; the rest is for Voila."""
+    """Show a lesson as an app, "02" or the beginning of its name; the rest is for Voila.
+
+    As JupyterLab does by itself, it answers this computer alone, and those who have its token.
+    """
     prepare_lab()
     names = [arg for arg in args if not arg.startswith("-")]
     found = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -277,7 +297,13 @@ def app(args):
     if not lessons:
         stop("which lesson? For example: python3 -m nhlab app 02")
     options = [arg for arg in args if arg != names[0]]
-    return ["-m", "voila", str(lessons[0]), *options]
+    given = {arg.split("=")[0] for arg in options}
+    own = [
+        x
+        for x in ("--Voila.ip=localhost", "--Voila.auto_token=True")
+        if x.split("=")[0] not in given
+    ]
+    return ["-m", "nhlab.course.app", str(lessons[0]), *own, *options]
 
 
 def site(args):
@@ -285,7 +311,21 @@ def site(args):
     return ["-m", "nhlab.course.site.build", *args]
 
 
+def teach(command):
+    """The command that makes slides, a handout or an assignment of a lesson."""
+
+    def make(args):
+        if not args or args[0].startswith("-"):
+            stop(f"which lesson? For example: python3 -m nhlab {command} 02")
+        if command == "slides":
+            prepare_lab()
+        return ["-m", "nhlab.course.teaching", command, *args]
+
+    return make
+
+
 COMMANDS = {"lab": lab, "test": test, "app": app, "figures": figures, "site": site, "run": list}
+COMMANDS.update((name, teach(name)) for name in ("slides", "handout", "assignment"))
 
 
 def become(python, args):

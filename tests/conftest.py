@@ -14,10 +14,20 @@ from processes import end_started, keyboard_interrupts
 
 # Files of few, long tests: they come first, or the other processes are idle at the end.
 LONG = "test_browser", "test_pages", "test_site", "test_fuzz", "test_metamorphic", "test_machines"
+# The markers of files: `-m "not browser and not site and not slow"` is a quick run.
+MARKERS = {
+    "browser": {"test_browser", "test_stage_in_lab", "test_player", "test_app"},
+    "site": {"test_site", "test_pages"},
+    "slow": {"test_fuzz", "test_metamorphic", "test_machines", "test_nonsense", "test_executors"},
+}
 AFTER_RUN_ALL = Path(__file__).parent / "course/after_run_all.py"
 
 
 def pytest_collection_modifyitems(items):
+    for item in items:
+        for marker, files in MARKERS.items():
+            if item.path.stem in files:
+                item.add_marker(marker)
     items.sort(key=lambda item: (item.path.stem not in LONG, item.path.suffix != ".ipynb"))
     ends = {item.path: item for item in items if item.path.suffix == ".ipynb"}.values()
     items[:] = [x for item in items for x in ((item, panels(item)) if item in ends else (item,))]
@@ -36,8 +46,19 @@ def execute(kernel, cell_input, allow_stdin=False):
     return kernel.kc.execute(cell_input, allow_stdin=bool(allow_stdin), stop_on_error=False)
 
 
+def start_without_bars(kernel, *args, start=RunningKernel.__init__, **options):
+    """Start a kernel whose runs show no bars: on a slow machine they would stand among outputs that
+    are compared."""
+    os.environ["NHLAB_BARS"] = "0"
+    try:
+        start(kernel, *args, **options)
+    finally:
+        del os.environ["NHLAB_BARS"]
+
+
 def pytest_configure(config):
     RunningKernel.execute_cell_input = execute
+    RunningKernel.__init__ = start_without_bars
     if hasattr(config.option, "loadscopereorder"):  # pytest-xdist: in this order
         config.option.loadscopereorder = False
     if "NHLAB_CACHE_DIR" not in os.environ:  # the processes of pytest-xdist inherit it

@@ -1,6 +1,8 @@
-"""A share of the fuzzer for every run of the tests; ``fuzz`` itself runs any number by hand."""
+"""A share of the fuzzer for every run of the tests, twice as many calls every night
+(NHLAB_EVERYTHING=1); ``fuzz`` itself runs any number by hand."""
 
 import math
+import os
 from dataclasses import replace
 
 import fuzz
@@ -11,7 +13,8 @@ import sympy as sp
 
 import nhlab as nh
 
-SEED, PARTS, CALLS = "ci", 8, 300
+EVERYTHING = os.environ.get("NHLAB_EVERYTHING") == "1"
+SEED, PARTS, CALLS = "ci", 8 if EVERYTHING else 4, 300
 
 
 @pytest.mark.parametrize("part", range(PARTS))

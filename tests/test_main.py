@@ -13,7 +13,6 @@ import sys
 import time
 import tomllib
 import types
-import zipfile
 from pathlib import Path
 
 import processes
@@ -32,6 +31,7 @@ def project(tmp_path, monkeypatch):
     monkeypatch.setattr(launcher, "PYTHON", tmp_path / ".venv/bin/python")
     monkeypatch.setattr(launcher, "STAMP", tmp_path / ".venv/nhlab-stamp")
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "active"))
+    monkeypatch.setenv("PATH", str(tmp_path))  # without uv
     launcher.REQUIREMENTS.write_text("a-probe~=1.2  # why; and more\n-e .\nb~=1.0; late\n")
     (tmp_path / "pyproject.toml").touch()
     return tmp_path
@@ -110,7 +110,7 @@ def test_an_environment_with_a_stamp_follows_it(active, installed, monkeypatch):
     active(["nhlab", "a_probe"], {"url": installed.as_uri(), "dir_info": {"editable": True}})
     monkeypatch.setattr(sys, "prefix", str(launcher.VENV))
     monkeypatch.setattr(launcher, "usable", lambda: True)
-    monkeypatch.setattr(subprocess, "call", lambda *args, **options: 0)
+    monkeypatch.setattr(launcher, "pip_install", lambda *packages: None)
     launcher.REQUIREMENTS.write_text("a-probe~=1.9\n")
     assert launcher.environment() == str(launcher.PYTHON)
     assert launcher.ready()
@@ -129,11 +129,10 @@ def test_an_installed_environment_is_ready(installed, monkeypatch):
     [
         (lambda: launcher.REQUIREMENTS.write_text("probe~=1.1\n"), True),
         (lambda: (launcher.ROOT / "pyproject.toml").write_text("[project]\n"), True),
-        (lambda: launcher.STAMP.unlink(), True),  # made by hand
-        (lambda: launcher.STAMP.write_text(launcher.UNFINISHED), False),
+        (lambda: launcher.STAMP.unlink(), True),  # made by hand, or interrupted
         (lambda: launcher.STAMP.write_text(launcher.fingerprint().replace(".venv", "v")), False),
     ],
-    ids=["requirements", "pyproject", "by hand", "interrupted", "moved"],
+    ids=["requirements", "pyproject", "no stamp", "moved"],
 )
 def test_an_environment_is_added_to_or_made_again(installed, pip_answers, happened, added_to):
     happened()
@@ -185,30 +184,14 @@ with launcher.turn():
     print("has", launcher.REQUIREMENTS.read_text(), flush=True)
     sys.stdin.read()
 """
-# Windows's way to lock, which gives up after a while, by that of the system at hand.
-WINDOWS = """
-import errno, fcntl, os, subprocess, sys, time, types
-def locking(handle, mode, count):
-    assert os.lseek(handle, 0, os.SEEK_CUR) > os.fstat(handle).st_size  # or nobody could read it
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        time.sleep(0.01)
-        raise OSError(errno.EDEADLK, "Resource deadlock avoided")
-sys.modules["msvcrt"] = types.SimpleNamespace(locking=locking, LK_LOCK=1)
-sys.modules["fcntl"] = None
-"""
 
 
-@pytest.mark.parametrize("system", ["this one", "windows"])
-def test_a_second_start_waits_for_the_first(tmp_path, system):
-    if system == "windows":
-        pytest.importorskip("fcntl", reason="it is tested as this system")
+def test_a_second_start_waits_for_the_first(tmp_path):
+    pytest.importorskip("fcntl", reason="there are no locks of folders here")
     (tmp_path / "requirements.txt").write_text("probe")
-    code = (WINDOWS if system == "windows" else "") + HOLD
 
     def start(name):
-        run = [sys.executable, "-c", code, str(tmp_path), name]
+        run = [sys.executable, "-c", HOLD, str(tmp_path), name]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         process = processes.start(run, cwd=PROJECT, **pipes)
         assert process.stdout.readline() == "asks\n"
@@ -225,10 +208,10 @@ def test_a_second_start_waits_for_the_first(tmp_path, system):
 
 
 def test_where_there_are_no_locks_a_start_goes_on(project, monkeypatch):
-    def refuse():
+    def refuse(*args):
         raise OSError(38, "Function not implemented")
 
-    monkeypatch.setattr(launcher, "lock", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     with launcher.turn():
         pass
 
@@ -357,44 +340,60 @@ def test_no_network(installed, monkeypatch, capfd):
     text = message(launcher.install)
     assert "network" in text and "same command again" in text
     assert "nhlab-no-such-package" in capfd.readouterr().err  # pip's own words are shown
-    assert launcher.STAMP.read_text() == launcher.UNFINISHED
+    assert not launcher.ready()
 
 
-def test_an_interrupted_start_is_repaired_by_the_next(copied):
-    folder = copied("echo collecting; exec sleep 60")  # a pip in the middle of its work
+def test_an_interrupted_start_goes_on_with_the_next(copied):
+    # The first installation is interrupted, the second has only to be finished.
+    folder = copied("[ -e begun ] && echo pip >> log || { touch begun; exec sleep 60; }")
+    with (folder / ".venv/bin/python").open("a") as script:
+        script.write('case "$*" in *probe*) exit 7;; esac\n')
     stamp = folder / ".venv/nhlab-stamp"
-    command = [sys.executable, "-m", "nhlab", "run", "-c", "import probe; raise SystemExit(7)"]
+    command = [sys.executable, "-m", "nhlab", "run", "-c", "import probe"]
 
-    def start(**settings):
-        how = {"cwd": folder, "env": pip_settings(**settings)}
+    def start():
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        return processes.start(command, **how, **pipes)
+        return processes.start(command, cwd=folder, env=pip_settings(), **pipes)
 
     first = start()
     assert "installing" in first.stdout.readline()
-    assert "collecting" in first.stdout.readline()
+    while not (folder / "begun").exists():
+        time.sleep(0.05)
     os.killpg(first.pid, signal.SIGINT)  # as Ctrl-C does
     output = first.communicate(timeout=300)[0]
     assert "nhlab: stopped" in output and "Traceback" not in output
-    assert first.returncode == 1
-    assert stamp.read_text() == launcher.UNFINISHED
+    assert first.returncode == 1 and not stamp.exists()
 
-    info = "probe-1.2.dist-info/"
-    with zipfile.ZipFile(folder / "probe-1.2-py3-none-any.whl", "w") as file:  # the smallest wheel
-        file.writestr("probe.py", "")
-        file.writestr(info + "METADATA", "Metadata-Version: 2.1\nName: probe\nVersion: 1.2\n")
-        file.writestr(info + "WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\n")
-        file.writestr(info + "RECORD", "")
-    (folder / ".venv/half-made").touch()
-    second = start(PIP_NO_INDEX="1", PIP_FIND_LINKS=str(folder))
-    output = second.communicate(timeout=300)[0]
-    assert "Successfully installed probe-1.2" in output
+    second = start()
+    assert "installing" in second.communicate(timeout=300)[0]
     assert second.returncode == 7  # what the command itself said
-    assert not (folder / ".venv/half-made").exists()
+    assert (folder / "log").read_text() == "pip\n" and stamp.exists()
 
-    third = start(PIP_NO_INDEX="1")
-    assert third.communicate(timeout=300)[0] == ""
-    assert third.returncode == 7
+    third = start()
+    assert third.communicate(timeout=300)[0] == "" and third.returncode == 7
+
+
+def test_pip_is_seen_in_one_line_and_heard_when_it_fails(project, monkeypatch, capsys):
+    lines = ["Collecting numpy~=2.4", "  Downloading numpy.whl", "Installing collected packages: a"]
+    code = f"print({chr(10).join(lines)!r}); raise SystemExit(%d)"
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert launcher.watch_pip([sys.executable, "-c", code % 0]) == 0
+    shown = capsys.readouterr()
+    assert "package 1: numpy " in shown.out and "putting all in place" in shown.out
+    assert "\n" not in shown.out and shown.err == ""
+    assert launcher.watch_pip([sys.executable, "-c", code % 1]) == 1
+    assert "Downloading numpy.whl" in capsys.readouterr().err
+
+
+def test_uv_is_used_where_it_is_installed(project, monkeypatch):
+    calls = []
+    monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}")
+    monkeypatch.setattr(subprocess, "call", lambda command, **options: calls.append(command))
+    launcher.create()
+    launcher.pip_install("-r", "requirements.txt")
+    assert calls[0][:2] == ["/bin/uv", "venv"] and "--seed" in calls[0]  # with pip, for extras
+    assert calls[1][:3] == ["/bin/uv", "pip", "install"]
+    assert str(launcher.PYTHON) in calls[1] and calls[1][-1] == "requirements.txt"
 
 
 # Arguments
@@ -475,8 +474,10 @@ def test_app_shows_a_lesson_by_its_number(project):
     (project / "notebooks").mkdir()
     (project / "notebooks/02_dla.ipynb").touch()
     args = launcher.app(["02", "--no-browser"])
-    assert args[:3] == ["-m", "voila", str(project / "notebooks/02_dla.ipynb")]
-    assert args[-1] == "--no-browser" and "02" not in args
+    assert args[:3] == ["-m", "nhlab.course.app", str(project / "notebooks/02_dla.ipynb")]
+    own = ["--Voila.ip=localhost", "--Voila.auto_token=True"]  # this machine only, with a token
+    assert args[3:] == [*own, "--no-browser"]
+    assert launcher.app(["02", "--Voila.ip=0.0.0.0"])[3:] == [own[1], "--Voila.ip=0.0.0.0"]
     assert "which lesson" in message(launcher.app, []) == message(launcher.app, ["12"])
 
 
@@ -485,6 +486,7 @@ def lacks(project, monkeypatch):
     """A Python that lacks what a command needs; the calls it gets are kept."""
     calls = []
     monkeypatch.setattr(subprocess, "call", lambda c, **options: calls.append(c) or "-c" in c)
+    monkeypatch.setattr(launcher, "pip_install", lambda *packages: calls.append(packages))
     return calls
 
 
@@ -492,8 +494,7 @@ def test_what_a_command_needs_is_added_to_the_environment_of_the_project(lacks, 
     launcher.add_extra(str(launcher.PYTHON), "site")
     assert lacks[0][3:] == launcher.EXTRAS["site"]
     assert lacks[1] == lacks[0]  # another start may have installed it in the meantime
-    assert lacks[2][:4] == [str(launcher.PYTHON), "-m", "pip", "install"]
-    assert lacks[2][-2:] == ["-e", ".[site]"]
+    assert lacks[2] == ("-e", ".[site]")
     assert "installing what `site` needs" in capsys.readouterr().out
 
 
@@ -507,6 +508,8 @@ def test_extras_are_those_of_the_project():
     extras = tomllib.loads(text)["project"]["optional-dependencies"]
     for name, modules in launcher.EXTRAS.items():
         listed = {re.match(r"[\w-]+", x)[0].replace("-", "_") for x in extras[name]}
+        listed |= {"bokeh"} if "nhlab[lab,live]" in extras[name] else set()
+        listed |= {"xdist"} if "pytest_xdist" in listed else set()
         assert {x.replace("-", "_") for x in modules} <= listed
 
 
@@ -528,6 +531,13 @@ def test_test_uses_three_workers_unless_told_otherwise():
     assert {"--dist=loadfile", "--nbval-lax", "--nbval-current-env"} <= set(args)
     for given in ["-n4"], ["-n", "0"], ["--numprocesses=1"], ["--pdb"]:
         assert launcher.test(given).count("-n") == given.count("-n")
+
+
+@pytest.mark.parametrize("command", ["slides", "handout", "assignment"])
+def test_what_teachers_ask_for_needs_a_lesson(command):
+    args = launcher.COMMANDS[command](["02", "--port=9999"])
+    assert args == ["-m", "nhlab.course.teaching", command, "02", "--port=9999"]
+    assert f"python3 -m nhlab {command} 02" in message(launcher.COMMANDS[command], [])
 
 
 def test_run_is_plain_python():

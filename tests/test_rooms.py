@@ -43,15 +43,33 @@ def test_the_plain_program_imports_no_room():
     assert list(imported(PLAIN)) == []
 
 
+def code_lines(node, text):
+    """The numbers of lines of a file or a function that run: neither blank, nor docstrings, nor
+    types alone, as ``q: np.ndarray`` in a class or imports for a type checker."""
+    lines = text.splitlines()
+    first, last = getattr(node, "lineno", 1), getattr(node, "end_lineno", len(lines))
+    found = {k for k in range(first, last + 1) if lines[k - 1].strip()}
+    for x in ast.walk(node):
+        if isinstance(x, (ast.FunctionDef, ast.ClassDef, ast.Module)) and ast.get_docstring(x):
+            found -= {*range(x.body[0].lineno, x.body[0].end_lineno + 1)}
+        declared = isinstance(x, ast.AnnAssign) and x.value is None
+        if declared or (isinstance(x, ast.If) and ast.unparse(x.test) == "TYPE_CHECKING"):
+            found -= {*range(x.lineno, x.end_lineno + 1)}
+    return found
+
+
 def test_the_path_of_one_call_can_be_read_in_an_evening():
     path = "mechanics/system mechanics/symbolic mechanics/discrete methods/dla codegen/statement "
     path += "codegen/generate run/start run/loop run/trajectory"
-    lines = {name: len((HOUSE / f"{name}.py").read_text().splitlines()) for name in path.split()}
-    assert sum(lines.values()) <= 1_900, lines
+    texts = {name: (HOUSE / f"{name}.py").read_text() for name in path.split()}
+    lines = {name: len(code_lines(ast.parse(text), text)) for name, text in texts.items()}
+    assert sum(lines.values()) <= 1_320, lines
 
 
 def test_a_function_fits_on_a_screen():
+    """Its code; a docstring may say more, with examples."""
     for file in [*FILES, PLAIN]:
-        for f in ast.walk(ast.parse(file.read_text())):
+        text = file.read_text()
+        for f in ast.walk(ast.parse(text)):
             if isinstance(f, ast.FunctionDef):
-                assert f.end_lineno - f.lineno <= 45, f"{file}:{f.lineno} {f.name}"
+                assert len(code_lines(f, text)) <= 46, f"{file}:{f.lineno} {f.name}"
