@@ -265,21 +265,18 @@ def address(site):
     server.shutdown()
 
 
-@pytest.fixture(scope="module")
-def phone(browser):
-    return browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark")
-
-
 @pytest.fixture
-def page(phone, address):
-    """A page on a phone; what goes wrong on it is kept in ``page.faults``."""
+def page(browser, address):
+    """A page on a phone in the dark that remembers nothing of other tests: neither lessons read nor
+    a theme chosen.  What goes wrong on it is kept in ``page.faults``."""
+    phone = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark")
     page = phone.new_page()
     page.faults = []
     page.on("console", lambda m: m.type == "error" and page.faults.append(m.text))
     page.on("pageerror", lambda e: page.faults.append(str(e)))
     page.on("request", lambda r: r.url.startswith((address, "data:")) or page.faults.append(r.url))
     yield page
-    page.close()
+    phone.close()
 
 
 MATH = """() => MathJax.startup.promise.then(() => ({
@@ -697,8 +694,6 @@ READ = "document.querySelector('nav.course a[aria-current]').classList.contains(
 def test_a_lesson_is_read_remembered_taken_along_and_printed(page, address, site):
     page.set_viewport_size({"width": 1366, "height": 768})
     page.goto(f"{address}notebooks/02_dla.html")
-    page.evaluate("localStorage.removeItem(READ)")  # what others have read
-    page.reload()
     now = page.locator("nav.course a[aria-current]")
     assert now.inner_text() == "02" and "read" not in (now.get_attribute("class") or "")
     page.evaluate("MathJax.startup.promise")
