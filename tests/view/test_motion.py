@@ -128,7 +128,13 @@ def open_page(browser, file):
 
 
 def rests(page, stage):
-    """Wait until the stage has drawn what it was asked for."""
+    """Stop the stage and wait until it has drawn what it was asked for.  A motion that begins by
+    itself would take a frame for each tenth of a second, which is minutes without a graphics card.
+    """
+    page.wait_for_function(
+        f"(() => {{ try {{ {stage}.play(false); return true; }} catch {{ return false; }} }})()",
+        timeout=60_000,
+    )
     js = f"(() => {{ try {{ const s = {stage}; return s && s.stats.frames > 0 && !s.asked; }}"
     page.wait_for_function(js + " catch { return false; } })()", timeout=60_000)
 
