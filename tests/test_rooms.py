@@ -1,11 +1,13 @@
 """The rooms of the house: each imports only rooms above it, and what is read first is short."""
 
 import ast
+import re
 from pathlib import Path
 
 HOUSE = Path(__file__).resolve().parents[1] / "nhlab"
 ROOMS = ["codegen", "mechanics", "methods", "run", "geometry", "view", "course"]
 FILES = [f for room in ROOMS for f in sorted((HOUSE / room).rglob("*.py"))]
+CONTRIBUTING = HOUSE.parent / ".github/CONTRIBUTING.md"
 PLAIN = HOUSE / "plain.py"  # it belongs to no room and imports none: a reader may copy it
 
 
@@ -27,6 +29,18 @@ def imported(file):
 def test_every_module_lives_in_a_room():
     assert {f.name for f in HOUSE.glob("*.py")} == {"__init__.py", "__main__.py", "plain.py"}
     assert {f.parent.name for f in HOUSE.glob("*/*.py")} == set(ROOMS)
+
+
+def test_the_guide_lists_the_modules_that_there_are():
+    listing = CONTRIBUTING.read_text(encoding="utf-8").split("```")[1].split("\n\n")[1]
+    sections = dict(x.split("/", 1) for x in re.split(r"\n  (?=\w+/ )", "\n" + listing)[1:])
+    assert [*sections] == ROOMS
+    for room, words in sections.items():
+        files = {f.stem for f in (HOUSE / room).glob("*.py")} - {"__init__"}
+        assert files <= {*re.findall(r"\w+", words)}, room
+    guide = CONTRIBUTING.read_text(encoding="utf-8")
+    for path in re.findall(rf"`((?:{'|'.join(ROOMS)})/[\w/]+\.(?:py|js))`", guide):
+        assert (HOUSE / path.replace("_NN", "_01")).is_file(), path
 
 
 def test_a_room_imports_only_rooms_above_it():
