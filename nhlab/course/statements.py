@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..methods import Reference
 from ..view import plot
 from ..view.bodies import body
 from ..view.figure import Axes, Curve, Drawing, Figure, Runs, Shape, View, plain
@@ -146,7 +145,7 @@ class Curves(Statement):
         """The runs whose errors are shown as bars: name -> what the legend calls them."""
         methods = self.setting.methods
         every = {k: label for k, (_, label) in self.columns.items()}
-        return {k: x for k, x in every.items() if not isinstance(methods[k], Reference)}
+        return {k: x for k, x in every.items() if not methods[k].is_reference}
 
     def _curves(self, row):
         """A curve for each run; beside steps, the start has no partner."""

@@ -300,7 +300,7 @@ class Reduction(DiscreteConnection, System):
 
     def _check_run(self, sol):
         """Refuse runs that cannot be reconstructed."""
-        if getattr(sol.method, "full", None) is None:
+        if sol.method.full is None:
             raise ValueError(
                 f"{sol.method!r} has no reconstruction; integrate with nh.RDLA or nh.REDLA"
             )

@@ -24,7 +24,7 @@ from ..mechanics.checks import need, one_of
 from ..mechanics.display import aligned
 from ..mechanics.formula import read_formula, sympified
 from ..mechanics.system import System
-from ..methods import DLA, Projector
+from ..methods import DLA
 
 if TYPE_CHECKING:
     from ..methods.method import Method
@@ -414,7 +414,7 @@ class Symmetry:
         found = {"L": self._changes_of_L(), "D": self._changes_of_D()}
         if method is not None:
             found["Ld"] = self._changes_of_Ld(_discrete(method))
-            if self.system.constraints and not isinstance(method, Projector):
+            if self.system.constraints and method.constraint_at == "midpoints":
                 found["wd"] = self._changes_of_wd(method)
         found = {x: zip(self.names, texts, strict=True) for x, texts in found.items()}
         return Invariance(**{x: {a: w for a, w in y if w} for x, y in found.items()}, method=method)

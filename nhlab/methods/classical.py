@@ -100,6 +100,8 @@ class Reference(Method):
     atol: float | None = None  # rtol times the size of the initial state, if not given
 
     discrete: ClassVar[bool] = False
+    has_step: ClassVar[bool] = False
+    is_reference: ClassVar[bool] = True
     takes_fields: ClassVar[bool] = True
     is_symmetric: ClassVar[bool] = False  # only to the level of rtol
     order: ClassVar[int] = 8

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..codegen.statement import Statement, dummy
 from ..mechanics.symbolic import Place
 from .dla import DLA
-from .gradient import DiscreteGradient
 from .method import Frame, Method
-from .reversible import Reversible, arrival
-from .variational import Variational
+from .reversible import arrival
 
 if TYPE_CHECKING:
     from ..mechanics.system import System
@@ -70,8 +68,8 @@ class Composition(Method):
     discrete: ClassVar[bool] = False  # several discrete Lagrangians, not one
 
     def __post_init__(self):
-        bases = (DLA, Variational, Reversible, DiscreteGradient)
-        if type(self.method) not in bases or self.method.order != 2:
+        base = self.method
+        if not (isinstance(base, Method) and base.composable and base.order == 2):
             raise ValueError(
                 f"method = {self.method!r} is no symmetric map of (q, v) in D, so its "
                 f"compositions gain no order{_why(self.method)}; compose nh.DLA() or "
@@ -84,6 +82,11 @@ class Composition(Method):
 
     def __repr__(self):
         return f"Composition({self.method!r}, order={self.order})"
+
+    @property
+    def base(self) -> Method:
+        """The method of the substeps."""
+        return self.method
 
     @property
     def factors(self) -> tuple[float, ...]:
@@ -132,8 +135,7 @@ class Composition(Method):
 
 def _why(method):
     """What hinders some methods, for the message."""
-    name = type(method).__name__
-    if name == "Projector":
+    if getattr(method, "constraint_at", "") == "average":
         return " (it reflects the normal momentum, even for h = 0)"
     if getattr(method, "variable_step", False):
         return " (it chooses its own step)"

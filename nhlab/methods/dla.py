@@ -52,6 +52,7 @@ class DLA(Method):
     constraint_alpha: float | None = None
 
     takes_fields: ClassVar[bool] = True
+    composable: ClassVar[bool] = True
     keeps: ClassVar[tuple[str, ...]] = (
         "the discrete constraint wd(q_k, q_k+1) = 0",
         "momenta of horizontal symmetries of Ld along which no force acts",

@@ -77,6 +77,8 @@ class DiscreteGradient(Method):
     """
 
     discrete: ClassVar[bool] = False
+    work_along_chord: ClassVar[bool] = True
+    composable: ClassVar[bool] = True
     order: ClassVar[int] = 2
     keeps: ClassVar[tuple[str, ...]] = (
         "energy at the nodes, without forces",

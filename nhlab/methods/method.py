@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ..codegen.derivatives import dot
 from ..codegen.evaluate import Function
 from ..codegen.program import Program
-from ..codegen.statement import dummy
+from ..codegen.statement import Stage, dummy
 from ..mechanics.checks import need
 from ..mechanics.spelling import check_keywords
 from ..mechanics.symbolic import Place
@@ -135,12 +135,41 @@ class Frame:
 
 @dataclass(frozen=True)
 class Method:
-    """An integrator as a value.  ``order``, ``keeps`` and ``loses`` say what to expect."""
+    """An integrator as a value.  ``order``, ``keeps`` and ``loses`` say what to expect.
+
+    The rest of the house never asks of which class a method is.  It asks what the method can do:
+
+    Attributes
+    ----------
+    discrete : made from a discrete Lagrangian, so that a run can start from two positions, rows
+        carry the momentum p, and ``on_step`` gives the parts Ld, p_minus, E_plus, ... of a step
+    variable_step : the step size is an unknown of the step; then ``first_step`` is the method of
+        the first step, whose h is given, and rows carry t, h, h_before and the energy e
+    has_step : ``statement`` gives a step, for which code is generated.  False for a method that
+        follows the equations of motion to a tolerance, with ``rtol`` and ``atol``
+    is_reference : its run stands for the true motion: it is named so in figures, computed only
+        where the picture needs it, and the others are judged by it
+    takes_fields : the step is stated for D spanned by vector fields, too
+    constraint_at : where the method makes the velocity constraint zero, as in
+        ``sol.constraint(at)``: "midpoints" for wd of each step, "average" for the average of
+        arriving and leaving momentum, "nodes"
+    work_along_chord : a method without a discrete Lagrangian whose forces do the work h F.u along
+        the chord of a step, taken in its middle
+    composable : of order 2, it is a symmetric map of (q, v) in D to itself, or of (q, p) modulo the
+        constraint forces, so that compositions of its steps gain order
+    base : the method that the substeps are taken by, if a step is composed of substeps
+    full : the method of the full system, if this one runs on reduced systems
+    frame : the symbols that ``statement`` is written in
+    """
 
     variable_step: ClassVar[bool] = False
-    discrete: ClassVar[bool] = True  # made from a discrete Lagrangian
+    discrete: ClassVar[bool] = True
+    has_step: ClassVar[bool] = True
+    is_reference: ClassVar[bool] = False
+    work_along_chord: ClassVar[bool] = False
+    composable: ClassVar[bool] = False
     frame: ClassVar[type[Frame]] = Frame
-    takes_fields: ClassVar[bool] = False  # stated for D spanned by fields, too
+    takes_fields: ClassVar[bool] = False
     keeps: ClassVar[tuple[str, ...]] = ()
     loses: ClassVar[tuple[str, ...]] = ()
 
@@ -181,6 +210,21 @@ class Method:
         """
         return self.order % 2 == 0
 
+    @property
+    def constraint_at(self) -> str:
+        """Where the constraint is zero: "midpoints" for wd of a step, "average" or "nodes"."""
+        return "midpoints" if self.discrete else "nodes"
+
+    @property
+    def base(self) -> Method | None:
+        """The method of the substeps that a step is composed of; None if there are none."""
+        return None
+
+    @property
+    def full(self) -> Method | None:
+        """The method of the full system, of one that runs on reduced systems; else None."""
+        return None
+
     # ---- what a subclass states
 
     def check(self, system: System) -> None:
@@ -216,6 +260,26 @@ class Method:
     ) -> np.ndarray:
         """The momentum that would arrive at q, given the one that leaves it."""
         return p_minus
+
+    # The same two in SymPy, for pages that compute without Python.  They are static since all
+    # methods that share them share one generated text, whatever their options are.
+
+    @staticmethod
+    def state_start(
+        s: Frame, p: Sequence[sp.Expr], lam: Sequence[sp.Expr]
+    ) -> tuple[tuple[Stage, ...], Sequence[sp.Expr]]:
+        """``start_momentum`` in SymPy, from p = L_v(q0, v0) and the multipliers lam of the motion.
+
+        Returns the stages that must be solved for it, and the momentum.
+        """
+        return (), p
+
+    @staticmethod
+    def state_arriving(
+        s: Frame, p: Sequence[sp.Expr]
+    ) -> tuple[tuple[Stage, ...], Sequence[sp.Expr]]:
+        """``arriving`` in SymPy: the stages that must be solved for it, and the momentum."""
+        return (), p
 
     # ---- generated code
 

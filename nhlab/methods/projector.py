@@ -61,6 +61,7 @@ class Projector(Method):
     symmetric: bool = False
 
     takes_fields: ClassVar[bool] = True
+    constraint_at: ClassVar[str] = "average"
     keeps: ClassVar[tuple[str, ...]] = (
         "the constraint for the average of arriving and leaving momentum",
         "momenta of horizontal symmetries of Ld along which no force acts",
@@ -142,6 +143,26 @@ class Projector(Method):
             b = system.momentum(q, system.shortest(q, t), t)
         reflection = np.eye(len(system.v)) - 2 * system.Q(q, t)  # P - Q
         return b + np.einsum("...i,...ij->...j", p_minus - b, reflection)
+
+    @staticmethod
+    def state_start(
+        s: Frame, p: Sequence[sp.Expr], lam: Sequence[sp.Expr]
+    ) -> tuple[tuple[Stage, ...], Sequence[sp.Expr]]:
+        """Half the constraint impulse before q0, half after."""
+        if not s.m:
+            return (), p
+        p_minus = [x + s.h / 2 * f for x, f in zip(p, s.force(lam), strict=True)]
+        return Projector.state_arriving(s, p_minus)
+
+    @staticmethod
+    def state_arriving(
+        s: Frame, p: Sequence[sp.Expr]
+    ) -> tuple[tuple[Stage, ...], Sequence[sp.Expr]]:
+        """(P - Q)^T is its own inverse."""
+        if not s.m:
+            return (), p
+        stage, _, normal, _ = Projector.split(s, p)
+        return (stage,), [x - 2 * f for x, f in zip(p, normal, strict=True)]
 
 
 def _split_by_forms(s, p, G):

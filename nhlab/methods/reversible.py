@@ -55,6 +55,7 @@ class Reversible(Method):
     """
 
     discrete: ClassVar[bool] = False  # in general not made from a discrete Lagrangian
+    composable: ClassVar[bool] = True
     order: ClassVar[int] = 2
     keeps: ClassVar[tuple[str, ...]] = (
         "the constraints at the nodes",

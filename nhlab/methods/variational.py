@@ -40,6 +40,7 @@ class Variational(Method):
     alpha: float = 0.5
     symmetric: bool = False
 
+    composable: ClassVar[bool] = True
     keeps: ClassVar[tuple[str, ...]] = (
         "the symplectic form, without forces",
         "momenta of symmetries of Ld along which no force acts",

@@ -16,7 +16,6 @@ from ..mechanics.checks import brief, need, rank, read_array, read_number
 from ..mechanics.spelling import nearest
 from ..mechanics.system import System
 from ..methods.method import Method
-from ..methods.projector import Projector
 
 LOG = logging.getLogger("nhlab")
 StateLike = ArrayLike | Mapping[Any, ArrayLike] | None  # q0, v0: (n,), or by names; None: own
@@ -281,8 +280,8 @@ def check_states(start):
             A = s.independent_forms(q, v, t)  # refuses places where the fields are dependent
     else:
         A = _forms(s, q, v, t, at)
-    if v is None:  # Projector does not discretise the constraints: any q1 will do
-        return None if isinstance(start.method, Projector) else _check_second(start, at)
+    if v is None:  # a method that does not discretise the constraints takes any q1
+        return _check_second(start, at) if start.method.constraint_at == "midpoints" else None
     residual, b = np.einsum("kai,ki->ka", A, v), s.b(q, t)
     for k in _first(~(np.abs(residual + b) <= 1e-9 * (_size(A, v) + np.abs(b)) + 1e-15)):
         near, how = _nearest(s, A[k], (residual + b)[k], q[k], v[k], t)

@@ -20,7 +20,6 @@ from numpy.typing import ArrayLike
 from ..codegen.evaluate import joined
 from ..mechanics.spelling import spelt
 from ..mechanics.system import System
-from ..methods import Reference
 from ..methods.layout import Rows
 from ..methods.method import Method
 from . import files, html, many_files, tables
@@ -102,7 +101,7 @@ def ensemble(
     >>> runs.steps_done.tolist(), sorted(runs.summary)
     ([50, 50, 50], ['p', 'q', 't'])
     """
-    if isinstance(method, Reference):
+    if not getattr(method, "has_step", True):
         raise ValueError(f"method = {method!r} takes no steps of its own; call nh.integrate for it")
     if T is not None and getattr(method, "variable_step", False):
         raise ValueError(f"T = {T!r}: {method!r} chooses its steps as it goes; give steps")

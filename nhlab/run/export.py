@@ -21,7 +21,6 @@ from ..mechanics.motion import motion_stage
 from ..mechanics.spelling import spelt
 from ..mechanics.system import System
 from ..mechanics.velocities import start_of
-from ..methods import Reference
 from ..methods.layout import Rows
 from ..methods.method import Method
 from .arguments import StateLike
@@ -282,8 +281,8 @@ def export(
     writers = {".py": _python, ".js": _javascript, ".c": _c}
     if path.suffix not in writers:
         raise ValueError(f"path = {str(path)!r} must end in one of {', '.join(writers)}")
-    if isinstance(method, Reference):
-        raise ValueError("nh.Reference chooses its steps as it goes; export nh.RK4(), or to_scipy")
+    if not getattr(method, "has_step", True):
+        raise ValueError(f"{method!r} chooses its steps as it goes; export nh.RK4(), or to_scipy")
     start = Start(system, method, q0, v0, h=h, steps=1, t0=t0)
     path.write_text(writers[path.suffix](start, _about(start)), encoding="utf-8")
     return path

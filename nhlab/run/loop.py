@@ -12,7 +12,6 @@ import numpy as np
 from ..codegen.careful import careful_step
 from ..mechanics.spelling import spelt
 from ..mechanics.system import System
-from ..methods import Reference
 from ..methods.layout import Rows
 from ..methods.method import Method
 from .arguments import LOG, StateLike, check_backend, check_pair, has_numba
@@ -118,10 +117,10 @@ def integrate(
 
 def run(start, backend, progress, events):
     """Take the steps of a start, or fewer if an event ends them, and return the Trajectory."""
-    if isinstance(start.method, Reference):
-        work = ReferenceRun(start, backend)
-    else:
+    if start.method.has_step:
         work = Run(start, backend or choose_backend(start))
+    else:
+        work = ReferenceRun(start, backend)
     work.events = [e for e in events if e.terminal]
     work.go(progress)
     return work.trajectory()
@@ -158,8 +157,8 @@ def source(system: System, method: Method) -> str:
     True
     """
     check_pair(system, method)
-    if isinstance(method, Reference):
-        raise ValueError("nh.Reference is SciPy's DOP853; it has no generated step")
+    if not method.has_step:
+        raise ValueError(f"{method!r} follows the motion by DOP853; it has no generated step")
     return method.program(system).text
 
 

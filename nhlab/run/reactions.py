@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..mechanics.motion import multipliers_of
-from ..methods import DLA, DiscreteGradient
+from ..methods import DLA
 
 if TYPE_CHECKING:
     from .trajectory import Trajectory
@@ -39,7 +39,7 @@ def work(sol: Trajectory) -> np.ndarray:
     u = s.velocity_between(q, sol.q[1:], h)
     if sol.method.discrete and sol.every == 1:
         steps = sol.on_step("work")
-    elif sol.method.discrete or isinstance(sol.method, DiscreteGradient):
+    elif sol.method.discrete or sol.method.work_along_chord:
         steps = DLA().on_step(s, "work", t, q, u, h)
     else:
         steps = _integral(sol, s.power)

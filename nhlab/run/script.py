@@ -19,7 +19,6 @@ from ..codegen.statement import Stage, Statement, dummy
 from ..codegen.writing import generate
 from ..mechanics.motion import motion_stage
 from ..mechanics.symbolic import Place
-from ..methods import Projector, Reference
 from ..methods.method import Frame
 
 ALPHA = 0.123456789  # stands for the value of the slider where a method tells its arguments
@@ -47,10 +46,10 @@ def expression(text, *names):
     return Code(f"(() => {{\n{translated(text, *names)}\nreturn {found};\n}})()")
 
 
-def _function(system, make, *key):
-    """The function of a statement ``make(system, *key)``."""
-    key = ("script", make.__name__, *key, system.is_definite)
-    statement = partial(make, system, *key[2:-1])
+def _function(system, make, *arguments, key=None):
+    """The function of a statement ``make(system, *arguments)``, kept by these or a ``key``."""
+    key = ("script", make.__name__, *(arguments if key is None else key), system.is_definite)
+    statement = partial(make, system, *arguments)
     program = system.made(key, lambda: Program(f"{key}{system.key}", statement))
     return expression(program.text, "step")
 
@@ -159,7 +158,7 @@ def heights(system):
 
 def of_method(system, method, second=False):
     """What runs of a method need beside that; with ``second``, to start from q0 and q1 too."""
-    if isinstance(method, Reference):
+    if not method.has_step:
         reading = {"discrete": False, "variable": False, "alpha": None}
         reading |= {"said": said(method), "layout": _layout(method, system)}
         return reading | {"reference": True, "loop": reference(system)}
@@ -171,13 +170,14 @@ def of_method(system, method, second=False):
         "alpha": getattr(method, "alpha", None),
         "arguments": _arguments(system, method),
         "loop": expression(method.program(system).text, "loop"),
-        "begin": _function(system, beginning, *_kind(method)),
+        "begin": _function(system, beginning, method, key=_kind(method)),
     }
     if method.discrete:
         found["constraint_alpha"] = getattr(method, "constraint_alpha", None)
         found["on_step"] = _function(system, on_step, method.frame, method.symmetric)
     if second:
-        found["second"] = _function(system, beginning_of_two, *_kind(method), method.symmetric)
+        key = (*_kind(method), method.symmetric)
+        found["second"] = _function(system, beginning_of_two, method, key=key)
     if method.variable_step:
         first = method.first_step
         found["first"] = {
@@ -215,41 +215,30 @@ def _arguments(system, method):
 
 
 def _kind(method):
-    """What of a method shapes its start."""
-    return method.discrete, isinstance(method, Projector)
+    """What of a method shapes its start: if it has momenta, and the functions that state it."""
+    functions = type(method).state_start, type(method).state_arriving
+    return method.discrete, *(f"{f.__module__}.{f.__qualname__}" for f in functions)
 
 
-def beginning(system, discrete, reflects):
+def beginning(system, method):
     """(q, v) -> (a, p): the acceleration, and the momentum that arrives at q0."""
     s, let = Frame(system), []
     motion = motion_stage(system, s.t, s.q, system.v, let)
     a, lam = motion.unknowns[: s.n], motion.unknowns[s.n :]
-    stages, p = [motion], tuple(map(s.at, system.short.L_v)) if discrete else ()
-    if reflects and s.m:  # half the constraint impulse before q0, half after
-        p = [x + s.h / 2 * f for x, f in zip(p, s.force(lam), strict=True)]
-        stage, p = _arriving(s, p)
-        stages.append(stage)
-    return _stated(s, (*s.q, *system.v), stages, (*a, *p), let=let)
+    p = tuple(map(s.at, system.short.L_v)) if method.discrete else ()
+    stages, p = method.state_start(s, p, lam)
+    return _stated(s, (*s.q, *system.v), (motion, *stages), (*a, *p), let=let)
 
 
-def beginning_of_two(system, discrete, reflects, symmetric):
+def beginning_of_two(system, method):
     """(q0, q1) -> (v, p0, p1): the velocity of the step, the momenta that arrive at its ends."""
     s, let = Frame(system), []
     q1 = tuple(dummy(f"{x.name}_1") for x in s.q)
     let += [(u, (b - a) / s.h) for u, a, b in zip(system.v, s.q, q1, strict=True)]
-    Ld = s.discrete(symmetric)
-    stages, p = [], Ld.p_minus
-    if reflects and s.m:
-        stage, p = _arriving(s, p)
-        stages.append(stage)
+    Ld = s.discrete(method.symmetric)
+    stages, p = method.state_arriving(s, Ld.p_minus)
     update = (*system.v, *p, *Ld.p_plus)
     return _stated(s, (*s.q, *q1), stages, update, (s.alpha, *s.parameters), (*let, *Ld.let))
-
-
-def _arriving(s, p):
-    """The momentum that arrives at q where p leaves: (P - Q)^T is its own inverse."""
-    stage, _, normal, _ = Projector.split(s, p)
-    return stage, [x - 2 * f for x, f in zip(p, normal, strict=True)]
 
 
 def on_step(system, frame, symmetric):

@@ -201,7 +201,7 @@ TRUE = "true motion"
 def names_of(sols, ghost):
     """Names of the methods, with the step size where it tells them apart; what the reference
     solution gives is the true motion, and a ghost named like another is called one."""
-    names = [TRUE if isinstance(s.method, Reference) else plot.label(s.method) for s in sols]
+    names = [TRUE if s.method.is_reference else plot.label(s.method) for s in sols]
     steps = {x: {s.h0 for s, name in zip(sols, names, strict=True) if name == x} for x in names}
     several = {name for name in names if len(steps[name]) > 1 and name != TRUE}
     found = [f"{x}, $h={s.h0:g}$" * (x in several) or x for x, s in zip(names, sols, strict=True)]

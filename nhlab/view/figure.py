@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..methods import Reference
 from ..run.errors import IntegrationError
 from ..run.loop import integrate
 from . import plot
@@ -218,11 +217,11 @@ class Figure:
 
     def _can_wait(self, method):
         """Is it the reference of a figure that is drawn without it meanwhile?"""
-        return isinstance(method, Reference) and self.quick_steps is None and not self.second
+        return method.is_reference and self.quick_steps is None and not self.second
 
     def _run(self, call, name, quick):
         most = self.quick_steps if quick else None
-        if isinstance(call.methods[name], Reference):
+        if call.methods[name].is_reference:
             steps = min(call.steps, most or call.steps)
             return exact_run(call.system, call.q0, call.v0, call.h, steps, call.methods[name])
         if self.second:

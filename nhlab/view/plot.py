@@ -83,8 +83,8 @@ def look(method: Method) -> dict[str, Any]:
 def label(method: Method) -> str:
     """A short name: what differs from the midpoint rule is said."""
     name = type(method).__name__
-    if name == "Composition":
-        return f"{label(method.method)} composed, order {method.order}"
+    if method.base is not None:
+        return f"{label(method.base)} composed, order {method.order}"
     extras = []
     if getattr(method, "alpha", 0.5) != 0.5:
         extras.append(rf"$\alpha={method.alpha:g}$")
@@ -99,11 +99,9 @@ def own_constraint(sol: Trajectory) -> tuple[np.ndarray, np.ndarray]:
     """(t, residual) of the constraint a method imposes: wd on each step, the average momentum for
     the projector method, A v at the nodes for the classical methods."""
     need(sol, Trajectory, "sol", "Trajectory")
-    if not sol.method.discrete:
-        return sol.t[1:], worst_of(sol.constraint()[1:])
-    if type(sol.method).__name__ == "Projector":
-        return sol.t[1:-1], worst_of(sol.constraint("average"))
-    return sol.t[1:], worst_of(sol.constraint("midpoints"))
+    residual = sol.constraint(sol.method.constraint_at)
+    t = sol.t[1:-1] if sol.method.constraint_at == "average" else sol.t[1:]
+    return t, worst_of(residual[len(residual) - len(t) :])
 
 
 def new(

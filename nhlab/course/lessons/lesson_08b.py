@@ -63,7 +63,7 @@ def sleigh_panel(h=(0.1, 0.4, 0.1), a=(0.1, 0.3, 0.2), T=150.0):
             residual = np.abs(sol.constraint()[2:, 0]) + 1e-30
             board.run(m, sol.t[2:], residual, right, label="")
             board.say(f"{plot.label(m)}: error at {sol.t[-1]:.0f}", f"{error[-1]:.1e}")
-            if isinstance(m, Projector):
+            if m == Projector():
                 board.say("Projector: spread of E", f"{np.ptp(sol.energy()):.0e}")
         t, thin = sol.t[sol.t > 0.4 * T], {"color": DARK, "linewidth": 1, "label": "$e^{+kt}$"}
         board.curve(t, 1e-3 * np.exp(k * (t - 0.5 * T)), right, **thin)
