@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ..codegen.derivatives import dot
 from ..codegen.evaluate import Function
 from ..codegen.program import Program
-from ..codegen.statement import Stage, dummy
+from ..codegen.statement import Stage, Statement, dummy
 from ..mechanics.checks import need
 from ..mechanics.spelling import check_keywords
 from ..mechanics.symbolic import Place
@@ -160,6 +160,33 @@ class Method:
     base : the method that the substeps are taken by, if a step is composed of substeps
     full : the method of the full system, if this one runs on reduced systems
     frame : the symbols that ``statement`` is written in
+
+    Notes
+    -----
+    Rules for a new method:
+
+    1. It is a frozen dataclass derived from Method, in a file of its own.  Its fields are options;
+       h, states and systems are never stored in it.
+    2. An option whose name ends in ``alpha`` is an argument of the step, so that a slider changes
+       it without new code.  All others shape the generated text; ``code_key`` contains them, else
+       two methods would share one text.
+    3. ``check`` refuses every system that the step is not stated for, by a ValueError with the
+       name, the number and the remedy.  It is called before anything else.
+    4. ``statement`` writes one step in the symbols of ``frame``, the equations in the printed
+       order with their numbers beside them.  It depends on nothing but the options and the system.
+    5. What a step carries is what ``layout`` names, in the same order and of the same widths; a
+       step of variable size has t and h before it, ``new_h``, and ``h_before`` and ``e`` at its
+       end.  ``update`` has an expression for each symbol of ``carry``.
+    6. ``args`` of the statement and ``arguments`` have the same order: the alphas, the parameters,
+       the shares.
+    7. A Stage has as many equations as unknowns, and all its corrections are measured (``sizes``,
+       ``weights``): velocities beside velocities, not beside times or multipliers.  Equations of
+       another unit than the rest are scaled: g(q1) = 0 is stated as g(q1)/h = 0.
+    8. The attributes above are set where they differ.  Where the momentum that arrives at a node is
+       not the one that leaves it, ``start_momentum`` and ``arriving`` are defined, and their twins
+       ``state_start`` and ``state_arriving`` in SymPy.
+    9. ``order``, ``keeps`` and ``loses`` are promises.  tests/methods/test_promises.py runs each
+       sentence, beside a method or a system of which it is not true.
     """
 
     variable_step: ClassVar[bool] = False
@@ -229,6 +256,35 @@ class Method:
 
     def check(self, system: System) -> None:
         """Raise ValueError if the method cannot treat the system."""
+
+    def statement(self, system: System) -> Statement:
+        """Write one step of the method for a system, from row k to row k + 1.
+
+        Parameters
+        ----------
+        system : what moves.  ``system.short`` has its expressions (L_v, A, M, ...) with long ones
+            abbreviated, ``system.discretise`` its discrete Lagrangian; both in ``system.q`` and
+            ``system.v``
+
+        Returns
+        -------
+        A Statement, whose parts are symbols and expressions of SymPy:
+
+        t, h : symbols of the time at row k and the step size
+        carry : symbols of the numbers in row k, in the order of ``layout``
+        args : symbols of what is constant during a run, in the order of ``arguments``
+        stages : of type Stage, solved one after the other by Newton's method.  Each may use t, h,
+            carry, args and the unknowns of earlier stages
+        update : an expression for each symbol of ``carry``, its value in row k + 1
+        let : pairs (symbol, expression), abbreviations that all the others may contain, each in
+            earlier symbols; ``Frame.lets`` collects them, and those that nothing needs are left
+            out of the text
+        new_h : the step size that was solved for, of a method that chooses it; else None
+
+        Nothing is computed here: the text is generated once for each pair of system and method,
+        and kept.  It is written anew where ``code_key`` differs.
+        """
+        raise NotImplementedError(f"{type(self).__name__} states no step (has_step = False)")
 
     def code_key(self) -> tuple[object, ...]:
         """What of the method shapes the generated text: of an alpha, whether there is one."""

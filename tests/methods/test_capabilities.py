@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import nhlab as nh
+from nhlab.codegen.derivatives import needed
 from nhlab.methods.method import Method
 from nhlab.run.script import of_method
 
@@ -134,3 +135,59 @@ def test_what_each_method_says_of_itself():
     assert {m for m in every if m.work_along_chord} == {nh.DiscreteGradient}
     assert {m for m in every if m.is_reference} == {nh.Reference}
     assert {m for m in every if not m.has_step} == {nh.Reference}
+
+
+# ---------------------------------------------------------------------------- the rules of Method
+
+PAIRS = [
+    (nh.systems.particle, nh.DLA(constraint_alpha=0.3)),
+    (nh.systems.particle, nh.EDLA()),
+    (nh.systems.sleigh, nh.Projector()),
+    (nh.systems.pendulum, nh.Variational()),
+    (nh.systems.sleigh, nh.Reversible()),
+    (nh.systems.particle, nh.DiscreteGradient()),
+    (nh.systems.particle, nh.Composition()),
+    (nh.systems.suslov, nh.RK4()),
+    (lambda: nh.systems.sleigh().by_fields(), nh.DLA()),
+    (lambda: nh.Chaplygin(nh.systems.robot(), fibre="x y"), nh.RDLA()),
+    (lambda: nh.Chaplygin(nh.systems.robot(), fibre="x y"), nh.REDLA()),
+]
+
+
+@pytest.mark.parametrize(("make", "method"), PAIRS, ids=str)
+def test_a_statement_follows_the_rules(make, method):
+    system = make()
+    stated, layout = method.statement(system), method.layout(system)
+    width = layout.width - 2 * method.variable_step  # t and h are not carried
+    assert len(stated.carry) == len(stated.update) == width
+    assert [*layout][:2] == (["t", "h"] if method.variable_step else [*layout][:2])
+    assert len(stated.args) == len(method.arguments(system, [1.0] * len(system.v)))
+    assert (stated.new_h is not None) == method.variable_step
+    for stage in stated.stages:
+        sizes = {len(getattr(stage, x)) for x in ("unknowns", "equations", "guess", "sizes")}
+        assert sizes == {len(stage.weights)}
+    known = {stated.t, stated.h, stated.part, *stated.carry, *stated.args}
+    known |= {x for stage in stated.stages for x in stage.unknowns}
+    wanted = [e for stage in stated.stages for e in (*stage.equations, *stage.guess)]
+    for symbol, e in needed(stated.let, [*wanted, *stated.update, stated.new_h or stated.h]):
+        assert e.free_symbols <= known, (symbol, e.free_symbols - known)
+        known.add(symbol)
+    assert all(e.free_symbols <= known for e in (*stated.update, stated.new_h or stated.h))
+
+
+def test_options_that_shape_the_text_are_in_its_key():
+    assert nh.DLA(0.3).code_key() == nh.DLA(0.4).code_key()
+    assert nh.DLA(0.3).code_key() != nh.DLA(0.3, symmetric=True).code_key()
+    assert nh.DLA(0.3).code_key() != nh.DLA(0.3, constraint_alpha=0.3).code_key()
+
+
+def test_a_method_without_a_step_says_so():
+    with pytest.raises(NotImplementedError, match="states no step"):
+        nh.Reference().statement(nh.systems.particle())
+
+
+def test_the_class_has_numbered_rules_and_explains_every_attribute():
+    text = Method.__doc__
+    assert all(f"    {k}. " in text for k in range(1, 10))
+    for name in Method.__annotations__.keys() - {"keeps", "loses"}:
+        assert f"    {name} : " in text, name
