@@ -32,25 +32,28 @@ def where(condition, a, b):
 def sign(x):
     return (x > 0) - (x < 0)
 """
-# groups.HalfAngle by its series for theta < 2 pi, where quotients would lose digits; beyond, where
-# the series would, by the recurrence from cos and sin.  Part of the texts that use it.
-HALF_ANGLE = """\
-def half_angle(n, z):
-    near = z < 40.0
-    small, large = where(near, z, 0.0), where(near, 40.0, z)
-    total = term = 1.0
-    for k in range(1, 18):
-        term = -term*small/(8*k*(2*n + 2*k - 1))
-        total = total + term
-    half = sqrt(large)/2
-    before, last = cos(half), sin(half)/half
-    for k in range(1, n):
-        before, last = last, (last - before)*(4*(4*k*k - 1))/large
-    return where(near, total, before if n == 0 else last)
-"""
-exec(HALF_ANGLE, NUMPY)
 RESERVED = set(keyword.kwlist) | set(MATH) | set(NUMPY) | set(dir(builtins))
 RESERVED |= set("t t0 h step run loop substep new out state n stop every left row _".split())
+WRITTEN_OUT = {}  # name of a function -> its text, of those that other rooms hand over
+
+
+def written_out(text):
+    """Decorate a class of SymPy functions with the Python text of the function that computes it.
+
+    The text defines one function, of the arguments of the class, and may call what ``PRELUDE``
+    and ``math`` have.  It becomes part of every text that uses it, and runs for numbers and arrays,
+    compiled and translated as the step itself.  Arguments that are integers are handed on as such.
+    """
+    name = re.match(r"def (\w+)\(", text).group(1)
+
+    def register(function):
+        function.written_as = name
+        WRITTEN_OUT[name] = text
+        RESERVED.add(name)
+        exec(text, NUMPY)
+        return function
+
+    return register
 
 
 class Names(dict):
@@ -182,8 +185,9 @@ def python(e, names):
     if isinstance(e, sp.DiracDelta):
         return "0"  # the derivative of sign(x), zero wherever a motion spends time
     name = type(e).__name__
-    if name == "HalfAngle":
-        return f"half_angle({e.args[0]}, {python(e.args[1], names)})"
+    if hasattr(e, "written_as"):
+        values = (str(a) if a.is_Integer else python(a, names) for a in e.args)
+        return f"{e.written_as}({', '.join(values)})"
     if name in FUNCTIONS:
         return f"{FUNCTIONS[name]}({', '.join(python(a, names) for a in e.args)})"
     if isinstance(e, sp.functions.elementary.trigonometric.TrigonometricFunction):

@@ -17,7 +17,7 @@ import numpy as np
 import sympy as sp
 
 from . import cache
-from .printing import NUMPY
+from .printing import NUMPY, WRITTEN_OUT
 from .writing import generate
 
 
@@ -169,10 +169,10 @@ class Program:
         LOG.info("%s: machine code, %s", self.name, COMPILING[self.is_cached])
         sys.modules[self.name] = module = ModuleType(self.name)  # compiled code looks it up
         space = self._execute(vars(module))
-        used = [f for f in ("all_", "where", "sign", "half_angle", "substep", "step") if f in space]
-        for name in used:
-            # half_angle is a loop, long to compile at each call
-            inline = name != "half_angle" and (self.inlines_step or name != "step")
+        names = ("all_", "where", "sign", *WRITTEN_OUT, "substep", "step")
+        for name in (f for f in names if f in space):
+            # functions that are written out have loops, long to compile at each call
+            inline = name not in WRITTEN_OUT and (self.inlines_step or name != "step")
             space[name] = numba.njit(space[name], error_model="numpy", forceinline=inline)
         run = numba.njit(space["run"], error_model="numpy", nogil=True)
         cache.keep_compiled(run, self.name, self.text)

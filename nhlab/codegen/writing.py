@@ -11,7 +11,7 @@ import re
 from collections import Counter
 
 from .generate import Newton, constants, plan
-from .printing import HALF_ANGLE, MATH, PRELUDE, Names, assignments, at_once, conjunction, listing
+from .printing import MATH, PRELUDE, WRITTEN_OUT, Names, assignments, at_once, conjunction, listing
 from .statement import LATE_TOLERANCE, MAXITER, TOLERANCE, TRUSTED, dummy
 
 
@@ -29,8 +29,9 @@ def generate(statement):
     if len(statement.update) == len(statement.carry):  # it can be repeated
         functions += [text.run(), text.loop()]
     head = [f"from math import {', '.join(sorted(MATH))}", PRELUDE.strip()]
-    if any("half_angle(" in x for x in functions):
-        head.append(HALF_ANGLE.strip())
+    for name, text in WRITTEN_OUT.items():
+        if any(f"{name}(" in x for x in functions):
+            head.append(text.strip())
     return "\n\n\n".join([*head, *functions]) + "\n"
 
 

@@ -38,6 +38,7 @@ import sympy as sp
 from numpy.typing import ArrayLike
 
 from ..codegen.derivatives import dot
+from ..codegen.printing import written_out
 from ..codegen.statement import dummy
 from .checks import read_array
 from .formula import sympified
@@ -46,6 +47,25 @@ BASIS = (1, 0, 0), (0, 1, 0), (0, 0, 1)
 MATRICES = "expected (..., 3, 3)"
 
 
+# HalfAngle by its series for theta < 2 pi, where quotients would lose digits; beyond, where the
+# series would, by the recurrence from cos and sin.
+HALF_ANGLE = """\
+def half_angle(n, z):
+    near = z < 40.0
+    small, large = where(near, z, 0.0), where(near, 40.0, z)
+    total = term = 1.0
+    for k in range(1, 18):
+        term = -term*small/(8*k*(2*n + 2*k - 1))
+        total = total + term
+    half = sqrt(large)/2
+    before, last = cos(half), sin(half)/half
+    for k in range(1, n):
+        before, last = last, (last - before)*(4*(4*k*k - 1))/large
+    return where(near, total, before if n == 0 else last)
+"""
+
+
+@written_out(HALF_ANGLE)
 class HalfAngle(sp.Function):
     r"""half_angle(n, z), the Bessel-like functions :math:`{}_0F_1(; n + \tfrac12; -z/16)`.
 

@@ -1,6 +1,7 @@
 """Expressions as text: printed right, for CPython, NumPy and numba alike."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,18 @@ from runs import difference, rows
 
 import nhlab as nh
 from nhlab.codegen.evaluate import Function
-from nhlab.codegen.printing import MATH, NUMPY, PRELUDE, Names, python
+from nhlab.codegen.printing import (
+    MATH,
+    NUMPY,
+    PRELUDE,
+    RESERVED,
+    WRITTEN_OUT,
+    Names,
+    python,
+    written_out,
+)
+from nhlab.codegen.statement import Statement
+from nhlab.codegen.writing import generate
 
 x, y, vx, vy = nh.symbols("x y vx vy")
 a, b, c, e = nh.symbols("a b c e")
@@ -126,3 +138,30 @@ def test_integers_beyond_the_machine(numba):
     one, two = (nh.System((x,), (vx,), factor * L) for factor in (10**25, 1))
     a, b = rows(one, nh.DLA(), [1], [0], backend="numba"), rows(two, nh.DLA(), [1], [0])
     assert difference(a[:, 0], b[:, 0]) < 1e-13
+
+
+def test_a_function_brings_its_own_text():
+    """As the functions of half the angle do, which mechanics hands over."""
+    text = "def cubed_by_parts(n, z):\n    return where(z < 0.0, n*z, z*z*z)\n"
+
+    @written_out(text)
+    class Cubed(sp.Function):
+        nargs = 2
+
+    try:
+        e = 2 * Cubed(sp.Integer(3), a + b)
+        assert python(e, Names()) == "2.0*cubed_by_parts(3, a + b)"
+        statement = Statement(nh.symbols("t"), nh.symbols("h"), (a,), (b,), (), (e,))
+        generated = generate(statement)
+        assert generated.count("def cubed_by_parts(n, z)") == 1
+        assert "cubed_by_parts" not in generate(replace(statement, update=(a,)))
+        space = {}
+        exec(generated, space)
+        assert space["step"](0.0, 0.1, 1.0, 1.0)[2] == 16.0
+        assert space["step"](0.0, 0.1, -2.0, 1.0)[2] == -6.0
+        values = Function((a, b), [e])(np.array([1.0, -2.0]), 1.0)
+        assert values.ravel().tolist() == [16.0, -6.0]
+        assert Names()[sp.Symbol("cubed_by_parts")] == "s_cubed_by_parts"
+    finally:
+        WRITTEN_OUT.pop("cubed_by_parts"), NUMPY.pop("cubed_by_parts")
+        RESERVED.discard("cubed_by_parts")
