@@ -5,7 +5,10 @@
 Names are imported when first used, so that ``python3 -m nhlab`` runs before anything is installed.
 """
 
+from functools import partial as _partial
 from importlib import import_module as _import_module
+
+from .run import LATER_SYSTEMS as _LATER_SYSTEMS
 
 _HOME = {
     "mechanics.system": ("System", "symbols"),
@@ -87,6 +90,11 @@ def __getattr__(name):
         raise _spelling().missing_attribute(__name__, name, __all__)
     globals()[name] = value
     return value
+
+
+for _name in ("Chaplygin", "Horizontal", "Mixed"):
+    _LATER_SYSTEMS[_name] = _partial(__getattr__, _name)
+del _name
 
 
 def _spelling():

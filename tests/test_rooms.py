@@ -26,6 +26,25 @@ def imported(file):
                     yield node.lineno, name.split(".")[1], function is not None
 
 
+def imported_by_name(file):
+    """(line number, nhlab's room) for each call of import_module; "" is the package itself, which
+    leads to all rooms, and None a name that is only known when it runs."""
+    package = file.relative_to(HOUSE.parent).parts
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        called = getattr(node, "func", None)
+        if getattr(called, "attr", getattr(called, "id", "")) in ("import_module", "__import__"):
+            name = node.args[0]
+            name = name.values[0] if isinstance(name, ast.JoinedStr) else name
+            if not isinstance(name, ast.Constant):
+                yield node.lineno, None
+                continue
+            level = len(name.value) - len(name.value.lstrip("."))
+            parts = (*package[: len(package) - level], *name.value[level:].split("."))
+            parts = parts if level else name.value.split(".")
+            if parts[0] == "nhlab":
+                yield node.lineno, parts[1] if len(parts) > 1 else ""
+
+
 def test_every_module_lives_in_a_room():
     assert {f.name for f in HOUSE.glob("*.py")} == {"__init__.py", "__main__.py", "plain.py"}
     assert {f.parent.name for f in HOUSE.glob("*/*.py")} == set(ROOMS)
@@ -51,6 +70,42 @@ def test_a_room_imports_only_rooms_above_it():
                 continue
             assert ROOMS.index(room) <= own, f"{file}:{line} imports from {room}"
             assert not late, f"{file}:{line} imports from {room} inside a function"
+
+
+def test_no_room_is_imported_by_name_from_below():
+    """Which the statements ``import`` do not show; only the last room may take the whole package.
+    run/errors.py imports packages of others, whose names it is given."""
+    for file in FILES:
+        own = file.relative_to(HOUSE).parts[0]
+        for line, room in imported_by_name(file):
+            if room is None:
+                assert file.relative_to(HOUSE).as_posix() == "run/errors.py", f"{file}:{line}"
+            elif room == "":
+                assert own == ROOMS[-1], f"{file}:{line} imports the package, and so all rooms"
+            else:
+                assert ROOMS.index(room) <= ROOMS.index(own), f"{file}:{line} imports from {room}"
+
+
+def test_imports_by_name_are_seen(tmp_path, monkeypatch):
+    file = tmp_path / "nhlab/run/files.py"
+    file.parent.mkdir(parents=True)
+    monkeypatch.setattr("test_rooms.HOUSE", tmp_path / "nhlab")
+    code = """
+import_module("nhlab")
+importlib.import_module("nhlab.view.plot")
+import_module(f"..view.{x}", __package__)
+import_module(".loop", __package__)
+import_module(name)
+__import__("numpy")
+"""
+    file.write_text(code)
+    assert [room for _, room in imported_by_name(file)] == ["", "view", "view", "run", None]
+
+
+def test_the_generator_of_code_knows_no_mechanics():
+    for file in sorted((HOUSE / "codegen").glob("*.py")):
+        text = file.read_text(encoding="utf-8").lower()
+        assert not re.search(r"half_?angle|quaternion|so\(?3|se\(?2", text), file
 
 
 def test_the_plain_program_imports_no_room():

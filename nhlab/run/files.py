@@ -9,7 +9,6 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
@@ -23,6 +22,7 @@ from ..mechanics.groupsystem import GroupSystem
 from ..mechanics.system import System
 from ..methods.layout import Rows
 from ..methods.method import Method
+from . import LATER_SYSTEMS
 from .arguments import positive, whole
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ CLASSES["ExprCondPair"] = sp.functions.elementary.piecewise.ExprCondPair
 EVALUATED = "And", "Or", "Not", "ITE", "ExprCondPair"  # SymPy cannot build these unevaluated
 EXPRESSIONS = ("q", "v", "L", "constraints", "holonomic", "t", "metric", "forces", "fields")
 LATER = ("forces", "fields")  # which older files do not have
-REDUCTIONS = ("Chaplygin", "Horizontal", "Mixed")
 CONSTANTS = {"pi": sp.pi, "E": sp.E, "True": sp.true, "False": sp.false}
 # Limits of a file. SymPy's time grows faster than its expressions: beyond them it might never end.
 MAX_BITS = 4096  # of a number, of its precision and of its exponent
@@ -344,10 +343,10 @@ def system_to_json(s: System) -> dict:
 def system_from_json(data: dict) -> System:
     """Read the system that ``system_to_json`` wrote."""
     if "reduction" in data:
-        if data["reduction"] not in REDUCTIONS:
+        if data["reduction"] not in LATER_SYSTEMS:
             raise ValueError(f"reduction {data['reduction']!r} is unknown")
         options = {k: x for k, x in data.items() if k not in ("reduction", "full")}
-        reduction = getattr(import_module("nhlab"), data["reduction"])  # by its public name
+        reduction = LATER_SYSTEMS[data["reduction"]]()
         return reduction(system_from_json(data["full"]), **options)
     given = {k: _each(from_json, data.get(k) if k in LATER else data[k]) for k in EXPRESSIONS}
     given["parameters"] = data["parameters"]
