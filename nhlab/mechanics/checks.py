@@ -13,6 +13,8 @@ import sympy as sp
 from ..codegen.careful import EPS, MAX_AMPLIFICATION, amplification
 from .formula import sympified
 
+SINGULAR = 1e13  # amplification of round-off by which a constant M or metric has no inverse
+NEARLY_DEPENDENT = 1e-3  # ``independence`` below which an error names dependence as its cause
 SWEEPS = 3  # which bring the entries of a metric that is not definite near one
 Symbols = Sequence[sp.Symbol] | sp.Symbol  # one or several, as q and v are given
 UNSET = math.nan  # the value of an input, until a run or ``set`` gives it one
@@ -348,7 +350,7 @@ def check_independent(values: np.ndarray, place):
 
 
 def is_singular(matrix: np.ndarray) -> bool:
-    return amplification(matrix) > 1e13
+    return amplification(matrix) > SINGULAR
 
 
 def rank(A: np.ndarray, G: np.ndarray) -> int | np.ndarray:

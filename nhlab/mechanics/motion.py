@@ -10,7 +10,7 @@ from ..codegen.derivatives import dot
 from ..codegen.evaluate import Function, joined
 from ..codegen.program import Program
 from ..codegen.statement import Stage, Statement, dummy
-from .checks import REMEDY, read_array
+from .checks import NEARLY_DEPENDENT, REMEDY, read_array
 from .forces import need_inputs
 from .symbolic import Place
 
@@ -131,7 +131,7 @@ class Motion:
         """What may be wrong there, in words."""
         forms = self.system.A(q, t), self.system.M(q, v, t)
         finite = all(np.isfinite(x).all() for x in forms)
-        if finite and (size := self.system.independence(q, v, t)) < 1e-3:
+        if finite and (size := self.system.independence(q, v, t)) < NEARLY_DEPENDENT:
             value = f"smallest singular value {size:.1e} of the scaled rows"
             if self.system.fields:
                 return f"the fields become dependent there ({value}); give others"

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 
+from ..mechanics.checks import NEARLY_DEPENDENT
 from ..methods.layout import Rows
 
 MAX_GROWTH = 1e3  # of a step size that the energy determines; more is no longer the motion's
@@ -36,7 +37,7 @@ def dependent(system, places: list, v: np.ndarray, t: float) -> str:
     for q in places:
         forms = system.X(q) if system.fields else system.A(q, t)
         size = system.independence(q, v, t) if np.isfinite(forms).all() else 1
-        if size < 1e-3:
+        if size < NEARLY_DEPENDENT:
             value = f"(smallest singular value of the scaled rows {size:.1e})"
             what = "fields" if system.fields else "constraint forms"
             return f"the {what} become dependent near {_place(system, q)} {value}"
