@@ -87,7 +87,7 @@ class Text:
 
     def _newton(self, item, names):
         """The loop for numbers; for arrays each state stays where its own Newton has converged, and
-        all take their last corrections together, so that none depends on its company."""
+        all take their last corrections together, so that no state depends on the others."""
         ok, small = names[item.ok], names[item.tolerance]
         if names.scalar:
             tolerances = (TOLERANCE,) * TRUSTED + (LATE_TOLERANCE,) * (MAXITER - TRUSTED)

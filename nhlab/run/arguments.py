@@ -261,7 +261,7 @@ def definite(system, parameters):
 
 def check_states(start):
     """q0 on the holonomic constraints, forms independent there, v0 in D."""
-    s, q, v, t = start.company, start.q0, start.v0, start.t0
+    s, q, v, t = start.batched_system, start.q0, start.v0, start.t0
 
     def at(k):
         return f"[{k}]" if start.many else ""
@@ -309,7 +309,7 @@ def _forms(s, q, v, t, at):
 def _check_second(start, at):
     """q1 may be off the discrete constraints by as much as the forms change on the way: then it
     can still come from a motion, as the exact one."""
-    s, q, h, t = start.company, start.q0, start.h, start.t0
+    s, q, h, t = start.batched_system, start.q0, start.h, start.t0
     with np.errstate(all="ignore"):  # what is not finite is refused
         v = s.velocity_between(q, start.q1, h)
         wd = start.method.on_step(s, "constraints", t, q, v, h)

@@ -547,7 +547,7 @@ def _as_arrays(part, rows, ends, errors):
 
 def _step_of_all(now):
     """The states after one step, and which of them are good."""
-    args = now.method.arguments(now.at_step(now.done, now.company), now.shares.T)
+    args = now.method.arguments(now.at_step(now.done, now.batched_system), now.shares.T)
     rows = Rows(now.layout, now.state)
     t, h = rows.clock(now.t0 + now.done * now.h, now.h)
     with np.errstate(all="ignore"):

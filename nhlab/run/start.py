@@ -112,7 +112,7 @@ class Start:
             if isinstance(x, np.ndarray):
                 setattr(new, name, x[index])
         new.parameters = {name: x[index] for name, x in self.parameters.items()}
-        for name in ("company", "program"):  # which belong to all
+        for name in ("batched_system", "program"):  # which belong to all
             vars(new).pop(name, None)
         vars(new).update(changes)
         return new
@@ -135,7 +135,7 @@ class Start:
         return system.drive(now)
 
     @cached_property
-    def company(self):
+    def batched_system(self):
         """The system of all members: with arrays for the parameters that vary."""
         if not self.parameters:
             return self.system
@@ -144,7 +144,7 @@ class Start:
     @cached_property
     def program(self):
         """The generated code of a step, the same for all members."""
-        return self.method.program(self.company)
+        return self.method.program(self.batched_system)
 
     @property
     def kept(self):
@@ -180,7 +180,7 @@ def begin(start):
     The state is row 0 or, where the first step is given (q1) or belongs to another method (EDLA),
     row 1.
     """
-    m, s, t0 = start.method, start.company, start.t0
+    m, s, t0 = start.method, start.batched_system, start.t0
     at = slice(None) if start.many else 0  # numbers are faster than arrays of one
     q0, v0, q1, h = (x if x is None else x[at] for x in (start.q0, start.v0, start.q1, start.h))
     v = v0 if q1 is None else arguments.second_velocity(s, q0, q1, h)

@@ -133,8 +133,8 @@ def _cast(sols, names, given, reading, ghost, overlay):
     for k, (sol, name) in enumerate(zip(sols, names, strict=True)):
         key = sol.system.name, len(sol.system.q), str(sol.system.parameters), apart and k
         if key not in made:
-            company = [x for x in sols if len(x.system.q) == len(sol.system.q)]
-            made[key] = model(sol.system, [sol] if apart else company, given)
+            alike = [x for x in sols if len(x.system.q) == len(sol.system.q)]
+            made[key] = model(sol.system, [sol] if apart else alike, given)
         pale, look = ghost and not k, plot.look(sol.method)
         reads = reading is not None and serves(reading, sol, pale)
         values, colour = reading.read(sol) if reads else None, PALE if pale else look["color"]

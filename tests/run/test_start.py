@@ -274,7 +274,7 @@ def test_one_run_begins_as_one_of_many(given, method):
     state = {"v0": [-1, 0, 0.2]} if given == "v0" else {"v0": None, "q1": [-0.1, 0, 0.02]}
     start = functools.partial(Start, method=method, q0=[0, 0, 0], steps=4, t0=0.5, **state)
     many = start(SLEIGH, h=h, parameters={"a": a})
-    assert len(many) == 3 and many.q0.shape == (3, 3) and many.company.parameters != {}
+    assert len(many) == 3 and many.q0.shape == (3, 3) and many.batched_system.parameters != {}
     last = many.take([1, 2]).member(1)
     for k, one in enumerate([many.member(0), many.member(1), last]):
         alone = start(SLEIGH.set(a=a[k]), h=h[k])
