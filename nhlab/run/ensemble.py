@@ -259,7 +259,7 @@ class Ensemble:
             return None
         one = self.start.member(k)
         one.every = 1
-        one.set_out()
+        one.initialise()
         try:
             Run(one, choose_backend(one)).go()
         except IntegrationError as error:

@@ -63,11 +63,11 @@ class Start:
         self.h = np.full(len(self.q0), h)
         self.definite = arguments.definite(system, self.parameters)
         self.layout = method.layout(system)
-        self.set_out()
+        self.initialise()
 
     # ---- beginning
 
-    def set_out(self):
+    def initialise(self):
         """Check the states and begin; refuse the first member that cannot."""
         named = not self.parameters  # what is wrong with a state of many then says whose it is
         try:
@@ -93,7 +93,7 @@ class Start:
         for k in range(len(self)):
             found.append(self.member(k))
             try:
-                found[k].set_out()
+                found[k].initialise()
             except ValueError as error:
                 raise ValueError(f"member {k}: {error}") from None
         self.done = found[0].done
