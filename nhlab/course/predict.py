@@ -21,7 +21,7 @@ import numpy as np
 from IPython.display import Markdown
 
 from ..view.figure import plain
-from ..view.panel import RUN, Panel, alone
+from ..view.panel import RUN, Panel, synchronized
 from ..view.picture import Picture
 from ..view.player import Stage
 from .exercises import function, section
@@ -290,7 +290,7 @@ class Prediction(w.VBox):
         for control in self.controls:
             control.disabled = True
 
-    @alone
+    @synchronized
     def read_answer(self) -> None:
         """Judge the answer when the browser has sent the last values of all controls."""
         if self.made or not all(getattr(control, ECHO) for control in self.controls):

@@ -123,7 +123,7 @@ SHOW = """<button class="jupyter-button widget-button lm-Widget" style="width:au
     this.textContent = open ? 'Hide the code' : 'Show the code';">Show the code</button>"""
 
 
-def alone(method):
+def synchronized(method):
     """The method, for one thread at a time."""
 
     @functools.wraps(method)
@@ -291,7 +291,7 @@ class Panel(w.VBox):
     def values(self) -> dict[str, Any]:
         return {k: c.value for k, c in self.controls.items()}
 
-    @alone
+    @synchronized
     def set(self, **values: Any) -> None:
         """Set several controls at once and draw once."""
         for name in values.keys() - self.controls.keys():
@@ -306,14 +306,14 @@ class Panel(w.VBox):
             self._silent = False
         self.draw()
 
-    @alone
+    @synchronized
     def reset(self) -> None:
         self.picture.refit()
         self.set(**self._defaults)
 
     # ---- drawing
 
-    @alone
+    @synchronized
     def _on_change(self, change):
         # The front end holds back further changes until this one is answered, so drawing here
         # and now drops outdated positions of the slider instead of queueing them.
@@ -334,7 +334,7 @@ class Panel(w.VBox):
             self._show(False, resting, widens=True)  # the same move once more
         self._list()
 
-    @alone
+    @synchronized
     def _rest(self, slow):
         """What follows when no slider has moved for a while."""
         self._timer = None
@@ -342,7 +342,7 @@ class Panel(w.VBox):
             self._show()
         self._list()
 
-    @alone
+    @synchronized
     def draw(self) -> None:
         """Compute and show; a failure is a sentence under the picture."""
         self._show()
@@ -412,7 +412,7 @@ class Panel(w.VBox):
         size = dict(zip(("width", "height"), self.size, strict=True))
         return PICTURE.format(alt=escape(self.alt), data=data, **size)
 
-    @alone
+    @synchronized
     def _list(self):
         if self._code is None:
             return
@@ -424,7 +424,7 @@ class Panel(w.VBox):
 
     # ---- without a kernel
 
-    @alone
+    @synchronized
     def _repr_mimebundle_(self, **kwargs):
         bundle = super()._repr_mimebundle_(**kwargs)
         data, png = bundle[0] if isinstance(bundle, tuple) else bundle, self.picture.png(small=True)
