@@ -17,7 +17,7 @@ from .figure import Axes, Curve, Figure, View
 from .limits import LEAST
 from .offers import of_change
 from .panel import Panel, choice
-from .recall import again, call_from_outside
+from .recall import call_from_outside, code_recreating
 from .setting import Setting, named, of_catalogue
 from .sheet import FigurePanel
 
@@ -64,7 +64,7 @@ def explore(
         raise ValueError(f"{name!r} is no option of nh.explore; it has {known}{hint}")
     figure = explored(system, methods, view, **options)
     own = not all(map(of_catalogue, figure.setting.systems))  # then it is made once more, if it can
-    return FigurePanel(figure, again(call_from_outside()) if own else None)
+    return FigurePanel(figure, code_recreating(call_from_outside()) if own else None)
 
 
 def explored(system, methods, view="energy", **options) -> Figure:

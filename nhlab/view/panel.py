@@ -24,7 +24,7 @@ from traitlets import CFloat
 from ..mechanics.checks import need
 from .picture import Picture
 from .plot import BRIGHT, DARK
-from .recall import again, call_from_outside
+from .recall import call_from_outside, code_recreating
 
 # JupyterLab may send the changes of a slider to another thread than the one that runs the cells,
 # and matplotlib and the filters of warnings belong to all: one drawing at a time.
@@ -181,7 +181,7 @@ class Panel(w.VBox):
         offer: Callable[[dict[str, Any]], Any] | None = None,
     ) -> None:
         self.picture, self._update, caption = picture, update, caption or ""
-        self._code = code or again(call_from_outside())
+        self._code = code or code_recreating(call_from_outside())
         self.controls, self.alt = controls, alt or caption
         self._defaults = self.values
         self._slow, self._timer, self._silent, self._grey = False, None, False, False

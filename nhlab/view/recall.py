@@ -89,7 +89,7 @@ def _binds(text):
     return {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
 
 
-def again(parts):
+def code_recreating(parts):
     """The code that shows the panel of a call once more, as a function of the values of its
     controls; None without a call."""
     *before, call = parts or [""]
