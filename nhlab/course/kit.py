@@ -108,8 +108,8 @@ class Board(Picture):
         drawn = [line.get_ydata() for line in ax.lines if line.get_animated()]
         self.fit(ax, x, np.concatenate([y, *drawn]))
 
-    def news(self, key):
-        """Is ``key`` another one than the last time?"""
+    def changed_since_last(self, key):
+        """True if ``key`` is another one than at the last call, or if this is the first."""
         old, self._key = self._key, key
         return old != key
 

@@ -67,9 +67,10 @@ def test_order_and_absence_of_a_legend():
     assert right.get_legend() is None
 
 
-def test_news_and_margins():
+def test_changed_since_last_and_margins():
     board, _ = new_board((6, 3), margins=(0.2, 0.1, 0.9, 0.8))
-    assert [board.news(key) for key in ("a", "a", "b", "a")] == [True, False, True, True]
+    changed = [board.changed_since_last(key) for key in ("a", "a", "b", "a")]
+    assert changed == [True, False, True, True]
     assert np.allclose(board.ax.get_position().extents, [0.2, 0.1, 0.9, 0.8])
 
 
@@ -80,7 +81,7 @@ def test_held_axes_follow_their_curves():
         """A curve."""
         board.curve([0, 1], [0, size if kind == "a" else 100 * size])
         board.outline([0, 1], [size, 0])
-        board.hold(ax, [0, 1], same=not board.news(kind))
+        board.hold(ax, [0, 1], same=not board.changed_since_last(kind))
 
     panel = board.panel(update, size=(1, 8, 2), kind=["a", "b"])
     limits = ax.get_ylim()

@@ -42,7 +42,7 @@ def balance_panel(symmetries, h=(0.08, 0.3, 0.1, 0.01), alpha=(0.2, 0.8, 0.5, 0.
             gap = np.abs(symmetry.residual(sol, None if m.discrete else dla)[:, -1])
             board.run(m, sol.t[1:-1], gap + ROUND_OFF, right, marker=".", label=name)
             board.say(f"{name}: largest", f"{gap.max():.0e}")
-        if board.news(system):
+        if board.changed_since_last(system):
             board.forget()
         board.fit(left, [0, T], J)
 

@@ -168,7 +168,7 @@ def force_panel(*reductions, angle=(-180, 180, 30)):
         F = red.gyroscopic_force(r, v)
         for field, arrows in zip(fields, (v, F), strict=True):
             field.set_UVC(*arrows.T)
-        if board.news(system):
+        if board.changed_since_last(system):
             _name_axes(ax, red)
             board.changed()
         board.say("largest |F|", f"{np.linalg.norm(F, axis=1).max():.3f}")
@@ -225,7 +225,7 @@ def square_panel(*reductions, h=(0.05, 0.4, 0.2), T=4.0):
         board.run(runs[0].method, *runs[0].q.T, right, label="reduce first", lw=3.2, alpha=0.7)
         board.run(runs[1].method, *runs[1].q.T, right, label="discretise first")
         board.curve(*exact.T, right, color=DARK, linestyle=":", linewidth=1.2, label="exact")
-        if board.news(system):
+        if board.changed_since_last(system):
             _name_axes(right, red)
             board.forget()
         board.fit(right, *square_around(np.vstack([exact, *(sol.q for sol in runs)])).T)

@@ -132,7 +132,7 @@ def work_panel(data, digits=(1, 9, 3)):
         horizontal line is the accuracy asked for.
         """
         rows, wanted = work_rows(data, *problem), 10.0**-digits
-        if board.news(problem):
+        if board.changed_since_last(problem):
             board.forget()
         for name in names:
             _, error, seconds = rows.get(name, ([], np.array([]), []))
