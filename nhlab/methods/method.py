@@ -46,7 +46,7 @@ class Frame:
         self.lam1 = tuple(dummy(f"lam{k}") for k in range(self.m))
         self.u, self.u1 = (tuple(dummy(f"u{k}{x}") for k in range(r)) for x in ("_last", ""))
         self.alpha = dummy("alpha")
-        self.shares = tuple(dummy(f"share_{name}") for name in system.degrees)  # velocity_shares
+        self.shares = tuple(dummy(f"share_{name}") for name in system.degrees)
         self.parameters = tuple(system.parameters)
 
     @property
@@ -402,7 +402,7 @@ def velocity_scale(v, a, h):
     return _stacked(component_sizes, v, a, h)
 
 
-def velocity_shares(v, a, h):
+def relative_velocity_scales(v, a, h):
     """The size of each velocity beside the largest, shape (..., n), for metres and radians may
     differ by any factor.
 

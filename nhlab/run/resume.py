@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..methods.layout import Rows
-from ..methods.method import velocity_shares
+from ..methods.method import relative_velocity_scales
 from . import arguments
 from .inputs import read_inputs
 from .start import Start, first_acceleration
@@ -45,7 +45,7 @@ class Resumed(Start):
         if not sol.q1_given:
             a = first_acceleration(self.system, self.t0, rows.q[0], rows.v[0])
         with np.errstate(all="ignore"):
-            self.shares = np.atleast_2d(velocity_shares(rows.v[0], a, sol.h0))
+            self.shares = np.atleast_2d(relative_velocity_scales(rows.v[0], a, sol.h0))
 
     def empty_rows(self, *count):
         """Room for all rows; the first are those of the earlier run."""

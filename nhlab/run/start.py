@@ -10,7 +10,7 @@ import numpy as np
 from ..codegen.careful import careful_step
 from ..mechanics.checks import read_number
 from ..methods.layout import Rows
-from ..methods.method import velocity_shares
+from ..methods.method import relative_velocity_scales
 from . import arguments
 from .inputs import read_inputs
 from .trajectory import Trajectory
@@ -186,7 +186,7 @@ def begin(start):
     v = v0 if q1 is None else arguments.second_velocity(s, q0, q1, h)
     a = first_acceleration(s, t0, q0, v) if q1 is None else np.zeros_like(v)
     with np.errstate(all="ignore"):  # what is not finite is refused afterwards
-        shares = velocity_shares(v, a, h)
+        shares = relative_velocity_scales(v, a, h)
         none = {"lam": np.zeros(start.layout["lam"]), "u": s.u(q0, v, t0) if s.fields else ()}
         if q1 is None:
             p = m.start_momentum(s, t0, q0, v, h) if m.discrete else None

@@ -13,7 +13,7 @@ import sympy as sp
 
 import nhlab as nh
 from nhlab.mechanics.velocities import free_velocities
-from nhlab.methods.method import velocity_shares
+from nhlab.methods.method import relative_velocity_scales
 from nhlab.run.explain import energy_jump, hidden_energy
 from nhlab.run.script import literal, of_method, of_system
 from nhlab.view import plot
@@ -217,7 +217,7 @@ def test_pages_and_the_library_measure_velocities_alike():
     given.append([[0.0, 1.0, 0.0], [1e308, 0.0, 0.0], 1e9])  # h a overflows
     v, a, h = (np.array(x) for x in zip(*given, strict=True))
     with np.errstate(over="ignore"):
-        expected = velocity_shares(v, a, h)
+        expected = relative_velocity_scales(v, a, h)
     text = f"{runtime()}\nconst given = {literal(given)};"
     text += "console.log(JSON.stringify(given.map(x => component_shares(...x))));"
     run = subprocess.run([NODE, "-"], input=text, capture_output=True, text=True)

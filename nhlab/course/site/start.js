@@ -1,6 +1,6 @@
 // The first figure of the site: one robot by DLA and by RK4, computed here.
 // No formula of mechanics stands in this file: `robot` has the loops, starts and readings that
-// nhlab generates from the system, as nh.live does, and `velocity_shares` is the library's.
+// nhlab generates from the system, as nh.live does, and `relative_velocity_scales` is the library's.
 const py = {len: x => x.length};
 const np = {abs: Math.abs, maximum: Math.max, minimum: Math.min, where: (yes, x, y) => yes ? x : y};
 const T = 84, TRUE_STEP = 0.02, SECONDS = 9;  // the true path within 3e-6
@@ -14,7 +14,7 @@ function integrate(method, h) {
     const [, , ...begun] = method.begin(0, h, ...q0, ...v0, ...parameters);
     const acceleration = begun.slice(0, 4), p = begun.slice(4), lam = [0, 0];
     const known = {alpha: 0.5};
-    velocity_shares(v0, acceleration, h).forEach((x, k) => known[`share.${k}`] = x);
+    relative_velocity_scales(v0, acceleration, h).forEach((x, k) => known[`share.${k}`] = x);
     robot.names.forEach((name, k) => known[`par.${name}`] = parameters[k]);
     const args = method.arguments.map(x => typeof x === "string" ? known[x] : x);
     const state = method.discrete ? [...q0, ...p, ...v0, ...lam] : [...q0, ...v0, ...lam];

@@ -69,7 +69,7 @@ def page(root: Path, notebooks: dict, address: str, has_choice: bool) -> str:
         "script": "\n".join(
             [
                 f"const robot = {script.literal(robot())};",
-                of_function(component_shares, "velocity_shares"),
+                of_function(component_shares, "relative_velocity_scales"),
                 (HERE / "start.js").read_text(encoding="utf-8"),
             ]
         ),
