@@ -78,7 +78,7 @@ def plan(statement):
     conditions += changing(block.expected, lines, statement.args)
     given = {*statement.carry, *statement.args, statement.t, statement.h, statement.part}
     still = (*statement.args, *(() if statement.new_h is not None else (statement.h,)))
-    pivots = changing(block.pivots, lines, still)  # of an infinite one r/pivot is 0
+    pivots = changing(block.pivots, lines, still)  # if infinite, r/pivot = 0 passes unnoticed
     conditions += finite([e for e in block.pivots if e not in pivots], lines, {*still})
     conditions += finite([*update, new_h, *results, *pivots], lines, given)
     return Plan(lines, conditions, update, new_h)

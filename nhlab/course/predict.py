@@ -408,7 +408,8 @@ def stated_form(name: str, stored: str) -> dict:
 
 
 def either(first, second, *words):
-    """Of the words for both, the first alone, the second alone, and neither: the true ones."""
+    """Pick the phrase that matches which of two statements hold: the four ``words`` are for both,
+    for the first alone, for the second alone, and for neither."""
     return words[2 * (not first) + (not second)]
 
 

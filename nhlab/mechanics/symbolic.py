@@ -134,9 +134,11 @@ class Symbolic:
 
 
 class Place:
-    """Expressions taken at another point: ``here`` says what replaces which symbol.
+    """Evaluates expressions at replaced (t, q, v), for example at a midpoint.
 
-    The abbreviations they need are added to ``let``, for this point.
+    symbolic : of the system, whose abbreviations the expressions contain
+    here : symbol -> what replaces it
+    let : where the abbreviations that the expressions need are added, for the replaced values
     """
 
     def __init__(self, symbolic, here, let):

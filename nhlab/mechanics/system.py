@@ -293,7 +293,8 @@ class System:
 
     @cached_property
     def short(self) -> Symbolic:
-        """The same for generated code: in abbreviations, if L and the constraints are long."""
+        """``symbolic`` for generated code: if L and the constraints are long, with their common
+        subexpressions named before they are differentiated, so that derivatives stay short."""
         forms = (self.L, *self.constraints, *self.holonomic, *self.forces, *sum(self.fields, ()))
         if type(self).symbolic is not System.symbolic or sp.count_ops(forms) < LONG:
             return self.symbolic

@@ -350,9 +350,9 @@ def _taken(ax):
 
 
 def _written(ax):
-    """What is written on and beside axes, and where these stand, which with equal scales changes
-    with their limits; of the labels at the ticks the widest, its digits alike, since all digits are
-    equally wide."""
+    """A fingerprint of all text that affects the layout of axes, and of where these stand, which
+    with equal scales changes with their limits.  Of the labels at the ticks the widest counts, with
+    its digits replaced by 0, since all digits are equally wide."""
     ax.apply_aspect()
     legend = ax.get_legend()
     words = [text.get_text() for text in legend.get_texts()] if legend else []
