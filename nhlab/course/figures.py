@@ -289,8 +289,8 @@ CIRCLE = (-3.1, 3.1)
 STATEMENTS = {
     "cm01_fig1": Curves(
         "CM01 Figure 1: energy of the nonholonomic particle",
-        "V = x² + y², h = 0.2, alpha = 1/2, to t = 250.",
-        "Left open by the paper and chosen here: the start q0 = (0, 1, 0), v0 = (1, 1, 1), and the "
+        "",
+        "V = x² + y², h = 0.2, alpha = 1/2, to t = 250. Left open by the paper and chosen here: the start q0 = (0, 1, 0), v0 = (1, 1, 1), and the "
         "reading, energy of the evolved momenta at the nodes.",
         "DLA's energy fluctuates in a band while Runge-Kutta's falls.",
         PARTICLE,
@@ -302,9 +302,9 @@ STATEMENTS = {
     ),
     "cm01_fig2": Curves(
         "CM01 Figure 2: the constraint of the nonholonomic particle",
+        "",
         "The runs of Figure 1. DLA: the discrete constraint wd of each step; the others: A(q) v at "
         "the nodes.",
-        "",
         "DLA and the benchmark cannot be told apart, Runge-Kutta violates the constraint.",
         PARTICLE,
         partial(told_apart, violated=True),
@@ -315,8 +315,8 @@ STATEMENTS = {
     ),
     "cm01_fig3": Curves(
         "CM01 Figure 3: energy of the mobile robot",
-        "V = 10 sin psi, h = 0.2.",
-        "Left open and chosen here: m = I = Iw = R = 1, q0 = 0, v0 = (2, 0, 1, 2), to t = 50, and "
+        "",
+        "V = 10 sin psi, h = 0.2. Left open and chosen here: m = I = Iw = R = 1, q0 = 0, v0 = (2, 0, 1, 2), to t = 50, and "
         "for DLA the discrete energy of each step.",
         'DLA\'s energy behaves well ("very satisfactory").',
         robot(**{"par.I": (0.5, 2)}),
@@ -327,8 +327,8 @@ STATEMENTS = {
     ),
     "cm01_fig4": Curves(
         "CM01 Figure 4: the two constraints of the mobile robot",
-        "The runs of Figure 3.",
         "",
+        "The runs of Figure 3.",
         "DLA and the benchmark cannot be told apart.",
         robot(**{"q0.theta": (-1.5, 1.5)}),
         partial(told_apart, violated=False),
@@ -375,9 +375,9 @@ STATEMENTS = {
     ),
     "fim08_fig3": Portrait(
         "FIM08 Figure 3: the snakeboard",
+        "",
         "All angles positive: theta = 0.35, psi = 0.9, phi = 0.5; the dashed line is the x-axis, "
         "phi is measured from the board.",
-        "",
         "A drawing, no claim: it fixes the journal's convention for phi.",
         Setting(
             [systems.snakeboard()],
@@ -394,9 +394,9 @@ STATEMENTS = {
     ),
     "fim08_fig4": Portrait(
         "FIM08 Figure 4: the Chaplygin sleigh",
+        "",
         "theta = 0.5; the blade touches the plane at (x, y), the dot is the centre of mass at the "
         "distance a (drawn 0.45).",
-        "",
         "A drawing, no claim.",
         Setting(
             [systems.sleigh(a=0.45)],
@@ -412,8 +412,9 @@ STATEMENTS = {
     ),
     "fim08_fig5": Errors(
         "FIM08 Figure 5: errors on the Chaplygin sleigh",
+        "",
         "m = I = 1, a = 0.2, q0 = 0. The exact flow with forward speed -0.2399785 and turn rate "
-        "0.05755261 reaches the printed q1 = (-.2395, -.0070, .0589) at t = 1.",
+        "0.05755261 reaches the printed q1 = (-.2395, -.0070, .0589) at t = 1. "
         "Left open and chosen here: h = 1 (time scales out), and 120 steps: the heart-shaped loop "
         "closes at t = 65.3, and what the errors say depends on where one stops. The claim is "
         "judged at the end, with similar as within a factor of three.",

@@ -47,14 +47,15 @@ class Row(NamedTuple):
 class Statement:
     """Words, and a setting of sliders whose untouched values are those of the figure.
 
-    left_open : by the paper, and chosen here
+    shows : what is drawn, at every setting
+    at_first : what is true at the first values alone; also what the paper leaves open
     judge : as in ``Figure``;  note : found -> what the gallery adds
     views : name -> what a subclass makes a View of;  offers : as in ``Figure``
     """
 
     title: str
     shows: str
-    left_open: str
+    at_first: str
     claim: str
     setting: Setting
     judge: Callable = None
@@ -66,7 +67,15 @@ class Statement:
 
     @property
     def caption(self):
-        return f"{self.shows} {self.left_open}".strip()
+        """What is said below the plate, which stands still."""
+        return f"{self.shows} {self.at_first}".strip()
+
+    @property
+    def moving_caption(self):
+        """The same below a panel: it says which of it need not be true once a slider has moved."""
+        text = self.at_first
+        text = text[0].lower() + text[1:] if text[1:2].islower() else text
+        return f"{self.shows} At the first values: {text}".strip()
 
     def view(self, name: str) -> View:
         """One of its views."""
@@ -95,7 +104,7 @@ class Statement:
             self.setting,
             controls,
             {name: self.view(name) for name in self.views},
-            f"{self.title}. {self.caption}{claim}",
+            f"{self.title}. {self.moving_caption}{claim}",
             f"{self.title}. {self.claim}",
             self.judge,
             self.second,

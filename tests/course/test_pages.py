@@ -5,6 +5,7 @@ All figures stand on one page, as on a site: Bokeh's scripts are loaded once.  R
 these do not let round-off grow to 1e-9.
 """
 
+import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -84,6 +85,40 @@ def test_a_page_shows_what_the_panel_shows(site, panels, name):
     panel.set(**values)
     code = watched.page.evaluate("k => nhlab_pages[k].code()", at[name])
     assert code == words(panel.listing.value)
+
+
+AT_FIRST = "At the first values:"
+
+
+def claims(caption: str, controls: dict) -> list[str]:
+    """What a caption states of sliders, in words before AT_FIRST: that these have the values with
+    which the panel opens, or that a motion begins at rest."""
+    text, found = caption.split(AT_FIRST)[0].replace("alpha = 1/2", "alpha = 0.5"), []
+    for key, c in controls.items():
+        kind, _, name = key.rpartition(".")
+        if not hasattr(c, "max"):
+            continue
+        stated = re.findall(rf"(?<!\w){name}(?:\(0\))? = ([-\w.]+)", text)
+        numbers = [x.rstrip(".") for x in stated]
+        found += [
+            f"{name} = {x}" for x in numbers if not re.fullmatch(r"-?\d*\.?\d+", x)
+            or float(x) == pytest.approx(c.value)
+        ]  # fmt: skip
+        if kind in ("q0", "v0"):
+            found += re.findall(rf"{kind} = .*?[,.;]|at rest|standing still", text)
+        found += re.findall(r"to t = \d+", text) if name == "T" else []
+    return found
+
+
+def test_captions_are_true_when_a_slider_has_moved(panels):
+    """What they say of values is said of the first ones; the control is a caption as it was."""
+    for name, panel in panels.items():
+        for figure in (panel.figure, panel.figure.for_page()):
+            assert claims(figure.caption, figure.controls) == [], name
+    for name in STATEMENTS:
+        assert AT_FIRST in panels[name].figure.caption
+    for name in ("cm01_fig1", "cm01_fig3", "fim08_fig1", "fim08_fig2", "fim08_fig4", "fim08_fig5"):
+        assert claims(STATEMENTS[name].caption, panels[name].controls), name
 
 
 # Each control alone, by its widget: whether that is painted at once, and a run is one of its new
