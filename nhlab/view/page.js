@@ -395,6 +395,7 @@ class Page {
             `<button class="${kind}" onclick="${page}.${call}">${escaped(words)}</button>`;
         const parts = Object.entries(book.tries).map(([words, x], k) =>
             button(`try_it(${k})`, words, same({...defaults, ...x}) ? "now" : ""));
+        if (parts.length) parts.unshift("<b>Try</b>");
         const {offer} = this, watched = Object.entries(defaults).filter(([k]) =>
             offer?.keys.some(key => k.startsWith(key)));
         if (!same(Object.fromEntries(watched))) parts.push(button("take_offer()", offer.words));

@@ -54,6 +54,7 @@ TEXT = """:host {font-size: 14px; line-height: 1.4}
 pre {white-space: pre-wrap; user-select: all}"""
 # Settings to try, and More.
 ASKED = """:host {font-size: 14px}
+b {display: block}
 button {font: inherit; min-height: 28px; margin: 2px 4px 2px 0; padding: 2px 12px; cursor: pointer;
     border: 1px solid GrayText; border-radius: 14px; background: transparent; color: inherit}
 button.now {background: CanvasText; color: Canvas}

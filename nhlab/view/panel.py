@@ -39,6 +39,8 @@ CONTROL = {
     "layout": {"flex": "1 1 220px", "width": "auto", "max_width": "360px", "min_width": "0"},
 }
 BUTTON = {"layout": {"width": "auto"}}
+LINE = {"flex": "1 1 100%", "margin": "0"}  # a line of a row alone
+TRY = '<b class="nhlab-tries">Try</b>'  # above the buttons for settings to try
 ASIDE = 240  # pixels for the controls beside a picture
 STARTS = 2  # so many sliders for the start are seen at once
 # A slider has its name and its value above it; what is touched is at least 24 pixels high.
@@ -52,6 +54,7 @@ LOOK = """<style>
 .nhlab-panel .widget-hslider > .slider-container {order: 3; flex: 1 1 100%; height: 34px;
     margin: 0; padding: 10px 12px 0; box-sizing: border-box}
 .nhlab-panel .widget-hslider.nhlab-main > .widget-label {font-weight: 600}
+.nhlab-panel .nhlab-tries {display: block; line-height: 20px}
 .nhlab-panel .nhlab-try button, .nhlab-panel button.nhlab-try {border-radius: 14px; height: 28px;
     line-height: 26px; padding: 0 12px; background: transparent; overflow: visible;
     border: 1px solid var(--jp-border-color1, #999); color: var(--jp-ui-font-color1, #111)}
@@ -238,7 +241,7 @@ class Panel(w.VBox):
         reset = w.Button(description="Reset", tooltip="back to the initial values", **BUTTON)
         reset.on_click(lambda _: self.reset())
         buttons = _row([*self._try_buttons(), reset, *(under[:1] if rest else copy)])
-        buttons.layout.flex = "1 1 100%"
+        buttons.layout.flex = LINE["flex"]
         self.bar.children = (*front, buttons, *under[1:])
 
     def _try_buttons(self):
@@ -254,7 +257,7 @@ class Panel(w.VBox):
         self.offer.add_class("nhlab-offer")
         self.offer.on_click(lambda _: self.set(**self._offer(self.values)[1]))
         self._mark_tries()
-        return [*self._trying.values(), self.offer]
+        return [*[w.HTML(TRY, layout=LINE)] * bool(self._tries), *self._trying.values(), self.offer]
 
     def _mark_tries(self):
         """Show which of the settings is the present one, and what is offered."""

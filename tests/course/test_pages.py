@@ -256,7 +256,9 @@ def test_a_page_has_few_sliders_settings_to_try_and_what_the_start_calls_for(bro
     page = watched.page
     titles = "nhlab_pages[0].controls.filter(x => x.visible).map(x => x.title)"
     assert page.evaluate(titles) == ["step size h", "alpha", "y(0)", "vx(0)"]
-    page.get_by_role("button", name="a step twice as large").click()
+    twice, above = page.get_by_role("button", name="a step twice as large"), page.get_by_text("Try")
+    assert above.bounding_box()["y"] < twice.bounding_box()["y"]
+    twice.click()
     assert page.evaluate("nhlab_pages[0].values.h") == 0.4
     assert page.locator("button.now").inner_text() == "a step twice as large"
     offer = page.get_by_role("button", name="show E - E(0)")

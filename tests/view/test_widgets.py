@@ -584,7 +584,12 @@ def test_a_run_has_four_sliders_at_once_and_the_rest_under_more():
 def test_settings_to_try_set_the_sliders_and_show_which_it_is():
     tries = {"twice the step": {"h": 0.4}, "alpha = .3?": {"alpha": 0.3, "view": "x y"}}
     p = particle_panel(tries=tries)
-    first, second = (b for b in p.bar.children[-2].children if b.description in tries)
+    row = p.bar.children[-2].children
+    first, second = (b for b in row if b.description in tries)
+    assert row[0].value == panel_module.TRY and row[1] is first  # as the lessons say: below Try
+    assert "Try" not in str(
+        [getattr(x, "value", "") for x in particle_panel().bar.children[-2].children]
+    )
     first.click()
     assert p.values["h"] == 0.4 and (first.button_style, second.button_style) == ("info", "")
     second.click()
