@@ -188,6 +188,7 @@ class Panel(w.VBox):
         self.controls, self.alt = controls, alt or caption
         self._defaults = self.values
         self._slow, self._timer, self._silent, self._grey = False, None, False, False
+        self._stopping = None  # the first setting, if nothing of it can be remembered
         self._offer = offer or (lambda values: None)
         self._tries = {words: self._defaults | x for words, x in dict(tries).items()}
         self._check_tries(dict(tries))
@@ -390,13 +391,18 @@ class Panel(w.VBox):
         return text, str(text.pop("error", "")) or "; ".join(dict.fromkeys(notes))
 
     def _remember(self):
-        """Keep the curves that the sliders gave at first, for the present choices."""
+        """Keep the curves that the sliders gave at first, for the present choices; where something
+        stops there, none are kept."""
         first = {k: self._defaults[k] if hasattr(c, "max") else c.value
                  for k, c in self.controls.items()}  # fmt: skip
-        if first == self.values:
+        if first == self._stopping:
+            return
+        moved = first != self.values
+        if moved and self._compute(first)[1]:
+            self._stopping = first
+        else:
             self.picture.remember()
-        elif not self._compute(first)[1]:
-            self.picture.remember()
+        if moved:
             self._compute(self.values)
 
     def _page(self):

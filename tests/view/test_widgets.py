@@ -603,6 +603,24 @@ def test_settings_to_try_set_the_sliders_and_show_which_it_is():
         particle_panel(tries={"h?": {"h": 9}})
 
 
+def test_where_the_first_setting_stops_the_picture_still_follows():
+    """It has no ghost, for which the first setting is drawn once; then the present one is again."""
+    picture, asked = nh.Picture(), []
+    line = picture.line()
+
+    def update(_, values, quick):
+        asked.append(values["k"])
+        line.set_data([0, 1], [0, values["k"]])
+        return {"error": "it stops" if values["k"] < 1 else ""}
+
+    p = nh.panel(picture, update, k=(0.0, 2.0, 0.5))
+    assert "it stops" in p.message.value
+    for k in (1.5, 1.8):
+        p.set(k=k)
+        assert p.message.value == "" and [*line.get_ydata()] == [0, k]
+    assert asked == [0.5, 1.5, 0.5, 1.5, 1.8]
+
+
 def test_whoever_moves_the_start_is_offered_what_stays_comparable():
     p = nh.explore(PARTICLE, nh.DLA(), ["energy", "energy error"], steps=50, start=["y", "vx"])
     assert p.offer.layout.display == "none"
