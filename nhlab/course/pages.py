@@ -121,14 +121,25 @@ def suslov():
     return explore(
         body, [DLA(), Projector()], views(body)[:2], h=(0.01, 0.1, 0.05), T=60,
         caption="Suslov's body by DLA and by the projector method, computed as you move h.",
+        tries={
+            "twice the step: four times the error?": {"h": 0.1},
+            "h = .01: who drifts?": {"h": 0.01},
+            "two coordinates: do they agree?": {"view": "gx gy"},
+        },
     )  # fmt: skip
 
 
 def snakeboard():
     return in_motion(
         systems.snakeboard(), [DLA(), RK4()], ["energy", "x y", "t theta"], h=(0.02, 0.3, 0.1),
-        T=30, start=[("vpsi", -1.0, 3.0)],
-        caption="The snakeboard by two methods; vpsi(0) is how fast its rotor is turned.",
+        T=30, start=[("vphi", -0.2, 0.3)],
+        caption="The snakeboard by two methods; vphi(0) is how fast its axles are turned.",
+        tries={
+            "three times the step: who is better?": {"h": 0.3},
+            "straight axles: where does it go?": {"v0.vphi": 0.0, "view": "x y"},
+            "axles turned faster: where to?": {"v0.vphi": 0.3, "view": "x y"},
+            "the other way: a mirror image?": {"v0.vphi": -0.05, "view": "x y"},
+        },
     )  # fmt: skip
 
 
@@ -137,6 +148,11 @@ def robot():
         systems.robot(), [DLA(), RK4()], ["energy", "x y"], h=(0.05, 0.5, 0.2), T=40,
         start=[("vtheta", 0.1, 1.5)],
         caption="The robot in the plane by two methods; vtheta(0) is how fast it is steered.",
+        tries={
+            "a larger step: who loses more?": {"h": 0.5},
+            "half the step: who is better?": {"h": 0.1},
+            "the path: do they agree?": {"view": "x y"},
+        },
     )  # fmt: skip
 
 
@@ -145,6 +161,12 @@ def transmission():
         systems.transmission(), [DLA(), Projector(), RK4()], ["energy", "x z"],
         h=(0.05, 0.4, 0.2), T=200, parameters=[("eps", 0, 0.5)],
         caption="The transmission by three methods; at eps = 0 its pendulum is symmetric.",
+        tries={
+            "symmetric: does any energy drift?": {"par.eps": 0.0},
+            "more lopsided: whose energy drifts?": {"par.eps": 0.5},
+            "twice the step: what does RK4 do?": {"h": 0.4},
+            "half the step: who is better?": {"h": 0.1},
+        },
     )  # fmt: skip
 
 
@@ -153,6 +175,11 @@ def roller_racer():
         machines.roller_racer(), [DLA(), RK4()], ["energy", "x y"], h=(0.02, 0.2, 0.1), T=20,
         start=[("vphi", -2.0, 2.0)],
         caption="The roller racer by two methods; vphi(0) is how fast its handlebar is turned.",
+        tries={
+            "twice the step: who is better?": {"h": 0.2},
+            "the path: how far does it roll?": {"view": "x y"},
+            "push the handlebar: how much farther?": {"v0.vphi": 2.0, "view": "x y"},
+        },
     )  # fmt: skip
 
 
@@ -164,6 +191,11 @@ def braked_sleigh():
         free.remade(**brake), [DLA(), RK4()], ["energy", "x y"], h=(0.05, 0.8, 0.4), T=40,
         start=[("vx", -2.0, -0.5)], parameters=[("c", 0, 0.4)],
         caption="The sleigh, pushed backwards at vx(0), with a brake of strength c.",
+        tries={
+            "no brake: is the energy kept?": {"par.c": 0.0},
+            "more brake: where does it stop?": {"par.c": 0.4, "view": "x y"},
+            "twice the speed: how much is lost?": {"v0.vx": -2.0},
+        },
     )  # fmt: skip
 
 
@@ -197,21 +229,30 @@ def chosen(system):
     parameters = [] if system.holonomic else [s.name for s in system.parameters][:4]
     if not system.holonomic and len(system.q) == len(system.v):
         start += [str(x) for x in system.q][:2]
+    tries = TRIES
+    if not depends_on_place(system):
+        tries = {words: values for words, values in TRIES.items() if "alpha" not in values}
     options = {
-        "h": (0.01, 0.3, 0.1), "T": (5, 60, 20), "alpha": (0, 1, 0.5), "start": start,
-        "parameters": parameters, "caption": f"{system.name}; see {system.source}.", "tries": TRIES,
-        "size": (6.4, 3.4),
+        "h": (0.01, 0.3, 0.1), "T": (5, 60, 20), "start": start, "parameters": parameters,
+        "alpha": (0, 1, 0.5) if depends_on_place(system) else None, "tries": tries,
+        "caption": f"{system.name}; see {system.source}.", "size": (6.4, 3.4),
     }  # fmt: skip
     methods = [m for m in METHODS if treats(m, system)]
     return in_motion(system, methods, views(system), few_sliders=True, **options)
 
 
 TRIES = {
-    "a step twice as large": {"h": 0.2},
-    "a fifth of the step": {"h": 0.02},
-    "three times as long": {"T": 60},
-    "alpha = .3": {"alpha": 0.3},
+    "twice the step: wider bands?": {"h": 0.2},
+    "h = .02: who is better?": {"h": 0.02},
+    "three times as long: who drifts?": {"T": 60},
+    "alpha = .3: which methods last?": {"alpha": 0.3},
 }
+
+
+def depends_on_place(system):
+    """Do L or the constraints contain a coordinate?  Else no rule can matter that says where in a
+    step they are evaluated, as alpha does."""
+    return any(x.free_symbols & {*system.q} for x in (system.L, *system.constraints))
 
 
 def in_motion(system, methods, views, few_sliders=False, **options):

@@ -1,16 +1,57 @@
 """Settings to try: short questions, places where sliders can stand, pictures that differ."""
 
+import numpy as np
 import pytest
 
 import nhlab as nh
 from nhlab.course.figures import STATEMENTS
+from nhlab.course.pages import PAGES
 from nhlab.course.tries import FIRST, TRIES
+from nhlab.view.picture import unpainted
 
 
 def test_every_figure_has_some():
     assert {*TRIES} == {*STATEMENTS} and {*FIRST} <= {*STATEMENTS}
     assert all(2 <= len(tries) <= 4 for tries in TRIES.values())
     assert all(len(words.split()) <= 7 for tries in TRIES.values() for words in tries)
+
+
+def check_places(panel, words, values):
+    """A slider can stand where a setting to try wants it: between its ends, at one of its steps."""
+    for key, x in values.items():
+        c = panel.controls[key]
+        if hasattr(c, "max"):
+            assert c.min <= x <= c.max, (words, key)
+            steps = (x - c.min) / c.step
+            assert steps == pytest.approx(round(steps), abs=1e-6), (words, key)
+
+
+def drawn(panel):
+    """All that the picture shows of the present setting."""
+    return [z for shape in panel.sheet.shapes for z in (shape.x, shape.y)]
+
+
+def alike(some, others):
+    return len(some) == len(others) and all(map(np.array_equal, some, others))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", [x for x in PAGES if x not in STATEMENTS])
+def test_every_panel_of_lessons_and_pages_has_some_that_change_what_is_drawn(name):
+    with unpainted():
+        made = PAGES[name]()
+        for title, panel in (made if isinstance(made, dict) else {name: made}).items():
+            tries, first = dict(panel.figure.tries), drawn(panel)
+            assert 2 <= len(tries) <= 4, title
+            for words, values in tries.items():
+                assert len(words.split()) <= 7, words
+                check_places(panel, words, values)
+                panel.reset()
+                panel.set(**values)
+                assert not alike(drawn(panel), first), (title, words)
+                # EDLA, which has no step in places, may stop; lesson 05 asks whether it does
+                stops = {*panel.sheet.runs.stops}
+                assert not stops or (stops == {"edla"} and name in ("own", "05.2")), words
 
 
 @pytest.mark.parametrize("name", TRIES)
@@ -20,11 +61,7 @@ def test_what_is_tried_is_where_sliders_stand_and_changes_the_picture(name):
     for box in panel.bar.children:
         buttons |= {b.description: b for b in getattr(box, "children", ()) if hasattr(b, "click")}
     for words, values in TRIES[name].items():
-        for key, x in values.items():
-            c = panel.controls[key]
-            if hasattr(c, "max"):
-                steps = (x - c.min) / c.step
-                assert steps == pytest.approx(round(steps), abs=1e-6), (words, key)
+        check_places(panel, words, values)
         buttons[words].click()
         assert {k: panel.values[k] for k in values} == pytest.approx(values)
         assert not panel.message.value and panel.image.value not in pictures, words

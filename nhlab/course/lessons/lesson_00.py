@@ -57,6 +57,34 @@ def distance(sol):
 PARKED = {"distance from the place": distance, "largest sideways speed": sideways_speed}
 
 
+def kept_size(sol):
+    """The size of the last quarter of a path in the plane, as a part of that of the first."""
+    first, last = (np.ptp(x, axis=0).max() for x in np.array_split(sol.q[:, :2], 4)[::3])
+    return last / first
+
+
+STAR = {"size of the last quarter / first": kept_size}
+TRIES = {
+    "00.2": {
+        "turn more: does it slip?": {"par.turn": 1.2},
+        "turn the other way: where to?": {"par.turn": -0.6},
+        "no turn: any way sideways?": {"par.turn": 0.0},
+    },
+    "00.3": {
+        "half the step: who is better?": {"h": 0.15},
+        "turn faster: whose band widens?": {"v0.vtheta": 1.5},
+        "energy of each step: who is exact?": {"view": "midpoint energy"},
+        "who obeys the constraint at nodes?": {"view": "node constraint"},
+    },
+    "00.4": {
+        "the path: whose star shrinks?": {"view": "x y"},
+        "half the step: who is better?": {"h": 0.25},
+        "a small step: does it still shrink?": {"h": 0.1, "view": "x y"},
+        "turn faster: does this help RK4?": {"v0.vtheta": 0.6},
+    },
+}
+
+
 def steered_skate():
     """A skate on level ice that somebody pushes along its blade and turns: the path of ``glide``.
 
@@ -174,11 +202,8 @@ def prediction_3():
 
 
 def prediction_4():
-    kept = []
-    for m in (DLA(), RK4()):
-        sol = integrate(systems.robot(), m, **ROBOT, h=0.5, steps=168)
-        first, last = (np.ptp(x, axis=0).max() for x in np.array_split(sol.q[:, :2], 4)[::3])
-        kept.append(last / first)
+    run = {**ROBOT, "h": 0.5, "steps": 168}
+    kept = [kept_size(integrate(systems.robot(), m, **run)) for m in (DLA(), RK4())]
     dla, rk4 = kept
     return "both" if max(kept) < 0.9 else "RK4" if rk4 < dla else "DLA", {"dla": dla, "rk4": rk4}
 

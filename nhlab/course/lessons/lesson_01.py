@@ -17,6 +17,25 @@ from ..kit import ahead, arc, circle, drawn, frame, new_board, slope
 from ..predict import either
 
 STEP = 0.5  # of the run that the reader's own step repeats
+TRIES = {
+    "01.3": {
+        "eight times the step: who is better?": {"h": 0.8},
+        "small swings: who is better?": {"q0.theta": 0.3},
+        "nearly upside down: who is better?": {"q0.theta": 3.0},
+        "alpha = .3: a wider band?": {"alpha": 0.3},
+    },
+    "01.5": {
+        "h = .05: who is nearer?": {"h": 0.05},
+        "Variational alone: what turns?": {"method": 0},
+        "RK4 alone: what shrinks?": {"method": 1},
+    },
+    "01.6": {
+        "the midpoint: how narrow is it?": {"alpha": 0.5},
+        "alpha = .7: the mirror image?": {"alpha": 0.7},
+        "alpha = 0: how wide is it?": {"alpha": 0.0},
+        "half the step: half the width?": {"h": 0.2},
+    },
+}
 
 
 def draw_pendulum(ax, theta=1.0):
@@ -178,6 +197,17 @@ def apocentres(sol):
     r = np.hypot(*sol.q.T)
     far = np.flatnonzero((r[1:-1] > r[:-2]) & (r[1:-1] > r[2:])) + 1
     return r[far], np.unwrap(np.arctan2(sol.q[far, 1], sol.q[far, 0]))
+
+
+def farthest(sol):
+    """How far out the last turn of an orbit goes."""
+    return apocentres(sol)[0][-1]
+
+
+def axis_turn(sol):
+    """By how many degrees the long axis of an orbit has turned from the first turn to the last."""
+    angle = apocentres(sol)[1]
+    return np.rad2deg(angle[-1] - angle[0])
 
 
 def turns(sol):

@@ -13,6 +13,15 @@ from ..figures import crossing, steady, worst_energies
 from ..kit import drawn
 from ..predict import either
 
+TRIES = {
+    "02.4": {
+        "alpha = .7: does it fall too?": {"alpha": 0.7},
+        "the midpoint: does it stay?": {"alpha": 0.5},
+        "the symmetric rule: a band again?": {"rule": "symmetric rule"},
+        "half the step: half the loss?": {"h": 0.05},
+    }
+}
+
 
 def walked(step, q, p, h, steps):
     """Rows (q, p) that a reader's step computes from (q, p), as far as it goes."""

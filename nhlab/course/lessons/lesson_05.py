@@ -16,6 +16,14 @@ from ..exercises import sized, takes, told
 from ..kit import RIGHT, add_legend, crossings, drawn, frame, new_board, own_dots
 
 TINTS = ListedColormap(["#FBE6C8", "#D9D2EC"])
+TRIES = {
+    "05.2": {
+        "which energy does EDLA keep?": {"view": "midpoint energy"},
+        "how far do its steps vary?": {"view": "step"},
+        "alpha = .4: does EDLA last?": {"alpha": 0.4},
+        "and by the symmetric rule?": {"alpha": 0.4, "rule": "symmetric rule"},
+    }
+}
 
 
 def energy_of_step(system, q, p, h):

@@ -13,6 +13,21 @@ from ...view import plot
 from ..exercises import takes
 from ..kit import drawn, frame
 
+TRIES = {
+    "robot": {
+        "energy of each step: exact?": {"view": "midpoint energy"},
+        "half the first step: same pattern?": {"h": 0.05},
+        "turn twice as fast: shorter steps?": {"v0.vtheta": 2.0},
+        "start at the bottom: less variation?": {"q0.psi": -1.5},
+    },
+    "05b.1": {
+        "shake the well too: still exact?": {"par.eps": 0.3},
+        "shake nothing: what does DLA do?": {"par.b": 0.0},
+        "half the step: DLA's error a quarter?": {"h": 0.05},
+        "how far do EDLA's steps vary?": {"view": "step"},
+    },
+}
+
 
 def extended_step(s, k):
     """The derivative of the EDLA step at node k in (t, q, p, E), and the matrix W of the form

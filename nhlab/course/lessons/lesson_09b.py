@@ -21,6 +21,15 @@ from ..predict import either
 from .lesson_09 import draw_sketch, m, mark_angle, vx, vy, write, x, y
 from .lesson_09 import forward as forward
 
+TRIES = {
+    "09b.3": {
+        "half the step: does the zigzag go?": {"h": 0.05},
+        "a trailer twice as long: slower growth?": {"par.d": 3.0},
+        "straight from the start: any zigzag?": {"q0.psi": 0.0},
+        "does the energy show it?": {"view": "energy"},
+    }
+}
+
 
 def disc():
     """A thin disc that rolls and may lean, as in SymPy's documentation: heading q1, lean q2 and

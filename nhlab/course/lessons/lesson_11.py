@@ -16,6 +16,14 @@ from ...run.loop import integrate
 from ..exercises import near, sized, takes, told
 
 H, LONG = 0.2, 100_000  # the step of the lesson and the length of its long runs
+TRIES = {
+    "11.3": {
+        "round one way: what is left?": {"v0.vy": 2.5},
+        "round the other way: does it grow?": {"v0.vy": -2.5},
+        "lopsided to the other side?": {"v0.vy": 2.5, "par.eps": -0.2},
+        "not lopsided: does it stay?": {"v0.vy": 2.5, "par.eps": 0.0},
+    }
+}
 
 
 def swing(sol):
