@@ -70,3 +70,49 @@ def test_where_the_wheels_of_the_car_allow_a_move_of_the_plane():
     start = [0, 0, 0, 0, 0.2], [1, 0, 0, 0, -np.sin(0.2) / d]
     end = nh.integrate(car, nh.Reference(), *start, h=40, steps=1).q[-1]
     assert lesson_09b.plane_moves(car, start[0]) == 0 and lesson_09b.plane_moves(car, end) == 1
+
+
+def test_the_ride_of_the_snakeboard_ends_by_constraints_and_passes_by_fields():
+    """At node 20 the axles have made a quarter turn; a step that misses the place jumps over it."""
+    board, u0 = nh.systems.snakeboard(), [0, np.pi / 4, 1]
+    fields, start = board.by_fields(), {"q0": np.zeros(5), "h": 0.1, "steps": 40}
+    ride = nh.integrate(fields, nh.DLA(), u0=u0, **start)
+    with pytest.raises(nh.IntegrationError, match="forms become dependent") as stopped:
+        nh.integrate(board, nh.DLA(), v0=fields.X(start["q0"]) @ u0, **start)
+    part = stopped.value.trajectory
+    assert len(part) == 21 and np.allclose(part.q, ride.q[:21], atol=1e-12)
+    start["q0"] = [0, 0, 0, 0, 1e-6]
+    over = nh.integrate(board, nh.DLA(), v0=fields.X(start["q0"]) @ u0, **start)
+    by_fields = nh.integrate(fields, nh.DLA(), u0=u0, **start)
+    assert np.allclose(over.q, by_fields.q, atol=1e-12)
+
+
+CAR = nh.symbols("x y theta phi psi l d")
+
+
+def fields_of_the_car(rear=1.0, front=1.0, trailer=1.0, steer=1):
+    """The fields of the car with a trailer; factors other than 1 make one axle slip."""
+    x, y, theta, phi, psi, l, d = CAR
+    u = l * cos(phi)
+    drive = {x: u * cos(theta), y: rear * u * sin(theta), theta: front * sin(phi)}
+    return [{phi: steer}, drive | {psi: trailer * u * sin(theta - psi) / d}]
+
+
+@pytest.mark.parametrize(
+    "answer, said",
+    [
+        (fields_of_the_car(), "Right."),
+        (fields_of_the_car()[::-1], "Right."),
+        (fields_of_the_car(steer=CAR[2]), "Right."),
+        (fields_of_the_car(rear=0.5), "rear axle slips"),
+        (fields_of_the_car(front=2), "front wheels slip"),
+        (fields_of_the_car(trailer=-1), "trailer's wheels slip"),
+        (fields_of_the_car()[:1], "give a list of two fields"),
+        (fields_of_the_car()[0], "give a list of two fields"),
+        ([{CAR[3]: 1}, {CAR[3]: 2}], "dependent"),
+        ([{CAR[3]: 1}, {"z": 1}], "no coordinate"),
+    ],
+    ids="right order factor rear front trailer one dict dependent unknown".split(),
+)
+def test_the_fields_of_exercise_3_in_depth(answer, said):
+    assert said in str(check("09b.3", answer))

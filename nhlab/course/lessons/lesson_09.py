@@ -1,4 +1,4 @@
-"""Lesson 09: a cart with a rotor, two rolling wheels, and their sketches."""
+"""Lesson 09: a cart with a rotor, two rolling wheels, a snakeboard, and their sketches."""
 
 from types import SimpleNamespace
 
@@ -6,6 +6,7 @@ import numpy as np
 import sympy as sp
 from sympy import cos, sin
 
+from ...mechanics import catalogue as systems
 from ...mechanics.formula import sympified
 from ...mechanics.system import System, symbols
 from ...methods import Reference
@@ -156,6 +157,18 @@ def prediction_3():
     rank = np.linalg.matrix_rank(np.array(sp.Matrix(four).jacobian(s.v).subs(numbers), float), 1e-9)
     truth = {2: "Two", 3: "Three", 4: "Four"}[rank]
     return truth, {"rank": truth}
+
+
+def prediction_4():
+    u0, wheels = [0, np.pi / 4, 1], {"q0": np.zeros(5)}
+    sol = integrate(systems.snakeboard().by_fields(), Reference(), **wheels, u0=u0, h=0.1, steps=40)
+    along, turn = forward(sol), sol.v[20, 2]  # node 20: the axles have made a quarter turn
+    before, still, after = along[[10, 20, 30]]
+    back = after < -0.1 * before
+    goes = "turns on the spot for an instant, and " + ("then" if back else "drives on")
+    moves = abs(turn) > 0.1 and min(before, abs(after)) > 0.1
+    numbers = {"still": abs(still), "turn": turn, "before": before, "after": after}
+    return f"It {goes if moves else 'stops'}", {**numbers, "least": sol.u[:, 2].min()}
 
 
 def exercise_1(answer):

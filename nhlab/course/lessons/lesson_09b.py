@@ -237,3 +237,20 @@ def exercise_2(answer):
     }
     choice = str(answer).strip().lower().replace("a second", "second")
     return known.get(choice, f"Choose one of {[*known]}.")
+
+
+def exercise_3(answer):
+    car = systems.car_with_trailer()
+    if isinstance(answer, (str, dict)) or np.shape(answer)[:1] != (2,):
+        return "Two motions are allowed, to steer and to drive: give a list of two fields."
+    lengths = {s: number for s, number in car.parameters.items() if s.name in ("l", "d")}
+    L = sum(u**2 for u in car.v) / 2 + sum(lengths)  # with both, for an answer without them
+    stated = System(car.q, car.v, L, fields=answer, parameters=lengths)
+    q = np.random.default_rng(5).uniform(0.2, 0.9, (4, 5))
+    slips = np.abs(car.A(q) @ stated.X(q)).max((0, 2)) > 1e-9  # rear axle, front axle, trailer
+    said = (
+        "The rear axle slips: it moves along the heading, (x', y') = u (cos(theta), sin(theta)).",
+        "The front wheels slip: at the speed u of the rear axle, theta' = u tan(phi)/l.",
+        "The trailer's wheels slip: at the speed u of the rear axle, psi' = u sin(theta - psi)/d.",
+    )
+    return next((text for slip, text in zip(slips, said, strict=True) if slip), None)
