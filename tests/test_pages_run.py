@@ -1,0 +1,92 @@
+"""The programs in the README and on the written pages of the site run, and say what they should."""
+
+import re
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pytest
+
+import nhlab as nh
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = ROOT / "nhlab/course/site/pages"
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def programs(path):
+    """The blocks of Python of a page, from the top to the bottom."""
+    return BLOCK.findall(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """A function that runs blocks one after the other in one namespace, in an empty folder."""
+    matplotlib.use("agg")
+    monkeypatch.chdir(tmp_path)
+
+    def go(blocks):
+        space = {}
+        for block in blocks:
+            exec(compile(block, "a page", "exec"), space)
+        return space
+
+    return go
+
+
+def test_the_library_in_ten_lines_and_in_a_dozen_more(run, capsys):
+    first, second = programs(ROOT / "README.md")
+    assert len(first.splitlines()) == 10 and len(second.splitlines()) <= 13
+    space = run([first, second])
+    sol = space["sol"]
+    assert sol.steps == 500 and np.allclose(sol.q[:, 0][sol.t == 0], 0)
+    known = nh.integrate(nh.systems.particle(), nh.DLA(), [0, 1, 0], [1, 1, 1], h=0.2, steps=500)
+    np.testing.assert_array_equal(sol.q, known.q)
+    np.testing.assert_allclose(space["same"].q, known.q, atol=1e-11)
+    assert Path("run.npz").exists() and "500 steps to t = 100" in capsys.readouterr().out
+
+
+def smaller(block):
+    """A recipe for ten thousand runs, with few."""
+    small, found = re.subn(r"K = 10_000", "K = 64", block)
+    assert found == 1
+    return small
+
+
+def test_a_system_of_your_own_is_stated_and_shown(run):
+    space = run(programs(PAGES / "own.md")[:2])
+    t, (crossed,) = space["run"].t_events[0], space["run"].q_events[0]
+    assert abs(crossed[2] - 3) < 1e-12 and t == pytest.approx([3], abs=1e-2)
+    np.testing.assert_allclose(space["same"].q, space["run"].q, atol=1e-12)
+    assert "<html" in Path("skate.html").read_text(encoding="utf-8")
+
+
+def test_the_recipe_of_the_poincare_section_gives_ellipses(run):
+    """y swings on its own, y'' = -2 y, so that vy^2/2 + y^2 is constant on each run."""
+    start, _, section, *_ = programs(PAGES / "own.md")
+    space = run([start, section])
+    many = space["section"]
+    assert len(many) == 7 and all(len(q[0]) > 30 for q in many.q_events)
+    for (q,), (v,), y0 in zip(many.q_events, many.v_events, space["y0"], strict=True):
+        assert np.abs(q[:, 0]).max() < 1e-10 and v[:, 0].min() > 0
+        np.testing.assert_allclose(v[:, 1] ** 2 / 2 + q[:, 1] ** 2, y0**2, rtol=0.02)
+
+
+def test_the_recipe_of_the_basins_is_symmetric(run):
+    """(x, z) -> (-x, -z) changes nothing but the well."""
+    start, _, section, basins, _ = programs(PAGES / "own.md")
+    space = run([start, section, smaller(basins)])
+    right = space["right"]
+    assert len(right) == 64 and right.any() and (right == ~right[::-1]).all()
+
+
+def test_the_recipe_of_lyapunov_exponents_finds_chaos(run):
+    start, _, section, _, lyapunov = programs(PAGES / "own.md")
+    space = run([start, section, smaller(lyapunov)])
+    assert len(space["exponents"]) == 64 and space["apart"].max() < 0.1
+    assert space["exponents"].mean() == pytest.approx(0.14, abs=0.04)
+
+
+def test_the_programs_for_teachers_run(run):
+    run([programs(PAGES / "teachers.md")[0]])
+    assert Path("energy.svg").exists()
