@@ -1,9 +1,11 @@
 """The skate of lesson 00 that is steered to a place beside its start, as a run of the library."""
 
 import itertools
+import json
 
 import numpy as np
 import pytest
+from prose import NOTEBOOKS, prose
 
 import nhlab as nh
 from nhlab.course.lessons import lesson_00 as lesson
@@ -41,3 +43,13 @@ def test_the_answer_of_the_exercise_parks_the_skate_in_the_amber_frame():
     np.testing.assert_allclose((bars.min(0) + bars.max(0))[:2] / 2, lesson.PLACE, atol=1e-12)
     body = skate.corners(3.0)[:, :2]  # it stands within the frame
     assert (bars.min(0)[:2] < body.min(0)).all() and (body.max(0) < bars.max(0)[:2]).all()
+
+
+def test_no_lesson_tells_of_the_transmission_before_its_question():
+    """02.6 asks whose energy drifts: lesson 00 neither shows it nor says it, nor does the text of
+    lesson 02 before the question."""
+    first = json.loads((NOTEBOOKS / "00_start_here.ipynb").read_text(encoding="utf-8"))
+    sources = " ".join("".join(c["source"]) for c in first["cells"])
+    assert "transmission" not in sources and "may drift" not in sources
+    before = prose("02").split("Modin and Verdier")[0]
+    assert "eversib" not in before

@@ -118,7 +118,9 @@ def prediction_6():
     dla, projector, less = (drifting(systems.transmission(eps=eps), m)[2] for m, eps in cases)
     falls = (x < -2e-6 for x in (dla, projector))
     truth = either(*falls, "Both", "DLA", "That of the projector", "Nobody")
-    return truth, {"dla": -dla, "projector": abs(projector), "half": less / dla}
+    run = integrate(systems.transmission(), RK4(), h=0.1, steps=4000, progress=False)
+    rk4 = drift(run.t, run.energy())[0]
+    return truth, {"dla": -dla, "projector": abs(projector), "half": less / dla, "rk4": rk4}
 
 
 def exercise_1(answer):
