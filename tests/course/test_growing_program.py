@@ -302,7 +302,15 @@ def test_numbers_of_the_text():
     continuous = -h * particle.multipliers(true.q[10], true.v[10])[0]
     assert [round(sol.lam[10, 0], 3), round(continuous, 3)] == [float(x) for x in quoted.groups()]
     skate = nh.integrate(nh.systems.knife_edge(), nh.DLA(), h=0.1, steps=200)
-    assert f"no further than {skate.q[:, 0].max():.3f}" in prose("02")
+    told = f"no further than {skate.q[:, 0].max():.3f}, and by $t=20$ it is {skate.q[-1, 1]:.2f}"
+    assert told in prose("02")
+
+
+def test_the_readme_counts_the_lines_that_lesson_02_changes():
+    was, becomes = (bare(inspect.getsource(f)) for f in (plain.variational, plain.dla))
+    assert len(was) == len(becomes) == 5
+    readme = (NOTEBOOKS.parent / "README.md").read_text(encoding="utf-8")
+    assert "one function of five lines changes" in readme and "five lines longer" not in readme
 
 
 @pytest.mark.parametrize("alpha", [0, 0.3, 0.8])
