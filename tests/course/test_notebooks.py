@@ -91,6 +91,27 @@ def test_links_resolve(notebook, request):
                 assert (ROOT / "notebooks" / target).exists(), target
 
 
+def headings(path):
+    """The names by which JupyterLab links to the headings of a notebook."""
+    cells = nbformat.read(path, as_version=4).cells
+    lines = "\n".join(c.source for c in cells if c.cell_type == "markdown").splitlines()
+    return {re.sub(r"^#+ ", "", x).replace(" ", "-") for x in lines if re.match("#+ ", x)}
+
+
+def test_links_to_headings_resolve(notebook):
+    text = "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
+    for file, heading in re.findall(r"\]\((\w+\.ipynb)#([^)\s]+)\)", text):
+        assert heading in headings(ROOT / "notebooks" / file), (file, heading)
+
+
+def test_lesson_01_links_to_its_companion_at_the_place():
+    """Not at its head and foot alone."""
+    file = ROOT / "notebooks" / "01_variational_integrators.ipynb"
+    cells = nbformat.read(file, as_version=4).cells[1:-1]
+    text = "\n".join(c.source for c in cells if c.cell_type == "markdown")
+    assert len(re.findall(r"\(01b_variational_integrators_in_depth\.ipynb", text)) >= 6
+
+
 def test_bars_of_runs_are_not_stored():
     texts = "  0%|          | 0.00/1.00 [00:00<?, ?step/s]", "[Your predictions are counted here.]"
     outputs = [
