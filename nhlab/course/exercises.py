@@ -118,9 +118,9 @@ def check(name: str, answer: object = ...) -> Verdict:
     Examples
     --------
     >>> import nhlab as nh
-    >>> nh.check("02.1", 0.142 / 2 ** (1 / 3)).right
+    >>> nh.check("02.2", 0.142 / 2 ** (1 / 3)).right
     True
-    >>> nh.check("02.1", 0.142)
+    >>> nh.check("02.2", 0.142)
     Not yet. ...
     """
     test = exercise(name)
@@ -214,9 +214,9 @@ def solution(name: str, anyway: bool = False) -> Said:
     Examples
     --------
     >>> import nhlab as nh
-    >>> print(nh.solution("02.1", anyway=True).code)
+    >>> print(nh.solution("02.2", anyway=True).code)
     answer = 0.142 / 2 ** (1 / 3)
-    nh.check("02.1", answer)
+    nh.check("02.2", answer)
     """
     hints, code = written(name)
     if not (anyway or tries[name] or seen[name] == len(hints)):

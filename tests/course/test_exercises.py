@@ -86,20 +86,20 @@ def test_the_check_answers_in_three_ways():
 
 
 def test_the_solution_waits_for_a_try_or_for_all_hints():
-    assert "Try it first" in solution("02.1").text
-    check("02.1")  # dots are no try
-    assert "Try it first" in solution("02.1").text
-    assert hint("02.1").text.startswith("Hint 1 of 2")
-    assert "Try it first" in solution("02.1").text
-    assert hint("02.1").text.startswith("Hint 2 of 2")
-    assert "answer =" in solution("02.1").code
     assert "Try it first" in solution("02.2").text
-    check("02.2", None)
-    assert "def answer" in solution("02.2").code
+    check("02.2")  # dots are no try
+    assert "Try it first" in solution("02.2").text
+    assert hint("02.2").text.startswith("Hint 1 of 2")
+    assert "Try it first" in solution("02.2").text
+    assert hint("02.2").text.startswith("Hint 2 of 2")
+    assert "answer =" in solution("02.2").code
+    assert "Try it first" in solution("02.3").text
+    check("02.3", None)
+    assert "def answer" in solution("02.3").code
 
 
 def test_the_buttons_show_hints_and_the_solution():
-    box = exercises.buttons(check("02.1", 7))
+    box = exercises.buttons(check("02.2", 7))
     _, row, shown = box.children
     first, last = row.children
     first.click()
@@ -111,14 +111,14 @@ def test_the_buttons_show_hints_and_the_solution():
 
 
 def test_what_is_stored_gives_nothing_away():
-    stored = check("02.1")._repr_mimebundle_()
-    code = exercises.written("02.1")[1]
+    stored = check("02.2")._repr_mimebundle_()
+    code = exercises.written("02.2")[1]
     assert "Not answered yet" in stored["text/html"] and code not in str(stored)
 
 
 def dla_step(right, wrong):
-    """The solution of 02.3 with one piece replaced."""
-    space, code = {}, exercises.written("02.3")[1]
+    """The solution of 02.1 with one piece replaced."""
+    space, code = {}, exercises.written("02.1")[1]
     assert code.count(right) == 1
     exec("import numpy as np\n" + code.replace(right, wrong), space)
     return space["answer"]
@@ -194,7 +194,7 @@ MISTAKES = [
     *(("01.3", action, said) for action, said in ACTIONS),
     *(("01.4", balance, said) for balance, said in BALANCES),
     *(("01.2", step, said) for step, said in MIDPOINTS),
-    *(("02.3", dla_step(right, wrong), said) for right, wrong, said in DLA_STEPS),
+    *(("02.1", dla_step(right, wrong), said) for right, wrong, said in DLA_STEPS),
     *(("03.3", mirrored(wrong), said) for wrong, said in MIRRORS),
     ("06.2", ["cos(phi)", "sin(phi)", 0], "not text"),
     ("07.1", (-0.122, 0.479), "other way round"),
@@ -214,7 +214,7 @@ def test_both_signs_of_an_equation_have_the_same_zeros():
 
 
 def test_a_step_with_gaps_is_not_answered_and_draws_no_curve():
-    assert check("02.3", dla_step("(py - h * y) / k", "...")).state == "open"
+    assert check("02.1", dla_step("(py - h * y) / k", "...")).state == "open"
     sol = integrate(systems.particle(), DLA(), h=0.2, steps=100)
     assert "has gaps still" in lesson_02.beside(dla_step("(py - h * y) / k", "..."), sol).alt
     assert "goes on for 100 steps" in lesson_02.beside(dla_step("vx = ", "vx = 1 * "), sol).alt
@@ -244,7 +244,7 @@ def test_a_typo_in_a_step_is_one_sentence_with_the_readers_line(tmp_path):
     file.write_text("def step(q, p, h):\n    vy = py - h * y\n    return q, p\n")
     space = {}
     exec(compile(file.read_text(), file, "exec"), space)
-    text = check("02.3", space["step"]).text
+    text = check("02.1", space["step"]).text
     assert "NameError: name 'py' is not defined. In step, at `vy = py - h * y`." in text
     assert "\n" not in text and "Traceback" not in text
 

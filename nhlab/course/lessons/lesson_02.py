@@ -123,31 +123,6 @@ def prediction_6():
     return truth, {"dla": -dla, "projector": abs(projector), "half": less / dla, "rk4": rk4}
 
 
-def exercise_1(answer):
-    if near(answer, crossing(2000, 0.1, 0.115, 0.13), 0.06):
-        return None
-    if near(answer, crossing(1000, 0.125, 0.145, 0.16), 0.03):
-        return "That is where they cross for T = 1000. RK4's error grows with T, that of DLA not."
-    return "Write RK4's error as a T h^5, DLA's as b h^2; read a and b off the picture."
-
-
-def exercise_2(answer):
-    base = systems.particle()
-    spring = base.remade(L=base.L - base.q[2] ** 2)
-    sol = integrate(spring, DLA(), [0.2, 1, 0.5], [1, 1, 1], h=0.2, steps=5)
-    for k in range(5):
-        q, p = (np.asarray(a, float) for a in answer(sol.q[k].copy(), sol.p[k].copy(), 0.2)[:2])
-        if not near(q[1], sol.q[k + 1, 1], 1e-9):
-            return "y does not feel the new spring: its equation is the one of the lesson."
-        wd = (q - sol.q[k]) / 0.2
-        if abs(wd[2] - (q[1] + sol.q[k, 1]) / 2 * wd[0]) > 1e-9:
-            return "The discrete constraint is violated: vz must be ym * vx."
-        if not np.allclose(q, sol.q[k + 1], atol=1e-9):
-            return "q2 differs. In (1 + h²/2) vz + h z = pz - lam the factor and h z are new."
-        if not np.allclose(p, sol.p[k + 1], atol=1e-9):
-            return "q2 is right, the momentum is not: p2 = v - h (xm, ym, zm) now has a z-part."
-
-
 def velocity_mistake(q, p, h, v):
     """What is wrong with the velocity of a midpoint step of the particle, in words."""
     (x, y, _), (px, py, pz), k = q, p, 1 + h**2 / 2
@@ -194,7 +169,7 @@ def momentum_mistake(q, h, v, p):
     return told(p, v - h * qm * pull, mistakes, otherwise, 1e-8)
 
 
-def exercise_3(answer):
+def exercise_1(answer):
     h = 0.3
     sol = integrate(systems.particle(), DLA(), [0.3, 1, 0.2], [1, 0.7, 1], h=h, steps=4)
     for q, p in zip(sol.q[:-1], sol.p[:-1], strict=True):
@@ -205,3 +180,28 @@ def exercise_3(answer):
         wrong = velocity_mistake(q, p, h, v) or momentum_mistake(q, h, v, p2)
         if wrong:
             return wrong
+
+
+def exercise_2(answer):
+    if near(answer, crossing(2000, 0.1, 0.115, 0.13), 0.06):
+        return None
+    if near(answer, crossing(1000, 0.125, 0.145, 0.16), 0.03):
+        return "That is where they cross for T = 1000. RK4's error grows with T, that of DLA not."
+    return "Write RK4's error as a T h^5, DLA's as b h^2; read a and b off the picture."
+
+
+def exercise_3(answer):
+    base = systems.particle()
+    spring = base.remade(L=base.L - base.q[2] ** 2)
+    sol = integrate(spring, DLA(), [0.2, 1, 0.5], [1, 1, 1], h=0.2, steps=5)
+    for k in range(5):
+        q, p = (np.asarray(a, float) for a in answer(sol.q[k].copy(), sol.p[k].copy(), 0.2)[:2])
+        if not near(q[1], sol.q[k + 1, 1], 1e-9):
+            return "y does not feel the new spring: its equation is the one of the lesson."
+        wd = (q - sol.q[k]) / 0.2
+        if abs(wd[2] - (q[1] + sol.q[k, 1]) / 2 * wd[0]) > 1e-9:
+            return "The discrete constraint is violated: vz must be ym * vx."
+        if not np.allclose(q, sol.q[k + 1], atol=1e-9):
+            return "q2 differs. In (1 + h²/2) vz + h z = pz - lam the factor and h z are new."
+        if not np.allclose(p, sol.p[k + 1], atol=1e-9):
+            return "q2 is right, the momentum is not: p2 = v - h (xm, ym, zm) now has a z-part."
