@@ -8,7 +8,9 @@ from prose import prose
 
 import nhlab as nh
 from nhlab.course import comparison
+from nhlab.course.lessons import lesson_08
 from nhlab.course.lessons import lesson_08b as lesson
+from nhlab.course.predict import PREDICTIONS
 
 
 def row(problem: str) -> list[str]:
@@ -79,3 +81,21 @@ def test_the_column_of_mirror_images_decides_where_dla_drifts():
 def test_the_projector_method_owes_its_result_on_the_transmission_to_linear_springs():
     assert all("linear spring" in prose(number) for number in ("02", "08", "11"))
     assert "linear springs" in row("no mirror image, linear springs")[0]
+
+
+def test_smaller_steps_only_delay_the_zigzag_of_the_sleigh():
+    """It begins smaller as h^3 and grows at the rate k: a tenth of h delays it by 3 ln(10)/k."""
+    truth, found = lesson_08.prediction_2()
+    k = lesson.settling_rate(nh.systems.sleigh())
+    delay = found["fine"] - found["coarse"]
+    assert truth.startswith("The same happens") and round(found["smaller"]) == 1000
+    assert delay == pytest.approx(np.log(1000) / k, abs=0.5) and round(delay) == 35
+    assert f"k={k:.3f}" in (PREDICTIONS / "08.md").read_text(encoding="utf-8")
+    assert rf"t\approx{found['coarse']:.0f}$" in prose("08")
+
+
+def test_what_decides_is_not_said_before_the_predictions_about_it():
+    """Lesson 8 does not say where DLA drifts before 08.5, nor lesson 5 its option before 05.5."""
+    before = prose("08").split("## Work and precision")[0].split("## What protects")[1]
+    assert "DLA may drift" not in before and "nothing does" not in before
+    assert "sign of $c$ at the start" not in prose("05")

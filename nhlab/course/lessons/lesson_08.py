@@ -15,6 +15,7 @@ from .. import comparison
 from ..colours import BLUE, DARK, GREY, ORANGE
 from ..exercises import some_of, takes, told
 from ..kit import RIGHT, frame, new_board
+from .lesson_03 import forward_speed
 
 MACHINE = "transmission, eps=.2"  # the machine of the first movie
 ROWS, KEPT = ("quartic", MACHINE), ("exact", "bounded")
@@ -182,14 +183,27 @@ def prediction_1():
     return truth, {"first": first, "last": last, "other": oscillators(projector)[-1]}
 
 
+def turned_back(sol):
+    """The first time after t = 50 at which the sleigh moves backwards, inf if it never does."""
+    back = (sol.t > 50) & (forward_speed(sol) < 0)
+    return float(sol.t[back.argmax()]) if back.any() else np.inf
+
+
 def prediction_2():
     sleigh = systems.sleigh()
-    runs = {type(m): integrate(sleigh, m, h=0.1, steps=1500) for m in (DLA(), Projector(), RK4())}
-    off = {m: float(np.abs(sol.q[-1] - sleigh.exact(150.0)).max()) for m, sol in runs.items()}
-    truth = {DLA: "DLA", Projector: "The projector", RK4: "RK4"}[max(off, key=off.get)]
-    truth = truth if max(off.values()) > 1 else "None by"
-    energy = np.ptp(runs[Projector].energy())
-    return truth, {**{m.__name__.lower(): x for m, x in off.items()}, "energy": energy}
+    runs = {m: integrate(sleigh, m, h=0.1, steps=1500) for m in (DLA(), Projector(), RK4())}
+    numbers = {
+        type(m).__name__.lower(): float(np.abs(sol.q[-1] - sleigh.exact(150.0)).max())
+        for m, sol in runs.items()
+    }
+    numbers["energy"] = np.ptp(runs[Projector()].energy())
+    both = runs[Projector()], integrate(sleigh, Projector(), h=0.01, steps=15_000)
+    coarse, fine = map(turned_back, both)
+    zigzag = [np.abs(sol.constraint())[np.isclose(sol.t, 80)].item() for sol in both]
+    truth = "It does not" if np.isinf(fine) else "The same happens, but"
+    truth = "It happens at" if abs(fine - coarse) < 2 else truth
+    numbers |= {"coarse": coarse, "fine": fine, "smaller": zigzag[0] / zigzag[1]}
+    return truth, numbers
 
 
 def prediction_3():
