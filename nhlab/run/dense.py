@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..mechanics.checks import brief, read_array
+from ..mechanics.checks import brief, read_array, solved
 from ..mechanics.spelling import nearest
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-12  # of the motion from a node to a time, beside the size of the states
 MAX_PARTS = 256  # into which the way from a node to a time may be divided
+MAX_TURNS = 20  # of Newton's method onto g = 0, from places that are near it
+SLACK = 1e-9  # how far off the constraints, beside its size, the start of a run may be
 
 
 class State(NamedTuple):
@@ -30,12 +32,15 @@ class Dense:
 
     Between two nodes the equations of motion are followed from the earlier one forwards and from
     the later one backwards, by DOP853 to round-off, and the two motions are mixed by a weight that
-    rises smoothly from 0 to 1.  The result passes through the nodes, has a continuous derivative,
+    rises smoothly from 0 to 1.  The mixture of two motions that satisfy nonlinear constraints does
+    not satisfy them; it is moved onto g(q) = 0 and its velocity into D, so that a run can start
+    from any of these states.  The result passes through the nodes, has a continuous derivative,
     and its error is that of the nodes: any order of a method is kept.
 
     The velocity at a node of a discrete method is the admissible one nearest to its momentum:
     these methods put the impulse of the constraints at the nodes, so that the evolved momentum
-    lies before it and is off D by O(h).
+    lies before it and is off D by O(h).  Nodes of methods that leave the constraints, as RK4 does,
+    are moved onto them if no run could start there; all others stay as they are stored.
     """
 
     def __init__(self, sol):
@@ -49,11 +54,14 @@ class Dense:
     @cached_property
     def y(self) -> np.ndarray:
         """(N+1, len(q) + n) the nodes."""
-        sol = self.sol
-        v = sol.v
-        if sol.method.discrete and self.system.m:
-            v = admissible(self.system, sol.q, sol.p, v, sol.t)
-        return np.concatenate([sol.q, v], -1)
+        sol, s = self.sol, self.system
+        q, v = sol.q, sol.v
+        if sol.method.discrete and s.m:
+            v = admissible(s, q, sol.p, v, sol.t)
+        if s.m and (off := is_off(s, q, v, sol.t)).any():
+            near = onto_constraints(s, q, v, sol.t)
+            q, v = (np.where(off[:, None], new, x) for new, x in zip(near, (q, v), strict=True))
+        return np.concatenate([q, v], -1)
 
     def __call__(self, t: np.ndarray, nodes: np.ndarray | None = None) -> State:
         """q and v at the times t, shape (K,); of steps that begin at these nodes, if given."""
@@ -61,27 +69,31 @@ class Dense:
         if nodes is None:
             nodes = np.clip(np.searchsorted(sol.t, t, side="right") - 1, 0, max(len(sol) - 2, 0))
         if len(sol) == 1 or not len(t):
-            return self._parts(self.y[np.zeros(len(t), int)])
+            return self._split(self.y[np.zeros(len(t), int)])
         begin, end = sol.t[nodes], sol.t[nodes + 1]
         part = ((t - begin) / (end - begin))[:, None]
         weight = part * part * (3 - 2 * part)
         driven = sol.driven(nodes + 1)
         before = flow(driven, begin, self.y[nodes], t - begin)
         after = flow(driven, end, self.y[nodes + 1], t - end)
-        y = np.where(part == 0, before, before + weight * (after - before))
-        return self._parts(np.where(part == 1, after, y))
+        q, v = self._split(before + weight * (after - before))
+        q = np.stack(self.system.settled(np.moveaxis(q, -1, 0)), -1)
+        if self.system.m:
+            q, v = onto_constraints(driven, q, v, t)
+        y = np.where(part == 0, before, np.concatenate([q, v], -1))
+        return self._split(np.where(part == 1, after, y))
 
-    def _parts(self, y: np.ndarray) -> State:
-        q, v = np.split(y, [len(self.system.q)], -1)
-        return State(np.stack(self.system.settled(np.moveaxis(q, -1, 0)), -1), v)
+    def _split(self, y: np.ndarray) -> State:
+        return State(*np.split(y, [len(self.system.q)], -1))
 
 
 def state_at(sol: Trajectory, t: ArrayLike) -> State:
     """Positions and velocities at any times t within the run, of any shape.
 
     Between the nodes the equations of motion are followed from either side (see ``Dense``), so
-    that the order is the method's own; velocities satisfy the constraints where the method keeps
-    them.  At the nodes q is what is stored.
+    that the order is the method's own.  The states satisfy the constraints, so that
+    ``nh.integrate(system, method, *sol(t), h=..., steps=...)`` starts from any of them.  At the
+    nodes q is what is stored, unless the method has left the constraints there.
 
     Examples
     --------
@@ -135,6 +147,44 @@ def admissible(system, q, p, v, t) -> np.ndarray:
         right[..., n:] = -b - np.einsum("...ai,...i->...a", A, v)
         v = v + np.linalg.solve(matrix, right[..., None])[..., :n, 0]
     return v
+
+
+def onto_constraints(system, q, v, t) -> State:
+    """The positions on g = 0 next to these, and there the admissible velocities next to v, both in
+    the metric M; for states that are near the constraints already."""
+    if system.holonomic:
+        q = _on_g(system, q, v, t)
+    return State(q, admissible(system, q, system.momentum(q, v, t), v, t))
+
+
+def _on_g(system, q, v, t) -> np.ndarray:
+    """Newton's method on g(q) = 0 along M^-1 Dg^T, of all states together."""
+    n, m = len(system.q), len(system.holonomic)
+    matrix, right = np.zeros((*q.shape[:-1], n + m, n + m)), np.zeros((*q.shape[:-1], n + m))
+    matrix[..., :n, :n] = system.M(q, v, t)
+    for _ in range(MAX_TURNS):
+        slopes = system.values(system.short.Dg, q, None, t)
+        matrix[..., :n, n:], matrix[..., n:, :n] = np.swapaxes(slopes, -1, -2), slopes
+        right[..., n:] = -system.g(q, t)
+        step = solved(matrix, right[..., None], "the way to the constraints")[..., :n, 0]
+        q = q + step
+        if np.all(np.abs(step).max(-1) <= TOLERANCE * (1 + np.abs(q).max(-1))):
+            return q
+    where = brief(q[np.abs(step).max(-1).argmax()].tolist())
+    raise ValueError(f"no position with g = 0 was found near q = {where}; take a smaller h")
+
+
+def is_off(system, q, v, t) -> np.ndarray:
+    """(...) True where a state is so far off the constraints that no run could start from it."""
+    A, b = system.independent_forms(q, v, t), system.b(q, t)
+    residual = np.einsum("...ai,...i->...a", A, v) + b
+    size = np.abs(A).max(-1) * np.abs(v).max(-1, keepdims=True) + np.abs(b)
+    off = ~(np.abs(residual) <= SLACK * size + 1e-15)
+    if system.holonomic:
+        size = np.abs(system.values(system.short.Dg, q, None, t)).max(-1)
+        size = size * np.abs(q).max(-1, keepdims=True)
+        off = np.concatenate([off, ~(np.abs(system.g(q, t)) <= SLACK * size + 1e-15)], -1)
+    return off.any(-1)
 
 
 def flow(system, t, y, dt) -> np.ndarray:
