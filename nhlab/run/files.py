@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .trajectory import Trajectory
 
 FORMAT = "nhlab trajectory 1"
+EVENTS = ("t_events", "q_events", "v_events")
 CLASSES = {
     name: getattr(sp, name)
     for name in (
@@ -57,11 +58,14 @@ def save(sol: Trajectory, path: str | os.PathLike[str] | BinaryIO) -> None:
         "system": system_to_json(sol.system),
         "method": method_to_json(sol.method),
         "h": sol.h0,
-        **{k: getattr(sol, k) for k in ("t0", "every", "message", "q1_given")},
+        **{k: getattr(sol, k) for k in ("t0", "every", "message", "q1_given", "ended_by")},
         "inputs": [*sol.inputs],
+        "events": None if sol.t_events is None else len(sol.t_events),
     }
     check_size(about["system"])
     arrays = {"rows": sol.rows.array}
+    for name in EVENTS:
+        arrays |= {f"{name} {k}": x for k, x in enumerate(getattr(sol, name) or ())}
     if sol.inputs:
         arrays["inputs"] = np.stack([*sol.inputs.values()], -1)
     if sol.solver_state is not None:
@@ -125,7 +129,10 @@ def load(cls: type[Trajectory], path: str | os.PathLike[str] | BinaryIO) -> Traj
             raise KeyError("format")
         check_size(about["system"])
         system, method = system_from_json(about["system"]), method_from_json(about["method"])
-        return _trajectory(cls, system, method, rows, about)
+        sol = _trajectory(cls, system, method, rows, about)
+        if about.get("events") is not None:  # older files have none
+            _read_events(sol, about, arrays)
+        return sol
 
 
 def format_of(path: str | os.PathLike[str] | BinaryIO) -> str:
@@ -196,6 +203,22 @@ def _trajectory(cls, system: System, method: Method, rows: np.ndarray, about: di
         if not np.isfinite(sol.t).all():
             raise ValueError(f"times up to {sol.t[-1]}")
     return sol
+
+
+def _read_events(sol: Trajectory, about: dict, arrays: dict) -> None:
+    """Give the run its events, or raise ValueError if their arrays do not belong together."""
+    count, ended_by = whole(about["events"], "events", 0), about["ended_by"]
+    if ended_by is not None and not whole(ended_by, "ended_by", 0) < count:
+        raise ValueError(f"ended_by = {ended_by} of {count} events")
+    for name, width in zip(EVENTS, ((), (len(sol.system.q),), (len(sol.system.v),)), strict=True):
+        found = [arrays[f"{name} {k}"] for k in range(count)]
+        for k, x in enumerate(found):
+            if x.dtype != float or x.shape != (arrays[f"t_events {k}"].size, *width):
+                raise ValueError(f"{name} of shape {x.shape} and type {x.dtype}")
+            if not np.isfinite(x).all():
+                raise ValueError(f"{name} that are not finite")
+        setattr(sol, name, found)
+    sol.ended_by = ended_by
 
 
 def _inputs(names: list[str], file: dict, count: int) -> dict[str, np.ndarray]:

@@ -71,7 +71,8 @@ def integrate(
         so that a function is followed to order 2 by every method.  An expression in t, q, v and
         parameters, a feedback, is put into the forces: exact, but another system, ``sol.system``
     events : expressions in t, q, v, functions f(t, q, v) or ``nh.Event``s whose zeros are looked
-        for, to round-off on ``sol(t)``; they are in ``sol.t_events``, ``sol.q_events``
+        for, to round-off on ``sol(t)``; they are in ``sol.t_events``, ``sol.q_events``.  To go on
+        with a run give them again: they are looked for in the whole of it
     t0 : the time of the start
 
     Raises

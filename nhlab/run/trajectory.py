@@ -36,7 +36,9 @@ class Trajectory:
     t0, h0 : the time of the start and the step size that was given;  q1_given : instead of v0
     inputs : name -> (N+1,), the values held in the step that arrives at each node
     t_events, q_events, v_events : one array for each of the ``events`` that were looked for, of
-        shapes (K,), (K, n), (K, n); None if there were none
+        shapes (K,), (K, n), (K, n); None if there were none.  They belong to the call that
+        looked for them: a run that goes on has none unless it is given ``events`` again, and then
+        has those of the whole run
     ended_by : the index of the event that ended the run, or None
     solver_state : where the last step of nh.Reference began, to go on from; else None
 
@@ -243,7 +245,11 @@ class Trajectory:
         raise ValueError("a Trajectory is no array; take one of its own, such as sol.q or sol['x']")
 
     def save(self, path: str | PathLike[str] | BinaryIO) -> None:
-        """Write everything to one ``.npz`` file; ``nh.load`` reads it back."""
+        """Write everything to one ``.npz`` file; ``nh.load`` reads it back.
+
+        Of events, what was found is written and not what was looked for: to go on with a loaded
+        run, give ``nh.integrate`` the ``events`` again.
+        """
         files.save(self, path)
 
     @classmethod

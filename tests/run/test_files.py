@@ -70,6 +70,61 @@ def test_saved_and_loaded(case, tmp_path):
     np.testing.assert_array_equal(one.q, two.q)
 
 
+@pytest.mark.parametrize("method", [nh.DLA(), nh.EDLA(), nh.Reference()], ids=str)
+def test_events_are_saved_too(method, tmp_path):
+    """Also those of which none was found, and which one ended the run."""
+    x, y, z = PARTICLE.q
+    end = nh.Event(y, terminal=2)
+    sol = run(PARTICLE, method, h=0.1, steps=80, events=[y, x + 100, end])
+    assert sol.ended_by == 2 and len(sol.t_events[0]) and not len(sol.t_events[1])
+    sol.save(tmp_path / "run.npz")
+    back = nh.load(tmp_path / "run.npz")
+    assert back.ended_by == 2 and back.message == sol.message
+    for name in ("t_events", "q_events", "v_events"):
+        for a, b in zip(getattr(back, name), getattr(sol, name), strict=True):
+            assert a.shape == b.shape
+            np.testing.assert_array_equal(a, b)
+    further = nh.integrate(back, steps=3)
+    assert further.t_events is None and further.ended_by is None
+    with_events = nh.integrate(back, steps=3, events=[y])
+    np.testing.assert_array_equal(with_events.t_events[0][: len(sol.t_events[0])], sol.t_events[0])
+
+
+def test_files_without_events(tmp_path):
+    """Of runs that looked for none, and older ones."""
+    path = tmp_path / "run.npz"
+    run().save(path)
+    assert nh.load(path).t_events is None
+    about, arrays = contents(path)
+    for name in ("events", "ended_by"):
+        del about[name]
+    files.write(path, about, arrays)
+    assert nh.load(path).t_events is None and nh.load(path).ended_by is None
+
+
+@pytest.mark.parametrize(("part", "value"), [
+    ("t_events 0", np.array([[1.0]])), ("q_events 0", np.zeros((1, 2))), ("events", 2),
+    ("v_events 0", np.full((1, 3), np.nan)), ("t_events 0", np.array(["x"])), ("ended_by", 1),
+    ("events", -1), ("ended_by", "one"),
+], ids=str)  # fmt: skip
+def test_events_that_do_not_belong_together_are_refused(part, value, tmp_path):
+    path, y = tmp_path / "run.npz", PARTICLE.q[1]
+    sol = run(h=0.1, steps=10, events=y - 0.9)
+    assert len(sol.t_events[0]) == 1
+    sol.save(path)
+    about, arrays = contents(path)
+    (about if part in about else arrays)[part] = value
+    files.write(path, about, arrays)
+    with pytest.raises(ValueError, match="is not a trajectory saved by nhlab"):
+        nh.load(path)
+
+
+def contents(path):
+    """The JSON and the arrays of a file."""
+    with files.reading(path, "a trajectory") as (about, arrays):
+        return about, arrays
+
+
 def test_saved_where_told(tmp_path):
     """An ordinary npz file, whether its ending is given or not."""
     sol = run()
