@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import numbers
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import sympy as sp
 
 from ..codegen.evaluate import Function
 from ..mechanics.checks import brief, read_scalar
-from ..mechanics.spelling import nearest
+from ..mechanics.spelling import check_keywords, nearest
 from ..mechanics.system import System
 from .resume import cut
 from .trajectory import Trajectory
@@ -51,6 +52,10 @@ class Event:
     terminal: bool | int = False
     direction: int = 0
 
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        check_keywords(cls.__init__, options, cls.__name__)
+        return super().__new__(cls)
+
     def __post_init__(self):
         whole = isinstance(self.terminal, numbers.Integral) and self.terminal >= 0
         if not whole:
@@ -62,6 +67,53 @@ class Event:
     def count(self) -> float:
         """The number of events that end a run."""
         return int(self.terminal) or np.inf
+
+
+Event.__new__.__signature__ = inspect.signature(Event.__init__)  # which editors show
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A reader's event function f(t, q, v) that names itself in the errors it causes."""
+
+    function: Callable[[float, np.ndarray, np.ndarray], float]
+    name: str
+
+    def __post_init__(self):
+        if isinstance(self.function, type):
+            raise ValueError(f"{self} is a class, not a value; give an event, as nh.Event(x - 1)")
+        try:
+            inspect.signature(self.function).bind(0.0, None, None)
+        except TypeError as error:
+            raise ValueError(
+                f"{self} must be a function f(t, q, v) of time, positions and velocities "
+                f"({error}); one of SciPy's f(t, y) becomes "
+                "lambda t, q, v: f(t, np.concatenate([q, v]))"
+            ) from None
+        except ValueError:  # of a builtin function, which tells nothing of itself
+            pass
+
+    def __str__(self):
+        return f"{self.name} = {getattr(self.function, '__name__', brief(self.function))}"
+
+    def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> float:
+        where = f"at t = {t:.6g}, q = {brief(q.tolist())}, v = {brief(v.tolist())}"
+        try:
+            value = self.function(t, q, v)
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}"
+            raise ValueError(
+                f"{self} failed {where} ({why}); f(t, q, v) needs a value at every state of the run"
+            ) from error
+        if np.shape(value) != ():
+            fault = f"returned an array of shape {np.shape(value)}"
+            raise ValueError(f"{self} {fault} {where}; f(t, q, v) gives one number, such as q[0]")
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"{self} returned {brief(value)} {where}; f(t, q, v) gives one real number"
+            ) from None
 
 
 class Crossings(NamedTuple):
@@ -82,21 +134,26 @@ class Found(NamedTuple):
     ended_by: int | None
 
 
-def read_events(events: object, system: System) -> list[Event]:
+def read_events(events: object, system: System, name: str = "events") -> list[Event]:
     """The events of a run, from one or several expressions, functions or Events."""
-    several = isinstance(events, Iterable) and not isinstance(events, sp.Basic)
-    found = []
-    for k, x in enumerate(events if several else [] if events is None else [events]):
-        if callable(x) and not isinstance(x, (sp.Basic, Event)):
-            x = Event(
-                x, getattr(x, "terminal", False) or False, np.sign(getattr(x, "direction", 0))
-            )
-        x = x if isinstance(x, Event) else Event(x)
-        if not callable(x.zero):
-            zero = _read(x.zero, system, f"events[{k}]")
-            x = Event(zero, x.terminal, x.direction)
-        found.append(x)
-    return found
+    if events is None:
+        return []
+    if isinstance(events, (str, sp.Basic, Event)) or not isinstance(events, Iterable):
+        return [_read_event(events, system, name)]
+    return [_read_event(x, system, f"{name}[{k}]") for k, x in enumerate(events)]
+
+
+def _read_event(x: Any, system: System, name: str) -> Event:
+    """One event whose expression is in the system's symbols or whose function is ``Watched``."""
+    if not isinstance(x, (sp.Basic, Event)) and callable(x):
+        terminal, direction = getattr(x, "terminal", False) or False, getattr(x, "direction", 0)
+        direction = np.sign(direction) if isinstance(direction, numbers.Real) else direction
+        x = Event(Watched(x, name), terminal, direction)
+    elif not isinstance(x, Event):
+        x = Event(x)
+    elif callable(x.zero) and not isinstance(x.zero, sp.Basic):
+        return Event(Watched(x.zero, name), x.terminal, x.direction)
+    return x if callable(x.zero) else Event(_read(x.zero, system, name), x.terminal, x.direction)
 
 
 def _read(zero: object, system: System, name: str) -> sp.Expr:
@@ -116,7 +173,7 @@ def _read(zero: object, system: System, name: str) -> sp.Expr:
 def values(event: Event, system: System, t, q, v) -> np.ndarray:
     """What an event looks at, in K states."""
     if callable(event.zero):
-        return np.array([float(event.zero(*x)) for x in zip(t.tolist(), q, v, strict=True)])
+        return np.array([event.zero(*x) for x in zip(t.tolist(), q, v, strict=True)])
     time = system.t or sp.Symbol("t", real=True)
     arguments = (time, system.q, system.v, *system.parameters)
     f = system.made(("event", event.zero), lambda: Function(arguments, event.zero))

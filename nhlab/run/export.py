@@ -61,7 +61,7 @@ class ScipyProblem:
         self, zero: sp.Expr, terminal: bool | int = False, direction: float = 0
     ) -> Callable[[float, np.ndarray], float]:
         """An expression in t, q, v and parameters as an event for ``solve_ivp``."""
-        (event,) = read_events([zero], self.system)
+        (event,) = read_events(zero, self.system, "zero")
         k = len(self.system.q)
 
         def f(t, y):

@@ -1,5 +1,8 @@
 """Between the nodes: orders of the dense output; events against exact crossings."""
 
+import functools
+import pickle
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -211,7 +214,7 @@ def test_an_event_before_the_motion_ends_is_found():
 def test_bad_events():
     for event, text in (
         (sp.Symbol("xx"), "is no symbol of .* did you mean 'x'"),
-        (nh.Event, "terminal|f\\(|zero"),
+        (nh.Event, r"events\[0\] = Event is a class"),
         ("x=", "events"),
     ):
         with pytest.raises((ValueError, TypeError), match=text):
@@ -220,6 +223,41 @@ def test_bad_events():
         nh.Event(x, terminal=-1)
     with pytest.raises(ValueError, match="direction = nan"):
         nh.Event(x, direction=np.nan)
+
+
+def fails(t, q, v):
+    return 1 / 0
+
+
+@pytest.mark.parametrize(("events", "text"), [
+    ("x - 1", r"^events = 'x - 1' is not a SymPy expression"),
+    ([x, "x - 1"], r"^events\[1\] = 'x - 1' is not a SymPy expression"),
+    ([x, lambda t, y: y[0]], r"^events\[1\] = <lambda> must be a function f\(t, q, v\) .* SciPy's"),
+    ([x, nh.Event(lambda t, y: y[0])], r"^events\[1\] = <lambda> must be a function f\(t, q, v\)"),
+    ([x, lambda t, q, v: q], r"^events\[1\] .* an array of shape \(1,\) at t = 0.* q\[0\]$"),
+    (lambda t, q, v: None, r"^events = <lambda> returned None at t = 0"),
+    ([fails], r"^events\[0\] = fails failed at t = 0, q = \[1.0\], v = \[0.0\] \(ZeroDivision"),
+    (nh.Event, "^events = Event is a class, not a value"),
+    (max, r"^events = max returned an array of shape \(1,\)"),
+])  # fmt: skip
+def test_events_that_fail_are_named(events, text):
+    """Of a run and, in ``errors``, of each member of an ensemble."""
+    options = {"h": 0.1, "steps": 2, "events": events}
+    with pytest.raises(ValueError, match=text):
+        nh.integrate(OSCILLATOR, nh.DLA(), **options)
+    if "failed" in text:
+        many = nh.ensemble(OSCILLATOR, nh.DLA(), [[1.0], [2.0]], [0], **options)
+        assert all("the events failed: " in many.errors[k] for k in range(2))
+
+
+def test_a_misspelt_argument_of_an_event():
+    with pytest.raises(TypeError, match="'termnal'; did you mean 'terminal'"):
+        nh.Event(x, termnal=True)
+    up = functools.partial(fails)
+    up.direction = "up"
+    with pytest.raises(ValueError, match="direction = 'up' must be 1, -1 or 0"):
+        nh.integrate(OSCILLATOR, nh.DLA(), h=0.1, steps=1, events=up)
+    assert pickle.loads(pickle.dumps(nh.Event(x, True, -1))) == nh.Event(x, True, -1)
 
 
 @pytest.mark.parametrize("backend", ["python", "numpy"])
