@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import numbers
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike
 
 from ..codegen.careful import EPS, MAX_AMPLIFICATION, amplification
 from .formula import sympified
+from .spelling import nearest
 
 SINGULAR = 1e13  # amplification of round-off by which a constant M or metric has no inverse
 NEARLY_DEPENDENT = 1e-3  # ``independence`` below which an error names dependence as its cause
+if TYPE_CHECKING:
+    from .system import System
+
+LOG = logging.getLogger("nhlab")
 SWEEPS = 3  # which bring the entries of a metric that is not definite near one
 Symbols = Sequence[sp.Symbol] | sp.Symbol  # one or several, as q and v are given
+States = ArrayLike | Mapping[Any, ArrayLike]  # q or v: (..., n), or by names, of which any are 0
 UNSET = math.nan  # the value of an input, until a run or ``set`` gives it one
 
 
@@ -157,6 +165,40 @@ def read_array(
     if x.shape[x.ndim - len(shape) :] != shape:
         raise ValueError(f"{name} has shape {x.shape}; {expected}")
     return x
+
+
+def read_states(system: System, x: States, name: str) -> np.ndarray:
+    """x as an array whose last axis holds positions (names with a "q"), velocities or momenta."""
+    symbols = system.q if name[0] == "q" else system.v
+    if isinstance(x, Mapping) and name[0] in "qv":
+        return read_by_name(system, x, name)
+    expected = f"its last axis must have length {len(symbols)}, one entry for each of {symbols}"
+    return read_array(x, name, (len(symbols),), expected)
+
+
+def read_by_name(system: System, given: Mapping[Any, ArrayLike], name: str) -> np.ndarray:
+    """A state from a dict name (or symbol) -> number, or K numbers for an ensemble.
+
+    Coordinates that are not named are 0, and the log says so; a pose of which nothing is named is
+    the group's identity.
+    """
+    symbols = [s.name for s in (system.v if name[0] == "v" else system.q)]
+    values = {getattr(k, "name", k): x for k, x in given.items()}
+    for k in values:
+        if k not in symbols:
+            hint = nearest(k, symbols)
+            raise ValueError(f"{name}: {k!r} is none of {symbols} of {system!r}{hint}")
+    pose = [s.name for s in getattr(system, "pose", ())] if name[0] != "v" else []
+    if pose and values.keys().isdisjoint(pose):
+        values |= dict(zip(pose, system.group.identity, strict=True))
+    if missing := [k for k in symbols if k not in values]:
+        LOG.info("%s: %s are not given and start at 0", name, ", ".join(missing))
+    read = [read_array(values.get(k, 0.0), f"{name}[{k!r}]") for k in symbols]
+    try:
+        return np.stack(np.broadcast_arrays(*read), -1)
+    except ValueError:
+        sizes = {k: x.shape for k, x in zip(symbols, read, strict=True) if x.ndim}
+        raise ValueError(f"{name} has entries of different lengths: {sizes}") from None
 
 
 def check_inputs(values, known):

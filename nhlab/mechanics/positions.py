@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from .checks import rank, read_array, read_number, solved
+from .checks import rank, read_array, read_by_name, read_number, solved
 
 TOLERANCE = 1e-12  # of the last correction of a position, against its size
 
@@ -54,7 +56,8 @@ def _metric(system, q, t):
 def position(system, q):
     """One position as an array of floats."""
     expected = f"expected one number for each of {system.q}"
-    q = read_array(system.configuration(q), "q", (len(system.q),), expected, finite=True)
+    q = read_by_name(system, q, "q") if isinstance(q, Mapping) else system.configuration(q)
+    q = read_array(q, "q", (len(system.q),), expected, finite=True)
     if q.ndim > 1:
         raise ValueError(f"q has shape {q.shape}; {expected}")
     return q

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from ..codegen.evaluate import Function
 from ..codegen.program import at_work
 from . import checks, display, dynamicsymbols, frobenius, positions, spans, velocities
-from .checks import UNSET, Symbols
+from .checks import UNSET, States, Symbols
 from .checks import symbols as symbols  # public here, beside System
 from .discrete import DiscreteLagrangian
 from .forces import need_inputs, read_forces
@@ -70,6 +70,8 @@ class System:
     (<System mine: q = (x, y, z)>, False)
     >>> particle.acceleration([0, 1, 0], [1, 1, 1])
     array([-0.5, -2. ,  0.5])
+    >>> particle.complete({"y": 1}, vx=2, vy=0).tolist(), particle.energy({"x": 1}, {"vy": 1})
+    ([2.0, 0.0, 2.0], np.float64(1.5))
     >>> by_fields = nh.System((x, y, z), (vx, vy, vz), L, fields=[{x: 1, z: y}, {y: 1}])
     >>> by_fields.constraints
     (-vx*y + vz,)
@@ -405,7 +407,7 @@ class System:
     # ------------------------------------------------------------------ numbers
 
     def values(
-        self, table: Any, q: ArrayLike, v: ArrayLike | None = None, t: ArrayLike = 0.0
+        self, table: Any, q: States, v: States | None = None, t: ArrayLike = 0.0
     ) -> np.ndarray:
         """Values of expressions in (t, q, v) over arrays of states: the shape of the states, then
         that of the nested table."""
@@ -415,32 +417,33 @@ class System:
         t = t if type(t) is float else checks.read_array(t, "t")
         return f(t, q, v, *self.parameters.values())
 
-    def states(self, x: ArrayLike, name: str) -> np.ndarray:
-        """x as an array of positions (names with a "q") or of velocities or momenta ("v", "p")."""
-        symbols = self.q if name[0] == "q" else self.v
-        n = len(symbols)
+    def states(self, x: States, name: str) -> np.ndarray:
+        """x as an array of positions (names with a "q") or of velocities or momenta ("v", "p").
+
+        Positions and velocities may be given by names, {"x": 1}; those that are not named are 0.
+        """
+        n = len(self.q if name[0] == "q" else self.v)
         if isinstance(x, np.ndarray) and x.dtype == np.float64 and x.shape[-1:] == (n,):
             return x  # as from a run: nothing to read
-        expected = f"its last axis must have length {n}, one entry for each of {symbols}"
-        return checks.read_array(x, name, (n,), expected)
+        return checks.read_states(self, x, name)
 
-    def move(self, q: ArrayLike, v: ArrayLike, h: ArrayLike) -> np.ndarray:
+    def move(self, q: States, v: States, h: ArrayLike) -> np.ndarray:
         """Where a step h with velocity v arrives, shape (..., len(q)); h negative: its start."""
-        return np.asarray(q, float) + np.asarray(h)[..., None] * v
+        return self.states(q, "q") + np.asarray(h)[..., None] * self.states(v, "v")
 
-    def velocity_between(self, q0: ArrayLike, q1: ArrayLike, h: ArrayLike) -> np.ndarray:
+    def velocity_between(self, q0: States, q1: States, h: ArrayLike) -> np.ndarray:
         """The velocity whose step h leads from q0 to q1."""
-        return (np.asarray(q1, float) - q0) / np.asarray(h)[..., None]
+        return (self.states(q1, "q1") - self.states(q0, "q0")) / np.asarray(h)[..., None]
 
-    def M(self, q: ArrayLike, v: ArrayLike | None = None, t: ArrayLike = 0.0) -> np.ndarray:
+    def M(self, q: States, v: States | None = None, t: ArrayLike = 0.0) -> np.ndarray:
         """The mass matrix d2L/dv2, shape (..., n, n); v matters only if L is not mechanical."""
         return self.values(self.short.M, q, v, t)
 
-    def V(self, q: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
+    def V(self, q: States, t: ArrayLike = 0.0) -> np.ndarray:
         """The potential, -L at v = 0."""
         return -self.values(self.short.L, q, None, t)
 
-    def A(self, q: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
+    def A(self, q: States, t: ArrayLike = 0.0) -> np.ndarray:
         """The rows of all constraint one-forms, holonomic ones last, shape (..., m, n)."""
         A = self.values(self.short.A, q, None, t)
         return A if self.m else A.reshape(*A.shape, len(self.v))
@@ -448,44 +451,44 @@ class System:
     X, u, independent_forms = spans.columns, spans.quasi_velocities, spans.independent_forms
     by_fields, by_forms = spans.by_fields, spans.by_forms
 
-    def b(self, q: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
+    def b(self, q: States, t: ArrayLike = 0.0) -> np.ndarray:
         """The parts b of the constraints A v + b = 0, dg/dt of holonomic ones, shape (..., m)."""
         if not self.is_affine:
-            return np.zeros((*np.shape(q)[:-1], self.m))
+            return np.zeros((*self.states(q, "q").shape[:-1], self.m))
         return self.values(self.symbolic.b, q, None, t)
 
-    def constraint(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
+    def constraint(self, q: States, v: States, t: ArrayLike = 0.0) -> np.ndarray:
         """The residual A v + b of all constraints, d/dt g of holonomic ones, shape (..., m)."""
         residual = np.einsum("...ai,...i->...a", self.A(q, t), self.states(v, "v"))
         return residual + self.b(q, t) if self.is_affine else residual
 
-    def g(self, q: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
+    def g(self, q: States, t: ArrayLike = 0.0) -> np.ndarray:
         """The holonomic constraint functions, shape (..., l)."""
         return self.values(self.holonomic, q, None, t)
 
-    def energy(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
+    def energy(self, q: States, v: States, t: ArrayLike = 0.0) -> np.ndarray:
         """v.dL/dv - L, shape (...)."""
         return self.values(self.short.E, q, v, t)
 
-    def force(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
+    def force(self, q: States, v: States, t: ArrayLike = 0.0) -> np.ndarray:
         """The generalised forces F, shape (..., n)."""
         need_inputs(self, "force")
         return self.values(self.short.F, q, v, t)
 
-    def power(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
+    def power(self, q: States, v: States, t: ArrayLike = 0.0) -> np.ndarray:
         """F.v, the rate at which the forces change the energy, shape (...)."""
         need_inputs(self, "power")
         return self.values(self.short.power, q, v, t)
 
-    def momentum(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
+    def momentum(self, q: States, v: States, t: ArrayLike = 0.0) -> np.ndarray:
         """The Legendre map p = dL/dv, shape (..., n)."""
         return self.values(self.short.L_v, q, v, t)
 
-    def velocity(self, q: ArrayLike, p: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
+    def velocity(self, q: States, p: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """The inverse Legendre map: v with dL/dv(q, v) = p."""
         return velocities.velocity(self, q, self.states(p, "p"), t)
 
-    def G(self, q: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
+    def G(self, q: States, t: ArrayLike = 0.0) -> np.ndarray:
         """The metric of the projectors: ``metric`` if one was given, else M."""
         if self.metric is not None:
             return self.values(self.short.G, q, None, t)
@@ -495,37 +498,36 @@ class System:
             )
         return self.M(q, None, t)
 
-    def Q(self, q: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
+    def Q(self, q: States, t: ArrayLike = 0.0) -> np.ndarray:
         """The projector on the complement of D: G^-1 A^T (A G^-1 A^T)^-1 A, FIM08 section 2."""
         return velocities.normal(self, q, t, self.independent_forms(q, None, t))
 
-    def independence(
-        self, q: ArrayLike, v: ArrayLike | None = None, t: ArrayLike = 0.0
-    ) -> np.ndarray:
+    def independence(self, q: States, v: States | None = None, t: ArrayLike = 0.0) -> np.ndarray:
         """How far the rows of A, or the fields, are from being dependent, from 0 to 1, (...)."""
         return velocities.independence(self, q, v, t)
 
-    def P(self, q: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
+    def P(self, q: States, t: ArrayLike = 0.0) -> np.ndarray:
         """The projector on D, I - Q."""
         return np.eye(len(self.v)) - self.Q(q, t)
 
-    def project(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
+    def project(self, q: States, v: States, t: ArrayLike = 0.0) -> np.ndarray:
         """The admissible velocity nearest to v: P(q) v, and ``shortest`` if constraints move."""
         v = np.einsum("...ij,...j->...i", self.P(q, t), self.states(v, "v"))
         return v + self.shortest(q, t) if self.is_affine else v
 
-    def shortest(self, q: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
+    def shortest(self, q: States, t: ArrayLike = 0.0) -> np.ndarray:
         """The shortest velocity w, in the metric of the projectors, with A w + b = 0."""
         return -velocities.normal(self, q, t, self.b(q, t)[..., None])[..., 0]
 
-    def complete(self, q: ArrayLike, /, *, t: ArrayLike = 0.0, **given: float) -> np.ndarray:
+    def complete(self, q: States, /, *, t: ArrayLike = 0.0, **given: float) -> np.ndarray:
         """The admissible velocity at q with these components, as in ``complete(q0, vx=1)``.
 
-        As many as the constraints leave free, by the names of v; the others follow.
+        As many as the constraints leave free, by the names of v; the others follow.  Here and in
+        all functions of the state q and v may be given by names: ``complete({"x": 1}, vx=1)``.
         """
         return velocities.complete(self, q, given, t)
 
-    def settle(self, q: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
+    def settle(self, q: States, t: ArrayLike = 0.0) -> np.ndarray:
         """q put on the holonomic constraints, moved as little as possible in the metric M(q)."""
         return positions.settle(self, q, t)
 
@@ -534,11 +536,11 @@ class System:
         """The equations of motion as a function, (t, [q, v]) -> (q', a, lambda)."""
         return Motion(self)
 
-    def acceleration(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
+    def acceleration(self, q: States, v: States, t: ArrayLike = 0.0) -> np.ndarray:
         """The acceleration of the constrained motion, multipliers eliminated."""
         return self.motion.values(q, v, t)[..., : len(self.v)]
 
-    def multipliers(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
+    def multipliers(self, q: States, v: States, t: ArrayLike = 0.0) -> np.ndarray:
         """The continuous multipliers lambda of d/dt L_v - L_q = F + A^T lambda, (..., m).
 
         Where constraints become dependent they lose twice as many digits as A^T lambda.

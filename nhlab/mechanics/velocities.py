@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from . import checks, spans
 from .checks import rank, read_array, read_number, solved, unit_rows
 from .positions import position
+from .spelling import nearest
 
 if TYPE_CHECKING:
     from .system import System
@@ -35,7 +36,7 @@ def independence(system, q, v, t) -> np.ndarray:
     """The smallest singular value of A with rows of length one, in units in which the entries of
     M have about the size one: neither units nor factors of the constraints change it much."""
     if not system.m:
-        return np.ones(np.shape(q)[:-1])[()]
+        return np.ones(system.states(q, "q").shape[:-1])[()]
     if system.fields:
         return spans.independence(system, q, v, t)
     return checks.independence(system.A(q, t), system.M(q, v, t))
@@ -71,14 +72,17 @@ def velocity(system, q, p, t):
 
 
 def start_of(system, q0=None, v0=None):
-    """q0, v0 as given, or else the system's own, as arrays."""
+    """q0, v0 as given, as arrays or by names, or else the system's own, as arrays."""
     given = {"q0": system.q0 if q0 is None else q0, "v0": system.v0 if v0 is None else v0}
     for name, x in given.items():
         if x is None:
             raise ValueError(
                 f"{name} is missing and {system!r} has no initial condition of its own"
             )
-    return tuple(read_array(x, name) for name, x in given.items())
+    return tuple(
+        system.states(x, name) if isinstance(x, Mapping) else read_array(x, name)
+        for name, x in given.items()
+    )
 
 
 def free_velocities(system: System, q0: ArrayLike, asked: Iterable[str] = ()) -> list[str]:
@@ -137,7 +141,8 @@ def complete(system, q, given, t):
     names, q = [u.name for u in system.v], position(system, q)
     unknown = sorted(given.keys() - {*names})
     if unknown:
-        raise ValueError(f"{unknown[0]} is no velocity of {system!r}; there are {names}")
+        hint = nearest(unknown[0], names)
+        raise ValueError(f"{unknown[0]} is no velocity of {system!r}; there are {names}{hint}")
     t = read_number(t, "t")
     with np.errstate(all="ignore"):
         A = system.independent_forms(q, None, t)

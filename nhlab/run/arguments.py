@@ -7,18 +7,15 @@ import logging
 import math
 import numbers
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ..mechanics.checks import brief, need, rank, read_array, read_number
-from ..mechanics.spelling import nearest
+from ..mechanics.checks import States, brief, need, rank, read_array, read_by_name, read_number
 from ..mechanics.system import System
 from ..methods.method import Method
 
 LOG = logging.getLogger("nhlab")
-StateLike = ArrayLike | Mapping[Any, ArrayLike] | None  # q0, v0: (n,), or by names; None: own
+StateLike = States | None  # q0, v0 of a run; None: the system's own
 
 # ---------------------------------------------------------------------------- one by one
 
@@ -120,7 +117,9 @@ def states(system, method, q0, v0, q1):
     if q1 is not None and not method.discrete:
         raise ValueError(f"{method!r} starts from v0, not from q1")
     given = {"q0": q0, "v0": v0, "q1": q1}
-    return {k: _by_name(system, x, k) if isinstance(x, dict) else x for k, x in given.items()}
+    return {
+        k: read_by_name(system, x, k) if isinstance(x, Mapping) else x for k, x in given.items()
+    }
 
 
 def along_fields(system: System, q0, v0, q1, u0, varied=()):
@@ -143,34 +142,9 @@ def along_fields(system: System, q0, v0, q1, u0, varied=()):
     r, q0 = len(system.fields), system.q0 if q0 is None else q0
     if q0 is None:
         raise ValueError("q0 is missing and the system has no initial condition of its own")
-    q0 = _by_name(system, q0, "q0") if isinstance(q0, dict) else read_array(q0, "q0")
+    q0 = system.states(q0, "q0")
     u0 = read_array(u0, "u0", (r,), f"expected (..., {r}), one number for each field", finite=True)
     return np.einsum("...ia,...a->...i", system.X(q0), u0)
-
-
-def _by_name(system: System, given: dict, name: str) -> np.ndarray:
-    """A state from a dict name (or symbol) -> number, or K numbers for an ensemble.
-
-    Coordinates that are not named are 0, and the log says so; a pose of which nothing is named is
-    the group's identity.
-    """
-    symbols = [s.name for s in (system.v if name == "v0" else system.q)]
-    values = {getattr(k, "name", k): x for k, x in given.items()}
-    for k in values:
-        if k not in symbols:
-            hint = nearest(k, symbols)
-            raise ValueError(f"{name}: {k!r} is none of {symbols} of {system!r}{hint}")
-    pose = [s.name for s in getattr(system, "pose", ())] if name != "v0" else []
-    if pose and values.keys().isdisjoint(pose):
-        values |= dict(zip(pose, system.group.identity, strict=True))
-    if missing := [k for k in symbols if k not in values]:
-        LOG.info("%s: %s are not given and start at 0", name, ", ".join(missing))
-    read = [read_array(values.get(k, 0.0), f"{name}[{k!r}]") for k in symbols]
-    try:
-        return np.stack(np.broadcast_arrays(*read), -1)
-    except ValueError:
-        sizes = {k: x.shape for k, x in zip(symbols, read, strict=True) if x.ndim}
-        raise ValueError(f"{name} has entries of different lengths: {sizes}") from None
 
 
 def vectors(system, given, many):

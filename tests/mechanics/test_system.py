@@ -339,3 +339,62 @@ def test_a_system_that_takes_long_says_so(monkeypatch):
     )
     assert chain(3) and said == []
     assert chain(30) and said == ["deriving the mass matrix"]
+
+
+# ---------------------------------------------------------------------------- states by name
+
+SLEIGH = nh.systems.sleigh()
+OF_A_STATE = ["energy", "momentum", "project", "constraint", "acceleration", "power", "force",
+              "multipliers", "M", "independence"]  # fmt: skip
+OF_A_POSITION = ["A", "b", "V", "P", "Q", "G", "settle", "shortest", "g"]
+
+
+@pytest.mark.parametrize("name", [*OF_A_STATE, *OF_A_POSITION])
+@pytest.mark.parametrize("system", [SLEIGH, nh.systems.suslov(), nh.systems.driven()], ids=repr)
+def test_states_are_read_by_name(system, name):
+    """As nh.integrate reads them; what is not named is 0, or of a pose the identity."""
+    q, v = {system.q[0]: 0.3}, {system.v[1].name: 0.5}
+    if hasattr(system, "group"):
+        q, array = {}, np.array([1.0, 0, 0, 0])
+    else:
+        array = np.zeros(len(system.q))
+        array[0] = 0.3
+    states = (q, v) if name in OF_A_STATE else (q,)
+    numbers = (array, np.eye(len(system.v))[1] * 0.5)[: len(states)]
+    f = getattr(system, name)
+    np.testing.assert_array_equal(f(*states), f(*numbers))
+
+
+def test_positions_by_name_in_other_doors():
+    q, v = {"theta": 0.3}, {SLEIGH.v[2]: 1}
+    np.testing.assert_array_equal(
+        SLEIGH.complete(q, **{SLEIGH.v[0].name: 1, SLEIGH.v[2].name: 0}),
+        SLEIGH.complete([0, 0, 0.3], **{SLEIGH.v[0].name: 1, SLEIGH.v[2].name: 0}),
+    )
+    moved = SLEIGH.move(q, v, 0.1)
+    np.testing.assert_allclose(moved, [0, 0, 0.4], atol=1e-15)
+    np.testing.assert_allclose(SLEIGH.velocity_between(q, moved, 0.1), [0, 0, 1], atol=1e-15)
+    orders = [
+        nh.diagnostics.order(
+            nh.systems.particle(), nh.DLA(), q0, [1, 1, 1], T=1, hs=[0.2, 0.1, 0.05]
+        )
+        for q0 in ({"y": 1}, [0, 1, 0])
+    ]
+    assert orders[0].slope == orders[1].slope
+    many = SLEIGH.energy({"theta": [0, 1, 2]}, {SLEIGH.v[0]: [1, 2, 3]})
+    assert many.shape == (3,)
+
+
+def test_names_that_are_not_there_are_answered():
+    for call in (
+        lambda: SLEIGH.energy({"tetha": 1}, {}),
+        lambda: SLEIGH.settle({"tetha": 1}),
+        lambda: SLEIGH.complete({"tetha": 1}, vx=1),
+    ):
+        with pytest.raises(ValueError, match=r"q: 'tetha' is none of .* did you mean 'theta'"):
+            call()
+    name = SLEIGH.v[0].name
+    with pytest.raises(ValueError, match=f"did you mean '{name}'"):
+        SLEIGH.complete({}, **{f"{name}{name[-1]}": 1})
+    with pytest.raises(ValueError, match=r"p = .* is not an array of numbers"):
+        SLEIGH.velocity({}, {"vx": 1})
