@@ -21,6 +21,7 @@ import numpy as np
 from IPython.display import Markdown
 
 from ..view.figure import plain
+from ..view.motion import PanelWithStage
 from ..view.panel import RUN, Panel, synchronized
 from ..view.picture import Picture
 from ..view.player import Stage
@@ -338,16 +339,21 @@ class Prediction(w.VBox):
             png = self.form.picture(None, self.truth)
         return base64.b64encode(png).decode()
 
+    def _shown(self, live):
+        """What is uncovered, as Markdown: its motion plays without a kernel, too."""
+        motion = self.what if isinstance(self.what, Stage) else getattr(self.what, "stage", None)
+        if motion is None or isinstance(self.form, Sketch):
+            return f"![{self.what.alt}](data:image/png;base64,{self._picture(live)})"
+        if not isinstance(self.what, PanelWithStage):
+            return motion.html()
+        # beside the motion of such a panel stands a picture of its own
+        return f"{motion.html()}\n\n![{self.what.alt}](data:image/png;base64,{self._picture(live)})"
+
     def _repr_mimebundle_(self, **kwargs):
         """Without a kernel: the question, and the answer folded below it."""
         data = super()._repr_mimebundle_(**kwargs)
         live = isinstance(self.what, Panel)
-        motion = self.what if isinstance(self.what, Stage) else getattr(self.what, "stage", None)
-        if motion is not None and not isinstance(self.form, Sketch):
-            shown = motion.html()  # which plays without a kernel, too
-        else:
-            shown = f"![{self.what.alt}](data:image/png;base64,{self._picture(live)})"
-        answer = f"**{self.form.text(self.truth)}**\n\n{shown}"
+        answer = f"**{self.form.text(self.truth)}**\n\n{self._shown(live)}"
         answer += f"\n\n*{RUN}*" if live else ""
         answer += f"\n\n{self.form.curve(self.truth)}" if isinstance(self.form, Sketch) else ""
         data["text/plain"] = f"[prediction: {self.question}]"

@@ -101,6 +101,11 @@ class PanelWithStage(Panel):
         beside.children = (self.screen.box, w.VBox([shown, bar], layout=place))
         return bar, shown, beside
 
+    @property
+    def stage(self) -> Stage | None:
+        """The motion that is shown, None without one."""
+        return self.screen.stage if self.screen else None
+
     def start_motion(self) -> None:
         """Let the motion begin, if there is one, as soon as it is seen."""
         if self.screen:
@@ -109,8 +114,8 @@ class PanelWithStage(Panel):
     def _repr_mimebundle_(self, **kwargs):
         bundle = super()._repr_mimebundle_(**kwargs)
         data = bundle[0] if isinstance(bundle, tuple) else bundle
-        if self.screen and self.screen.stage:
-            data["text/html"] = self.screen.stage.html() + data["text/html"]
+        if self.stage:
+            data["text/html"] = self.stage.html() + data["text/html"]
         return bundle
 
 

@@ -7,6 +7,7 @@ import nbformat
 import numpy as np
 import pytest
 
+import nhlab as nh
 from nhlab.course import predict as module
 from nhlab.course.predict import (
     ECHO,
@@ -149,6 +150,17 @@ def test_without_a_kernel_the_answer_is_folded(asked):
     assert "Which one falls?" in question and "- DLA\n- RK4" in question
     assert "0.25" not in question and "loses 0.25" in answer and answer.count("</details>") == 1
     assert "![two curves](data:image/png" in answer
+
+
+def test_a_panel_keeps_its_motion_and_its_picture_without_a_kernel():
+    h, robot = (0.1, 0.6, 0.5), nh.systems.robot()
+    panel = nh.explore(robot, [nh.DLA(), nh.RK4()], "energy", h=h, T=8, motion=True)
+    text = predict("00.4", panel)._repr_mimebundle_()["text/markdown"]
+    assert text.count('class="nhlab-stage"') == 1 and text.count("(data:image/png") == 1
+    assert panel.stage.packed in text and text.index("nhlab-stage") > text.index("<details>")
+    plain = nh.explore(robot, nh.DLA(), "energy", h=h, T=8)
+    assert plain.stage is None
+    assert "nhlab-stage" not in predict("00.4", plain)._repr_mimebundle_()["text/markdown"]
 
 
 @pytest.mark.parametrize("said, right", [(4.5, True), (3.1, True), (5.1, False), (-4, False)])
