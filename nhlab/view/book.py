@@ -41,6 +41,7 @@ from .limits import (
     who_leaves,
 )
 from .panel import first_of
+from .player import KEY
 from .setting import Call
 
 NODES = 64  # letters for so many nodes
@@ -328,6 +329,6 @@ def runtime() -> str:
     shared = {f.__name__: _translated(f) for f in rules}
     shared["NUMBERS"] = {name: _translated(f) for name, f in plot.NUMBERS.items()}
     shared |= {"PALE": bands.PALE, "THIN": bands.THIN, "SIZES": plot.SIZES}
-    shared |= {"FILLED": FILLED, "DRAGGED": DRAGGED, "ROOM": ROOM}
+    shared |= {"FILLED": FILLED, "DRAGGED": DRAGGED, "ROOM": ROOM, "STAGE_KEY": KEY}
     text = Path(__file__).with_name("page.js").read_text(encoding="utf-8")
     return "\n".join([text, *(f"const {name} = {literal(x)};" for name, x in shared.items())])

@@ -512,7 +512,7 @@ class Page {
         if (!stage) return;
         if (stage.visible !== Boolean(motion)) stage.visible = Boolean(motion);
         const el = motion && Bokeh.index.find_one(stage)?.shadow_el?.querySelector(".nhlab-stage");
-        if (el) nhlab_stage_1.follow(el, motion.scene, motion.runs.map((name, k) => runs[name] && samples(runs[name], motion.names[k])));
+        if (el) window[STAGE_KEY].follow(el, motion.scene, motion.runs.map((name, k) => runs[name] && samples(runs[name], motion.names[k])));
     }
     axes(axes, call) {  // the curves of one diagram
         const places = this.book.drawings.map(x => drawn(x, call, this.runs));

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .book import book_of, colours, control, runtime
-from .player import player
+from .player import KEY, player
 from .sheet import FigurePanel
 
 DASHES = {
@@ -37,7 +37,7 @@ b {font-variant-numeric: tabular-nums}
 .stop {color: #C62828; min-height: 1.5em}"""
 CODE = """const page = said.nhlab ?? (said.nhlab = (() => {
 const {Page, np, py} = window.nhlab_runtime ??= new Function(runtime.code)();
-if (stage && !window.nhlab_stage_1) new Function(bodies.code)();
+if (stage && !window.%s) new Function(bodies.code)();
 const books = [%s];
 return new Page(books, {controls, figures, sources, glyphs, texts, legend, said, caption,
     listing, fit, asked, stage});
@@ -218,7 +218,7 @@ class Models:
         args["runtime"] = self.models.CustomJS(code="" if shared else _runtime())
         bodies = player() if self.stage and not shared else ""
         args["bodies"] = self.models.CustomJS(code=bodies)
-        code = CODE % ", ".join(f"() => ({book})" for book in books)
+        code = CODE % (KEY, ", ".join(f"() => ({book})" for book in books))
         self.callback = self.models.CustomJS(args=args, code=code)
         for c in self.controls:
             c.js_on_change("value", self.callback)

@@ -9,7 +9,7 @@
 // by deliver(element, text), a scene that Python has packed for it.
 (() => {
 "use strict";
-const KEY = "nhlab_stage_1";
+const KEY = "nhlab_stage_2";
 if (globalThis[KEY]) return;
 
 // ---------------------------------------------------------------------------- vectors and matrices
@@ -1007,7 +1007,7 @@ function mount(el, bytes, options = {}) {
         say(el, null);
         el.append(stage.root);
         if (el.news) deliver(el, el.news);
-        if (options.play && !calm()) stage.play(true);
+        if ((options.play || el.plays) && !calm()) stage.play(true);  // a page may have set el.plays
         return stage;
     };
     if (!calm() || options.now) return begin();

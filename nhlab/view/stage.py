@@ -40,7 +40,9 @@ from . import shapes
 from .body import between
 from .shapes import Mesh, Shape
 
-VERSION = 1  # of the data and the player; it is part of the player's global name
+# Of the data and the player, which a notebook stores with its outputs; it is part of the player's
+# global name, so that an old output is not played by new code.  Any change of player.js raises it.
+VERSION = 2
 TAN = np.tan(0.27)  # of half the angle of view
 SAMPLES = 240  # times at which a path is smooth; the nodes of a run come in addition
 MOST = 520  # times of a run that are stored

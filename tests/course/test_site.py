@@ -3,12 +3,15 @@
 Needs the packages of the extra ``site``; what is seen in Chromium is skipped without it.
 """
 
+import base64
 import copy
 import functools
+import gzip
 import http.server
 import itertools
 import json
 import os
+import re
 import threading
 import zlib
 from importlib.util import find_spec
@@ -28,6 +31,7 @@ NEEDED = ["myst_nb", "sphinx_book_theme", "sphinx-mathjax-offline", "bokeh"]
 missing = [name for name in NEEDED if find_spec(name) is None]
 needs_sphinx = pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
 
+from chromium import SOFTWARE, another  # noqa: E402
 from shown import SHOWN, compare, settings  # noqa: E402
 
 from nhlab.course import predict  # noqa: E402
@@ -46,7 +50,9 @@ from nhlab.course.site import (  # noqa: E402
     start,
     texts,
 )
+from nhlab.view import player  # noqa: E402
 from nhlab.view.figure import plain  # noqa: E402
+from nhlab.view.player import KEY  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 CHOSEN = 4  # of the catalogue's systems, at random
@@ -122,6 +128,41 @@ def test_a_live_figure_takes_the_place_of_its_picture(tmp_path):
     assert "<img" not in cell.source and lesson.MOVING in made.cells[0].source
     with pytest.raises(ValueError, match="no cell has the code 'nowhere'"):
         put(notebook("02_dla"), live={"nowhere": ""})
+
+
+def prediction_with(film):
+    """What a notebook has stored of prediction 00.4 about a motion."""
+    asked = predict.predict("00.4", film)
+    return asked._repr_mimebundle_()["text/markdown"]
+
+
+def test_a_motion_is_played_by_the_player_of_its_version(tmp_path):
+    """Those of today by one file, beside which figures of the page play; older ones by theirs."""
+    sol = nh.integrate(nh.systems.robot(), nh.DLA(), h=0.2, steps=10)
+    text = prediction_with(nh.animate(sol))
+    older = text.replace(KEY, "nhlab_stage_0")
+    old = player.player().replace(KEY, "nhlab_stage_0").encode()
+    packed = base64.b64encode(gzip.compress(old)).decode()
+    older = older.replace(player._player_text(), packed)
+    pictures = lesson.Pictures(tmp_path, "p")
+    made = [lesson.prediction("00.4", x, pictures, "run.md", None) for x in (text, text, older)]
+    scripts = [re.search(r'<script src="p/(\w+\.js)">', x)[1] for x in made]
+    assert scripts[0] == scripts[1] and len(set(scripts)) == 2
+    assert (tmp_path / scripts[0]).read_bytes() == player.player().encode()
+    assert (tmp_path / scripts[2]).read_bytes() == old
+    assert f"K='{KEY}'" in made[0] and "K='nhlab_stage_0'" in made[2]
+    assert not any(player._player_text() in x or packed in x for x in made)
+
+
+def test_a_live_figure_has_one_stage(tmp_path):
+    """What moves takes the place of the stored motion and of the picture beside it."""
+    panel = nh.explore(nh.systems.robot(), nh.DLA(), h=(0.1, 0.6, 0.5), T=8, motion=True)
+    text, pictures = prediction_with(panel), lesson.Pictures(tmp_path, "p")
+    still = lesson.prediction("00.4", text, pictures, "run.md", None)
+    assert still.count('class="nhlab-stage"') == 1 and still.count("<img") == 2
+    moving = lesson.prediction("00.4", text, pictures, "run.md", "<b>moves</b>")
+    assert moving.count("<b>moves</b>") == 1
+    assert "nhlab-stage" not in moving and "<img" not in moving
 
 
 def test_the_link_checker_sees_faults(tmp_path):
@@ -626,6 +667,63 @@ def test_every_prediction_can_be_uncovered_without_an_answer(page, address):
     for box in page.locator(".predict").all():
         box.locator(".show").click()
     assert page.locator(".predict .measured").count() == count and page.faults == []
+
+
+# ---------------------------------------------------------------------------- motions
+
+MOTION = "document.querySelector('.predict .measured .nhlab-stage, .predict details .nhlab-stage')"
+# The motion of the first live figure on a page, and its player.
+COMPUTED = """Bokeh.index.find_one(nhlab_pages[0].stage)?.shadow_el
+    ?.querySelector('.nhlab-stage')?.stage"""
+
+
+@pytest.fixture(scope="module")
+def drawing(browser):
+    """A Chromium that draws bodies, a few frames a second."""
+    with another(browser, *SOFTWARE) as found:
+        yield found
+
+
+def seen_to_move(page, stage):
+    """Wait until a stage has drawn frames of its motion, then stop it."""
+    moves = "s && s.playing && s.stats.frames > 1 && s.t > s.t0"
+    page.wait_for_function(f"(s => {moves})({stage})", timeout=90_000)
+    page.evaluate(f"{stage}.play(false)")
+
+
+@needs_sphinx
+@pytest.mark.parametrize("name", ["00_start_here", "02_dla"])
+def test_a_motion_begins_when_it_is_uncovered(drawing, address, name):
+    page, faults = drawing.new_page(viewport={"width": 700, "height": 600}), []
+    page.on("console", lambda m: m.type == "error" and faults.append(m.text))
+    page.on("pageerror", lambda e: faults.append(str(e)))
+    page.goto(f"{address}notebooks/{name}.html")
+    page.wait_for_function(f"{MOTION}.stage")
+    assert not page.evaluate(f"{MOTION}.stage.playing")
+    box = page.locator(".predict:has(.nhlab-stage)").first
+    box.locator(".show").click()
+    box.locator(".nhlab-stage").scroll_into_view_if_needed()
+    seen_to_move(page, f"{MOTION}.stage")
+    if name == "00_start_here":  # the parked skate, whose run the page computes
+        box = page.locator(".predict:has(.live)").first
+        box.locator(".show").click()
+        box.locator(".live").scroll_into_view_if_needed()
+        page.wait_for_function("window.nhlab_pages?.[0].runs")
+        seen_to_move(page, COMPUTED)
+    page.close()
+    assert faults == []
+
+
+@needs_sphinx
+def test_a_motion_waits_for_those_who_ask_for_calm(drawing, address):
+    with drawing.new_context(reduced_motion="reduce") as context:
+        page = context.new_page()
+        page.goto(f"{address}notebooks/02_dla.html")
+        box = page.locator(".predict:has(.nhlab-stage)").first
+        box.locator(".show").click()
+        box.get_by_role("button", name="Show the player").click()
+        page.wait_for_function(f"{MOTION}.stage?.stats.frames > 0", timeout=60_000)
+        assert not page.evaluate(f"{MOTION}.stage.playing")
 
 
 # ---------------------------------------------------------------------------- reading

@@ -131,6 +131,13 @@ function sketch(box, {labels, limits, near, curve, ready}) {
 
 // ---- a prediction
 
+// A motion begins when it is uncovered, also if its player has still to come (mount in player.js).
+function start(el) {
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    el.plays = true;
+    el.stage?.play(true);
+}
+
 function ask(box) {
     const fold = box.querySelector("details"), kind = box.querySelector("[data-form]");
     if (!fold || !kind) return;
@@ -148,6 +155,7 @@ function ask(box) {
         buttons.remove();
         fold.querySelector("summary").remove();
         fold.replaceWith(element("div", {className: "measured"}, ...fold.childNodes));
+        box.querySelectorAll(".nhlab-stage").forEach(start);
     };
     commit.onclick = () => {
         const doubt = form.doubt?.();

@@ -6,6 +6,7 @@ to run the lesson, and exercises have their hints and solution folded in place o
 
 import ast
 import base64
+import gzip
 import hashlib
 import html
 import io
@@ -16,7 +17,7 @@ import nbformat
 from PIL import Image
 
 from ...view.panel import RUN
-from ...view.player import player
+from ...view.player import KEY, player
 from .. import predict
 from ..exercises import why, written
 from . import answers
@@ -32,9 +33,13 @@ DOTS = re.compile(
 )
 ANSWERS = "Write your answer below its question: the page tells you whether you are right."
 DATA = r"data:image/png;base64,([\w+/=]+)"
-# What a stored motion has in it: its still, and the player, packed, which a page needs once.
+# What a stored motion has in it: its still, and the player's name and code, packed, which a page
+# needs once.
+MOTION = re.compile(r'<div class="nhlab-stage".*?</script></div>\s*')
 STILL = re.compile(r"data:image/webp;base64,([\w+/=]+)")
-STAGE = re.compile(r'(<div class="nhlab-stage".*?decode\(await open\(\')([\w+/=]+)(\'\)\))')
+STAGE = re.compile(
+    r'(<div class="nhlab-stage".*?,K=\'(\w+)\'.*?decode\(await open\(\')([\w+/=]+)(\'\)\))'
+)
 EXERCISE = re.compile(r'nh\.check\("(\d\db?\.\d+)"')
 PREDICTION = re.compile(r'nh\.predict\("(\d\db?\.\d+)"')
 PLUMBING = {"predict", "predictions", "check", "covers"}  # calls that only a running lesson needs
@@ -74,8 +79,10 @@ class Pictures:
         """Return a text in which motions have their stills and their player in files."""
 
         def play(found):
-            script = self.file(player().encode(), ".js")  # one for all, as new as the figures
-            return f'<script src="{script}"></script>{found[1]}{found[3]}'
+            before, key, stored, after = found.groups()
+            # an output of another version is played by the player that it has stored
+            code = player().encode() if key == KEY else gzip.decompress(base64.b64decode(stored))
+            return f'<script src="{self.file(code, ".js")}"></script>{before}{after}'
 
         text = STILL.sub(lambda found: self.file(base64.b64decode(found[1]), ".webp"), text)
         return STAGE.sub(play, text)
@@ -207,6 +214,7 @@ def prediction(name, text, pictures, run, moving):
         alt = found[1].removesuffix(RUN).strip()
         return RAW.format(moving) if moving else pictures.image(found[2], alt)
 
+    text = MOTION.sub("", text) if moving else text  # what moves has a stage of its own
     text = pictures.stages(re.sub(rf"!\[([^\]]*)\]\({DATA}\)", picture, text))
     text = text.replace(f"*{RUN}*", "" if moving else f"*{invitation(run)}*")
     form = html.escape(json.dumps(predict.stated_form(name, text)))
