@@ -235,6 +235,13 @@ def test_a_page_to_read_promises_what_it_has(tmp_path):
     assert lesson.MOVING in text and "(../run.md)" in text
 
 
+@pytest.mark.parametrize("name", LESSONS)
+def test_who_runs_all_cells_is_led_back_to_where_one_reads(name):
+    """JupyterLab shows the last cell then."""
+    for cell in NOTEBOOKS[name].cells:
+        assert "Run All" not in cell.source or "scroll back up" in cell.source
+
+
 @pytest.mark.parametrize(
     "code, folded",
     [
