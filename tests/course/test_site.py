@@ -1003,6 +1003,43 @@ def test_the_first_page_is_light(page, address, site):
     assert {x.split(".")[-1] for x in files} == {"html", "woff", "svg"}
 
 
+# When the runs of the first page are computed, from when on its slider answers.
+WATCH = """(() => {
+    const look = () => {
+        try { if (runs.rk4) { window.live = performance.now(); return; } } catch { /* not yet */ }
+        setTimeout(look, 5);
+    };
+    look();
+})()"""
+PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+SLOW_LINE = {"downloadThroughput": 200_000, "uploadThroughput": 100_000, "latency": 150}
+PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
+
+
+def seconds_on_a_slow_phone(browser, url):
+    """When a phone with 1.6 Mbit/s and a fourth of this processor paints the first page, and when
+    the slider is live."""
+    with browser.new_context(**PHONE) as context:
+        page = context.new_page()
+        tools = context.new_cdp_session(page)
+        tools.send("Network.enable")
+        tools.send("Network.emulateNetworkConditions", {"offline": False, **SLOW_LINE})
+        tools.send("Emulation.setCPUThrottlingRate", {"rate": 4})
+        page.add_init_script(WATCH)
+        page.goto(url, wait_until="commit")
+        page.wait_for_function(f"window.live && {PAINTED}")
+        return [page.evaluate(x) / 1e3 for x in (PAINTED, "live")]
+
+
+@needs_sphinx
+@pytest.mark.slow
+def test_the_first_page_is_quick_on_a_slow_phone(browser, address):
+    """The best of three, since others may be at work on this machine, too."""
+    pairs = [seconds_on_a_slow_phone(browser, f"{address}index.html") for _ in range(3)]
+    painted, live = map(min, zip(*pairs, strict=True))
+    assert painted < 2.5 and live < 6, pairs
+
+
 def test_links_to_the_first_page_show_a_picture_where_its_address_is_known():
     known = start.preview("https://github.com/someone/nhlab", "Eleven")
     assert 'content="https://someone.github.io/nhlab/_static/preview.png"' in known
