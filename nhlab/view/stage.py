@@ -312,10 +312,16 @@ class Actor:
 
 def sample(sol: Trajectory) -> np.ndarray:
     """Times that describe a run: its nodes, as far as they are not too many, and times between
-    them, without those at which the run is no longer finite."""
+    those that are too far apart, without those at which the run is no longer finite."""
     t = sol.t[np.logical_and.accumulate(np.isfinite(sol.q).all(1))]
     every = max(1, int(np.ceil(len(t) / (MOST - SAMPLES))))
-    return np.unique(np.concatenate([np.linspace(t[0], t[-1], SAMPLES), t[::every]]))
+    nodes = np.unique([*t[::every], t[-1]])
+    gaps = SAMPLES * np.diff(nodes) / ((t[-1] - t[0]) or 1)
+    parts = np.maximum(1, np.ceil(gaps - 1e-9)).astype(int)
+    first = np.repeat(np.cumsum(parts) - parts, parts)
+    share = (np.arange(parts.sum()) - first) / np.repeat(parts, parts)
+    between_nodes = np.repeat(nodes[:-1], parts) + share * np.repeat(np.diff(nodes), parts)
+    return np.append(between_nodes, nodes[-1])
 
 
 def columns_of(sol: Trajectory, model: Model, t: np.ndarray) -> Columns:
@@ -512,18 +518,21 @@ class Packer:
 
     def __init__(self):
         self.pieces: list[bytes] = []
+        self.places: dict[bytes, int] = {}  # where numbers stand that more than one column has
         self.length = 0
 
-    def put(self, values: np.ndarray, largest_step: float = 1e-7) -> list[Any]:
+    def put(self, values: np.ndarray, largest_step: float = 4e-7) -> list[Any]:
         """[offset, step, place in the data, count] of a column of numbers."""
         x = np.asarray(values, float)
         spread = max(float(np.ptp(x)), 1e-300)
-        step = max(spread * 2.0**-30, min(spread * 2.0**-23, largest_step))
+        step = max(spread * 2.0**-30, min(spread * 2.0**-21, largest_step))
         whole = np.round((x - x[0]) / step).astype(np.int64)
         second = np.diff(np.diff(whole, prepend=0), prepend=0)
         data = (second & 0xFFFFFFFF).astype("<u4").view("u1").reshape(-1, 4).T.tobytes()
-        place, self.length = self.length, self.length + len(data)
-        self.pieces.append(data)
+        place = self.places.setdefault(data, self.length)
+        if place == self.length:
+            self.pieces.append(data)
+            self.length += len(data)
         return [float(x[0]), step, place, len(x)]
 
     def data(self) -> bytes:
@@ -540,7 +549,8 @@ def packed(scene: Scene) -> tuple[dict[str, Any], bytes]:
     for a in scene.actors:
         reading = a.reading and [packer.put(x) for x in _thinned(*a.reading)]
         given = [name for name in a.columns if name not in {x.column for x in a.model.rolls}]
-        columns = {name: packer.put(a.columns[name]) for name in given}
+        step = 1e-7 if a.model.rolls else 4e-7  # a fast wheel multiplies what its place is off
+        columns = {name: packer.put(a.columns[name], step) for name in given}
         look = {"name": a.name, "colour": a.colour, "paint": a.paint}
         look |= {"ghost": a.ghost, "dash": a.dash}
         t = packer.put(a.t, largest_step=1e-9)  # its error, times its rate, turns a fast wheel

@@ -378,6 +378,40 @@ def test_notebooks_have_stored_the_player_of_today():
     assert not others, f"run these notebooks again and store them: {sorted(others)}"
 
 
+def test_stored_motions_are_small():
+    """Each adds at most 120 kB to a notebook: the still, twice, the run and the player."""
+    large = []
+    for file in sorted(NOTEBOOKS.glob("*.ipynb")):
+        for k, cell in enumerate(json.loads(file.read_text(encoding="utf-8"))["cells"]):
+            for output in cell.get("outputs", []):
+                data = {x: "".join(y) for x, y in output.get("data", {}).items() if "/" in x[:6]}
+                found = re.findall(
+                    r'<div class="nhlab-stage".*?</script></div>', "".join(data.values())
+                )
+                size = sum(map(len, found))
+                if "[motion: " in data.get("text/plain", ""):
+                    size += len(data["image/png"])
+                large += [(file.stem, k, size)] if size > 120_000 * len(found) else []
+    assert not large
+
+
+@pytest.mark.parametrize("count, gap", [(30, 0.1), (300, 0.1), (5000, 0.01)])
+def test_a_run_is_told_by_its_nodes_and_times_between_those_far_apart(count, gap):
+    sol = nh.integrate(nh.systems.robot(), nh.DLA(), h=gap, steps=count)
+    t = stage.sample(sol)
+    nodes = np.isclose(t[:, None], sol.t, rtol=0, atol=1e-12).any(0)
+    every = max(1, int(np.ceil(len(sol.t) / (stage.MOST - stage.SAMPLES))))
+    assert nodes[::every].all() and t[-1] == sol.t[-1] and (np.diff(t) > 0).all()
+    assert np.diff(t).max() < 1.001 * max(sol.t[-1] / stage.SAMPLES, 0)
+    assert len(t) <= stage.MOST
+
+
+def test_what_several_columns_have_in_common_is_packed_once():
+    packer, x = stage.Packer(), np.sin(np.linspace(0, 3, 50))
+    first, again, other = packer.put(x), packer.put(x.copy()), packer.put(x**2)
+    assert first == again and other[2] == len(packer.data()) // 2
+
+
 def test_the_scene_is_one_that_the_player_can_read():
     """The length of the JSON, the JSON, the numbers; as many frames as the shader has room for."""
     film = nh.animate(run("snakeboard"), exact=True, below="energy")

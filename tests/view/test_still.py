@@ -3,6 +3,7 @@
 import io
 import itertools
 import shutil
+import time
 
 import numpy as np
 import pytest
@@ -79,6 +80,30 @@ def test_sizes(name):
     bundle = film._repr_mimebundle_()
     assert len(film.png) < 60_000
     assert sum(map(len, bundle.values())) < 120_000
+
+
+def seconds(work):
+    """The processor time of a function without arguments."""
+    begun = time.process_time()
+    work()
+    return time.process_time() - begun
+
+
+def arrays():
+    """Work of NumPy that takes 0.13 s where a still takes 0.08 to 0.2 s."""
+    x = np.random.default_rng(0).random((720, 480))
+    for _ in range(40):
+        np.sort(np.sqrt(x * x + 1), 1)
+
+
+@pytest.mark.parametrize("name", ["ball_on_turntable", "bicycle", "quartic", "snakeboard"])
+def test_a_still_is_quick(name):
+    """At most 0.3 s on the machine of ``arrays``; the first two take longest."""
+    sol = nh.integrate(EVERY[name](), nh.DLA(), h=STEPS.get(name, 0.1), steps=80)
+    scene = nh.animate(sol, exact=True, below="energy").scene
+    pairs = [(seconds(lambda: still.webp(still.picture(scene))), seconds(arrays)) for _ in range(3)]
+    taken, measure = map(min, zip(*pairs, strict=True))
+    assert taken < 2.3 * measure, pairs
 
 
 def test_round_numbers_beside_a_curve():
