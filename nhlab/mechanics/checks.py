@@ -16,12 +16,12 @@ from ..codegen.careful import EPS, MAX_AMPLIFICATION, amplification
 from .formula import sympified
 from .spelling import nearest
 
-SINGULAR = 1e13  # amplification of round-off by which a constant M or metric has no inverse
-NEARLY_DEPENDENT = 1e-3  # ``independence`` below which an error names dependence as its cause
 if TYPE_CHECKING:
     from .system import System
 
 LOG = logging.getLogger("nhlab")
+SINGULAR = 1e13  # amplification of round-off by which a constant M or metric has no inverse
+NEARLY_DEPENDENT = 1e-3  # ``independence`` below which an error names dependence as its cause
 SWEEPS = 3  # which bring the entries of a metric that is not definite near one
 Symbols = Sequence[sp.Symbol] | sp.Symbol  # one or several, as q and v are given
 States = ArrayLike | Mapping[Any, ArrayLike]  # q or v: (..., n), or by names, of which any are 0
