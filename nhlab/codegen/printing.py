@@ -35,6 +35,7 @@ def sign(x):
 RESERVED = set(keyword.kwlist) | set(MATH) | set(NUMPY) | set(dir(builtins))
 RESERVED |= set("t t0 h step run loop substep new out state n stop every left row _".split())
 WRITTEN_OUT = {}  # name of a function -> its text, of those that other rooms hand over
+WRITTEN_AS = {}  # their classes -> these names
 
 
 def written_out(text):
@@ -47,7 +48,7 @@ def written_out(text):
     name = re.match(r"def (\w+)\(", text).group(1)
 
     def register(function):
-        function.written_as = name
+        WRITTEN_AS[function] = name
         WRITTEN_OUT[name] = text
         RESERVED.add(name)
         exec(text, NUMPY)
@@ -185,9 +186,9 @@ def python(e, names):
     if isinstance(e, sp.DiracDelta):
         return "0"  # the derivative of sign(x), zero wherever a motion spends time
     name = type(e).__name__
-    if hasattr(e, "written_as"):
+    if type(e) in WRITTEN_AS:
         values = (str(a) if a.is_Integer else python(a, names) for a in e.args)
-        return f"{e.written_as}({', '.join(values)})"
+        return f"{WRITTEN_AS[type(e)]}({', '.join(values)})"
     if name in FUNCTIONS:
         return f"{FUNCTIONS[name]}({', '.join(python(a, names) for a in e.args)})"
     if isinstance(e, sp.functions.elementary.trigonometric.TrigonometricFunction):
