@@ -179,16 +179,19 @@ def read_states(system: System, x: States, name: str) -> np.ndarray:
 def read_by_name(system: System, given: Mapping[Any, ArrayLike], name: str) -> np.ndarray:
     """A state from a dict name (or symbol) -> number, or K numbers for an ensemble.
 
-    Coordinates that are not named are 0, and the log says so; a pose of which nothing is named is
-    the group's identity.
+    name : "q0" and the like for positions, "v0" for velocities, "u0" for quasi-velocities u1, u2..
+    What is not named is 0, and the log says so; a pose of which nothing is named is the group's
+    identity.
     """
     symbols = [s.name for s in (system.v if name[0] == "v" else system.q)]
+    if name[0] == "u":
+        symbols = [f"u{k + 1}" for k in range(len(system.fields))]
     values = {getattr(k, "name", k): x for k, x in given.items()}
     for k in values:
         if k not in symbols:
             hint = nearest(k, symbols)
             raise ValueError(f"{name}: {k!r} is none of {symbols} of {system!r}{hint}")
-    pose = [s.name for s in getattr(system, "pose", ())] if name[0] != "v" else []
+    pose = [s.name for s in getattr(system, "pose", ())] if name[0] == "q" else []
     if pose and values.keys().isdisjoint(pose):
         values |= dict(zip(pose, system.group.identity, strict=True))
     if missing := [k for k in symbols if k not in values]:

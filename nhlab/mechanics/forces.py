@@ -56,7 +56,8 @@ def need_inputs(system, what, besides=()):
     if missing:
         raise ValueError(
             f"{what} needs a value for {missing}, which occur in the forces of {system!r} alone; "
-            f"give nh.integrate inputs={{{missing[0]!r}: ...}}, or system.set({missing[0]}=number)"
+            f"system.set({missing[0]}=number) gives one; nh.integrate and nh.ensemble also take "
+            f"inputs={{{missing[0]!r}: ...}}"
         )
 
 

@@ -56,6 +56,20 @@ def missing_attribute(module: str, name: str, choice: Iterable[str]) -> Attribut
     return AttributeError(f"module {module!r} has no attribute {name!r}{nearest(name, choice)}")
 
 
+def no_such_attribute(thing: Any, name: str) -> Any:
+    """The ``__getattr__`` of a result: raise AttributeError with the most similar attribute.
+
+    Columns by name are pointed to, since ``sol.x`` is what pandas would understand.
+    """
+    if hasattr(type(thing), name):  # a property failed with an AttributeError of its own
+        return object.__getattribute__(thing, name)
+    kind, hint = type(thing).__name__, ""
+    if not name.startswith("_") and "system" in vars(thing):  # programs ask for names with "_"
+        named = [x.name for x in (*thing.system.q, *thing.system.v)]
+        hint = f"; for the column write [{name!r}]" if name in named else nearest(name, dir(thing))
+    raise AttributeError(f"{kind!r} object has no attribute {name!r}{hint}")
+
+
 def tidy(module: ModuleType) -> ModuleType:
     """Have a public module list its own names alone, and answer a misspelt one with the nearest.
 

@@ -60,6 +60,11 @@ def steps_until(T: float | None, steps: int | None, t0: float, h, every: int) ->
         raise ValueError(f"{both}: give either the number of steps or the time T to run until")
     if T is None:
         return steps
+    if np.ndim(h):
+        raise ValueError(
+            f"T = {brief(T)} with {len(h)} step sizes h: the runs would take different numbers of "
+            "steps; give steps, or one h for all"
+        )
     T, h = read_number(T, "T"), positive(h, many=False)
     if T < t0:
         raise ValueError(f"T = {T:g} lies before t0 = {t0:g}; to go back in time, reverse v0")
@@ -79,6 +84,8 @@ def steps_and_every(steps, every):
 
 def positive(h, many, name="h"):
     """h as a number or, of many runs, as an array."""
+    if h is None and name == "h":
+        raise ValueError("h is missing: give the step size, as in h=0.1 beside steps=100 or T=10")
     if not (many and _has_entries(h)):
         if (number := read_number(h, name)) <= 0:
             raise ValueError(f"{name} = {h!r} must be positive; to go back in time, reverse v0")
@@ -112,7 +119,12 @@ def states(system, method, q0, v0, q1):
         if system.q0 is None:
             raise ValueError("q0 is missing and the system has no initial condition of its own")
         q0, v0 = system.q0, system.v0 if v0 is None and q1 is None else v0
-    if (v0 is None) == (q1 is None):
+    if v0 is None and q1 is None:
+        raise ValueError(
+            "v0 is missing: give either v0, the initial velocity, or q1, the second position; "
+            "v0={} starts at rest"
+        )
+    if v0 is not None and q1 is not None:
         raise ValueError("give either v0, the initial velocity, or q1, the second position")
     if q1 is not None and not method.discrete:
         raise ValueError(f"{method!r} starts from v0, not from q1")
@@ -143,6 +155,7 @@ def along_fields(system: System, q0, v0, q1, u0, varied=()):
     if q0 is None:
         raise ValueError("q0 is missing and the system has no initial condition of its own")
     q0 = system.states(q0, "q0")
+    u0 = read_by_name(system, u0, "u0") if isinstance(u0, Mapping) else u0
     u0 = read_array(u0, "u0", (r,), f"expected (..., {r}), one number for each field", finite=True)
     return np.einsum("...ia,...a->...i", system.X(q0), u0)
 

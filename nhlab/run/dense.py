@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..mechanics.checks import brief, read_array, solved
-from ..mechanics.spelling import nearest
 
 if TYPE_CHECKING:
     from .trajectory import Trajectory
@@ -105,31 +104,19 @@ def state_at(sol: Trajectory, t: ArrayLike) -> State:
     >>> bool(abs(sol.at("x", 0.55) - q[0]) == 0)
     True
     """
+    t = times_of(sol, t)
+    q, v = sol.dense(t.ravel())
+    return State(q.reshape(*t.shape, -1), v.reshape(*t.shape, -1))
+
+
+def times_of(sol: Trajectory, t: ArrayLike) -> np.ndarray:
+    """t as an array; ValueError if the run does not reach it by more than round-off."""
     t = read_array(t, "t", finite=True)
     first, last = float(sol.t[0]), float(sol.t[-1])
     slack = 4 * np.spacing(max(abs(first), abs(last)))
     if np.any((t < first - slack) | (t > last + slack)):
         raise ValueError(f"t = {brief(t.tolist())} lies outside of the run, {first:g} to {last:g}")
-    q, v = sol.dense(np.clip(t.ravel(), first, last))
-    return State(q.reshape(*t.shape, -1), v.reshape(*t.shape, -1))
-
-
-def column_at(sol: Trajectory, name: str, t: ArrayLike) -> np.ndarray:
-    """One coordinate or velocity at any times t within the run, as ``sol(t)`` has it.
-
-    Examples
-    --------
-    >>> import nhlab as nh
-    >>> sol = nh.integrate(nh.systems.particle(), nh.DLA(), h=0.1, T=1)
-    >>> sol.at("x", sol.t[3]) == sol["x"][3]
-    np.True_
-    """
-    name, s = getattr(name, "name", name), sol.system
-    for k, state in enumerate(([x.name for x in s.q], [x.name for x in s.v])):
-        if name in state:
-            return state_at(sol, t)[k][..., state.index(name)]
-    names = [x.name for x in (*s.q, *s.v)]
-    raise ValueError(f"name = {name!r} is none of {names}{nearest(name, names)}")
+    return np.clip(t, first, last)
 
 
 def admissible(system, q, p, v, t) -> np.ndarray:

@@ -6,19 +6,22 @@ whoever computes them, and in whatever order.  Nothing here schedules; the execu
 
 from __future__ import annotations
 
+import numbers
 import pickle
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, as_completed
 from functools import cached_property, lru_cache
 from os import PathLike
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, overload
 
 import numpy as np
+import sympy as sp
 from numpy.typing import ArrayLike
 
 from ..codegen.evaluate import joined
-from ..mechanics.spelling import spelt
+from ..mechanics.checks import brief
+from ..mechanics.spelling import no_such_attribute, spelt
 from ..mechanics.system import System
 from ..methods.layout import Rows
 from ..methods.method import Method
@@ -148,7 +151,9 @@ class Ensemble:
     t_events, q_events, v_events : for each run a list with one array for each event, as of a
         Trajectory; None if there were none
 
-    ``ensemble[k]`` is run k as a Trajectory, as far as it went.
+    ``ensemble[k]`` is run k as a Trajectory, as far as it went, ``ensemble[2:5]`` or
+    ``ensemble[ensemble.ok]`` the Ensemble of some runs, and ``ensemble["x"]`` a column of all,
+    shape (K, N+1).
 
     Examples
     --------
@@ -159,6 +164,8 @@ class Ensemble:
     ((2, 51, 3), [True, True])
     >>> runs[1]
     <Trajectory of particle by DLA(alpha=0.5): 50 steps to t = 10>
+    >>> runs["vx"].shape, len(runs[:1])
+    ((2, 51), 1)
     """
 
     start: Start
@@ -188,7 +195,20 @@ class Ensemble:
         name, complete = self.system.label, int(self.ok.sum())
         return f"<Ensemble of {len(self)} runs of {name} by {self.method!r}, {complete} complete>"
 
-    def __getitem__(self, k: int) -> Trajectory:
+    @overload
+    def __getitem__(self, k: int) -> Trajectory: ...
+    @overload
+    def __getitem__(self, k: str | sp.Symbol) -> np.ndarray: ...
+    @overload
+    def __getitem__(self, k: slice | Sequence[int] | np.ndarray) -> Ensemble: ...
+
+    def __getitem__(self, k: Any) -> Any:
+        if isinstance(k, (str, sp.Symbol)):
+            return tables.column_of_all(self, k)
+        if not isinstance(k, numbers.Integral):
+            return self._some(k)
+        if not -len(self) <= k < len(self):
+            raise IndexError(f"there is no run {k}: the runs are numbered 0 to {len(self) - 1}")
         rows, k = self._parts.array, range(len(self))[k]
         found = self.events.get(k)
         message = self.errors.get(k, found.message if found else "")
@@ -197,6 +217,30 @@ class Ensemble:
             sol.t_events, sol.q_events, sol.v_events = found.t, found.q, found.v
             sol.ended_by = found.ended_by
         return sol
+
+    def _some(self, which):
+        """The Ensemble of these runs: of a slice, of numbers, or of an array of True and False."""
+        try:
+            chosen = np.arange(len(self))[which if isinstance(which, slice) else np.asarray(which)]
+        except (IndexError, TypeError, ValueError):
+            chosen = np.zeros(())
+        if chosen.ndim != 1:
+            raise TypeError(
+                f"{brief(which)} names no runs; write many[2], many[1:3], many[[0, 2]] or "
+                "many[many.ok] for runs, many['x'] for a column of all"
+            )
+        new = Ensemble(self.start.take(chosen), self.rows is None)
+        new.steps_done = self.steps_done[chosen]
+        new.rows = None if self.rows is None else self.rows[chosen]
+        if isinstance(self.summary, dict):
+            new.summary = {name: x[chosen] for name, x in self.summary.items()}
+        elif self.summary is not None:
+            new.summary = self.summary[chosen]
+        for name in ("errors", "jumps", "events"):
+            own = getattr(self, name)
+            found = {i: own[k] for i, k in enumerate(chosen.tolist()) if k in own}
+            setattr(new, name, found)
+        return new
 
     @property
     def ok(self) -> np.ndarray:
@@ -270,6 +314,8 @@ class Ensemble:
 
     to_dataframe, to_xarray = tables.ensemble_to_dataframe, tables.ensemble_to_xarray
     _repr_html_ = html.of_ensemble
+    if not TYPE_CHECKING:  # which finds misspelt names itself
+        __getattr__ = no_such_attribute
 
     def save(self, path: str | PathLike[str] | BinaryIO) -> None:
         """Write everything to one ``.npz`` file; ``nh.load`` or ``Ensemble.load`` reads it."""

@@ -242,13 +242,15 @@ def export(
     *,
     h: float = 0.01,
     t0: float = 0.0,
+    u0: StateLike = None,
 ) -> Path:
     """Write the generated step of a method for a system as a program that needs nothing else.
 
     Parameters
     ----------
     path : a file that ends in .py, .c or .js, in which language it is written
-    q0, v0, h, t0 : the start that the program has; the step itself takes any state and arguments
+    q0, v0, u0, h, t0 : the start that the program has, as in ``nh.integrate``; the step itself
+        takes any state and arguments
     system, method : what the step is generated for
 
     The arguments are numbers: alpha, the parameters of the system, and the sizes of the
@@ -283,7 +285,7 @@ def export(
         raise ValueError(f"path = {str(path)!r} must end in one of {', '.join(writers)}")
     if not getattr(method, "has_step", True):
         raise ValueError(f"{method!r} chooses its steps as it goes; export nh.RK4(), or to_scipy")
-    start = Start(system, method, q0, v0, h=h, steps=1, t0=t0)
+    start = Start(system, method, q0, v0, u0=u0, h=h, steps=1, t0=t0)
     path.write_text(writers[path.suffix](start, _about(start)), encoding="utf-8")
     return path
 

@@ -9,6 +9,7 @@ import sympy as sp
 
 from ..mechanics.checks import read_array, read_expression
 from ..mechanics.forces import closed, need_inputs
+from ..mechanics.spelling import nearest
 
 
 def read_inputs(system, method, inputs, steps, times, parameters):
@@ -25,7 +26,7 @@ def read_inputs(system, method, inputs, steps, times, parameters):
         if name not in known:
             raise ValueError(
                 f"inputs: {name!r} is no input of {system!r}; symbols that occur in its forces "
-                f"alone are: {list(known) or 'none'}"
+                f"alone are: {list(known) or 'none'}{nearest(name, known)}"
             )
         values[known[name]] = x
     feedback = {u: x for u, x in values.items() if isinstance(x, sp.Basic) and not x.is_Number}

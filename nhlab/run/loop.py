@@ -62,7 +62,8 @@ def integrate(
     h : step size (for EDLA the first)
     steps, T : number of steps; or the time to run until, which the last step reaches
     q1 : (n,) the second position, instead of v0
-    u0 : (r,) the quasi-velocities, v0 = X(q0) u0, instead of v0 where D is spanned by fields
+    u0 : (r,) the quasi-velocities, v0 = X(q0) u0, instead of v0 where D is spanned by fields; or
+        by names, {"u1": 1}
     every : store every k-th step only
     progress : show a bar: True, False, or None for runs that take longer than two seconds
     backend : "python", "numba", or None to let the length of the run decide

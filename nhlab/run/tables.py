@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..mechanics.spelling import nearest
+from .dense import State, state_at, times_of
 from .errors import require
 
 if TYPE_CHECKING:
@@ -36,24 +39,90 @@ def column(sol: Trajectory, name: str) -> np.ndarray:
     if not isinstance(name, str):
         raise TypeError(f"columns of a run have names, as in sol['x'], not {name!r}; see sol.q")
     if name not in found:
-        hint = nearest(name, found) or f"; there are {list(found)}"
-        raise KeyError(f"this run has no column {name!r}{hint}")
+        raise KeyError(f"this run has no column {name!r}{_hint(sol, name, found)}")
     return found[name]()
 
 
-def columns(sol: Trajectory) -> dict:
-    """name -> function that makes the column, in the order of a table."""
-    s, first = sol.system, [np.nan]  # the first row has no step behind it
-    data = {str(x): lambda k=k: sol.q[:, k] for k, x in enumerate(s.q)}
-    data |= {str(x): lambda k=k: sol.v[:, k] for k, x in enumerate(s.v)}
-    more = {"t": lambda: sol.t}
-    more |= {f"p_{x}": lambda k=k: sol.p[:, k] for k, x in enumerate(s.degrees)}
-    more["h"] = lambda: np.concatenate([first, sol.h])
+def _hint(sol, name: str, names: Iterable[str]) -> str:
+    """What may be meant by a name that is no column: an attribute, or the most similar name."""
+    if not name.startswith("_") and hasattr(type(sol), name):
+        call = "()" if callable(getattr(type(sol), name)) else ""
+        return f"; there is sol.{name}{call}"
+    return nearest(name, names) or f"; there are {list(names)}"
+
+
+def column_at(sol: Trajectory, name: str, t: ArrayLike) -> np.ndarray:
+    """One column at any times t within the run, by the names that ``sol[...]`` knows.
+
+    Coordinates and velocities are those of ``sol(t)``; momenta p_x and quasi-velocities u1 belong
+    to these.  What belongs to steps, as h, lam0 and inputs, is that of the step that t lies in, of
+    a node the step that arrives there.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> sol = nh.integrate(nh.systems.particle(), nh.DLA(), h=0.1, T=1)
+    >>> sol.at("x", sol.t[3]) == sol["x"][3], sol.at("p_x", 0.55) == sol.at("vx", 0.55)
+    (np.True_, np.True_)
+    """
+    name, place = getattr(name, "name", name), Between(sol, times_of(sol, t))
+    found = columns(sol, place, lambda x: x[place.node])
+    if name not in found:
+        raise ValueError(f"name = {name!r} is no column{_hint(sol, name, found)}")
+    return found[name]()
+
+
+class Between:
+    """What a run is at times t, of any shape: ``q``, ``v``, ``p``, ``u``.
+
+    ``node`` : the nodes at which the steps arrive that the times lie in
+    """
+
+    def __init__(self, sol: Trajectory, t: np.ndarray):
+        self.sol, self.t = sol, t
+        self.node = np.searchsorted(sol.t, t).clip(max=len(sol) - 1)
+
+    @cached_property
+    def state(self) -> State:
+        return state_at(self.sol, self.t)
+
+    @property
+    def q(self) -> np.ndarray:
+        return self.state.q
+
+    @property
+    def v(self) -> np.ndarray:
+        return self.state.v
+
+    @property
+    def p(self) -> np.ndarray:
+        return self.sol.system.momentum(*self.state, self.t)
+
+    @property
+    def u(self) -> np.ndarray:
+        return self.sol.system.u(*self.state, self.t)
+
+
+def columns(
+    sol: Trajectory, place: Any = None, of_step: Callable[[Any], Any] = lambda x: x
+) -> dict[str, Callable[[], np.ndarray]]:
+    """name -> function that makes the column, in the order of a table.
+
+    place : what has q, v, p, u and t, if not the run;  of_step : picks from a column of steps
+    """
+    s, first, place = sol.system, [np.nan], place or sol  # the first row has no step behind it
+
+    def each(part, names):
+        return {f"{x}": lambda k=k: getattr(place, part)[..., k] for k, x in enumerate(names)}
+
+    data = each("q", s.q) | each("v", s.v)
+    more = {"t": lambda: place.t} | each("p", [f"p_{x}" for x in s.degrees])
+    more["h"] = lambda: of_step(np.concatenate([first, sol.h]))
     more |= {
-        f"lam{k}": lambda k=k: np.concatenate([first, sol.lam[:, k]]) for k in range(sol.system.m)
+        f"lam{k}": lambda k=k: of_step(np.concatenate([first, sol.lam[:, k]])) for k in range(s.m)
     }
-    more |= {f"u{k + 1}": lambda k=k: sol.u[:, k] for k in range(len(s.fields))}
-    more |= {name: lambda x=x: x for name, x in sol.inputs.items()}
+    more |= each("u", [f"u{k + 1}" for k in range(len(s.fields))])
+    more |= {name: lambda x=x: of_step(x) for name, x in sol.inputs.items()}
     more = {f"step_{k}" if k in data else k: f for k, f in more.items()}
     time = next(iter(more))
     return {time: more.pop(time), **data, **more}
@@ -95,6 +164,24 @@ def _units(units: Mapping[str, str] | None, names: Iterable[str]) -> dict[str, d
         if name not in names:
             raise ValueError(f"units: there is no column {name!r}{nearest(name, names)}")
     return {name: {"units": unit} for name, unit in (units or {}).items()}
+
+
+def column_of_all(many: Ensemble, name: str) -> np.ndarray:
+    """One column of all runs by name, shape (K, N+1), as of a run; NaN where one had stopped."""
+    name = getattr(name, "name", name)
+    if name in (data := _data(many)):
+        return data[name]
+    found = np.full(many.rows.shape[:2], np.nan)
+    for k in range(len(many)):
+        column = many[k][name]
+        found[k, : len(column)] = column
+    return found
+
+
+def _data(many: Ensemble) -> dict[str, np.ndarray]:
+    """name -> (K, N+1): time, coordinates and momenta."""
+    data = {"t": many.t} | {x.name: many.q[..., k] for k, x in enumerate(many.system.q)}
+    return data | {f"p_{x}": many.p[..., k] for k, x in enumerate(many.system.degrees)}
 
 
 def ensemble_to_dataframe(many: Ensemble) -> pd.DataFrame:
@@ -141,11 +228,9 @@ def ensemble_to_xarray(many: Ensemble, units: Mapping[str, str] | None = None) -
     """
     xr = require("xarray", "to_xarray")
     over, s = ("member", "node"), many.system
-    data = {"t": (over, many.t)}
-    data |= {x.name: (over, many.q[..., k]) for k, x in enumerate(s.q)}
-    data |= {f"p_{x}": (over, many.p[..., k]) for k, x in enumerate(s.degrees)}
+    data = _data(many)
     about = _units(units, data)
-    data = {name: (*x, about.get(name)) for name, x in data.items()}
+    data = {name: (over, x, about.get(name)) for name, x in data.items()}
     coordinates = {"member": np.arange(len(many)), "h": ("member", many.h)}
     coordinates |= {name: ("member", x) for name, x in many.parameters.items()}
     return xr.Dataset(data, coords=coordinates, attrs=attributes(s, many.method))

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from ..mechanics.spelling import no_such_attribute
 from ..methods.layout import Rows
 from . import files, html, reactions, tables
-from .dense import Dense, column_at, state_at
+from .dense import Dense, state_at
 
 if TYPE_CHECKING:
     from ..mechanics.system import System
@@ -232,13 +233,15 @@ class Trajectory:
         """The motion between the nodes, as a ``Dense``."""
         return Dense(self)
 
-    __call__, at = state_at, column_at
+    __call__, at = state_at, tables.column_at
 
     # ------------------------------------------------------------------ other forms
 
     to_dataframe, to_xarray = tables.to_dataframe, tables.to_xarray
     __getitem__, _repr_html_ = tables.column, html.of_trajectory
     __iter__ = None  # columns have names, not numbers
+    if not TYPE_CHECKING:  # which finds misspelt names itself
+        __getattr__ = no_such_attribute
 
     def __array__(self, *args: object, **options: object) -> np.ndarray:
         """Refuse: a run has several arrays, and NumPy would look for numbered items."""

@@ -332,3 +332,40 @@ def test_members_of_edla_begin_like_single_runs():
     for k in range(60):
         one = nh.integrate(system, nh.EDLA(), q0[k], v0[k], h=0.05, steps=1, backend="python")
         assert np.array_equal(many.rows[k, :2], one.rows.array)
+
+
+# ---------------------------------------------------------------------------- some of the runs
+
+
+def test_some_runs_and_columns_of_all():
+    """By slices, numbers and masks; a run that stopped, summaries and events stay with theirs."""
+    sleigh, h = nh.systems.sleigh(), [0.1, 0.2, 0.05, 0.1]
+    many = nh.ensemble(sleigh, nh.EDLA(), h=h, steps=600, parameters={"a": [0.2, 0.2, 0.1, 0.3]},
+                       events=sleigh.q[2] - 0.1)  # fmt: skip
+    assert not many.ok.all() and many.ok.any()
+    for which in (slice(1, 3), [3, 1], many.ok, ~many.ok, slice(0)):
+        some, chosen = many[which], np.arange(4)[which]
+        assert len(some) == len(chosen) and some.ok.tolist() == many.ok[chosen].tolist()
+        for i, k in enumerate(chosen):
+            np.testing.assert_array_equal(some[i].rows.array, many[k].rows.array)
+            assert some[i].message == many[k].message and some[i].system == many[k].system
+            np.testing.assert_array_equal(some.t_events[i], many.t_events[k])
+    for name in ("theta", "vx", "t", "h", "lam0", "p_x", "y"):
+        for k in range(4):
+            column = many[k][name]
+            np.testing.assert_array_equal(many[name][k, : len(column)], column)
+            assert np.isnan(many[name][k, len(column) :]).all() and many[name].shape == (4, 601)
+    last = nh.ensemble(sleigh, nh.DLA(), h=h, steps=4, summary="last")
+    np.testing.assert_array_equal(last[1:3].summary["q"], last.summary["q"][1:3])
+    for bad in (1.0, None, [0.5], ([0], [1]), np.zeros((2, 2), int), [9]):
+        with pytest.raises(TypeError, match=r"names no runs; write many\[2\], many\[1:3\]"):
+            many[bad]
+    with pytest.raises(IndexError, match="no run 4: the runs are numbered 0 to 3"):
+        many[4]
+    with pytest.raises(KeyError, match="did you mean 'theta'"):
+        many["tetha"]
+
+
+def test_several_step_sizes_have_no_common_end():
+    with pytest.raises(ValueError, match=r"T = 3 with 2 step sizes h: .* give steps, or one h"):
+        nh.ensemble(nh.systems.sleigh(), nh.DLA(), h=[0.1, 0.2], T=3)

@@ -108,3 +108,10 @@ def test_a_system_without_a_start_has_none():
     assert nh.to_scipy(nh.System([x], [vx], vx**2 / 2)).y0 is None
     with pytest.raises(ValueError, match="system = 3"):
         nh.to_scipy(3)
+
+
+def test_a_program_starts_from_quasi_velocities(tmp_path):
+    system = nh.systems.particle().by_fields()
+    by_name = nh.export(system, nh.DLA(), tmp_path / "a.py", {"y": 1}, u0={"u1": 1}, h=0.1)
+    by_velocity = nh.export(system, nh.DLA(), tmp_path / "b.py", [0, 1, 0], [1, 0, 1], h=0.1)
+    assert by_name.read_text() == by_velocity.read_text()

@@ -206,7 +206,7 @@ def test_a_step_that_fails_knows_its_input():
 @pytest.mark.parametrize(
     "inputs, said",
     [
-        (None, r"a run needs a value for \['u'\].*inputs=\{'u': ...\}, or system.set\(u=number\)"),
+        (None, r"a run needs a value for \['u'\].*system.set\(u=number\).*inputs=\{'u': ...\}"),
         ({}, r"a run needs a value for \['u'\]"),
         (3, "inputs = 3 must map"),
         ({"w": 1}, r"inputs: 'w' is no input.*\['c', 'u'\]"),
@@ -244,3 +244,19 @@ def test_functions_of_time_need_the_times():
 def test_no_steps():
     sol = nh.integrate(made(particle), nh.DLA(), h=0.1, steps=0, inputs={u: wave})
     assert len(sol) == 1 and sol.work() == [0.0]
+
+
+def test_open_inputs_and_their_names(tmp_path):
+    """The remedy holds for doors that take no inputs, too."""
+    x, vx, push = nh.symbols("x vx push")
+    s = nh.System([x], [vx], vx**2 / 2, forces=[push], q0=[0], v0=[0])
+    for call in (
+        lambda: nh.linearise(s, [0]),
+        lambda: nh.export(s, nh.DLA(), tmp_path / "x.c"),
+        lambda: nh.integrate(s, nh.DLA(), h=0.1, steps=1),
+        lambda: s.acceleration([0], [0]),
+    ):
+        with pytest.raises(ValueError, match=r"system.set\(push=number\) gives one; nh.integrate"):
+            call()
+    with pytest.raises(ValueError, match=r"'pish' is no input .* did you mean 'push'"):
+        nh.integrate(s, nh.DLA(), h=0.1, steps=1, inputs={"pish": 1})

@@ -1,6 +1,9 @@
 """Going on with a run, running until a time, states and columns by name."""
 
+import copy
 import logging
+import pickle
+import re
 
 import numpy as np
 import pytest
@@ -192,3 +195,66 @@ def test_columns_by_name():
             sol[bad]
     with pytest.raises(TypeError, match="not iterable"):
         iter(sol)
+    for name, hint in (("energy", r"there is sol.energy\(\)"), ("q", "there is sol.q$")):
+        with pytest.raises(KeyError) as error:
+            sol[name]
+        assert re.search(hint, error.value.args[0])
+
+
+def test_a_misspelt_attribute_is_answered():
+    sol, many = run(steps=2), nh.ensemble(PARTICLE, nh.DLA(), h=[0.1, 0.2], steps=2)
+    for thing, name, hint in (
+        (sol, "energyy", "did you mean 'energy'"), (sol, "x", r"for the column write \['x'\]"),
+        (many, "summry", "did you mean 'summary'"), (many, "vx", r"for the column write \['vx'\]"),
+    ):  # fmt: skip
+        with pytest.raises(AttributeError, match=hint):
+            getattr(thing, name)
+        assert not hasattr(thing, "_repr_svg_") and not hasattr(thing, "__array_interface__")
+        assert copy.copy(thing).h[0] == 0.1
+    assert pickle.loads(pickle.dumps(sol)).h[0] == 0.1
+    bare = object.__new__(nh.Trajectory)
+    with pytest.raises(AttributeError, match="no attribute 't0'"):
+        bare.t0  # noqa: B018
+    broken = copy.copy(run(steps=2))
+    del broken.rows.v
+    broken.method = nh.RK4()
+    with pytest.raises(AttributeError, match="'Rows' object has no attribute 'v'"):
+        broken.v  # noqa: B018
+
+
+FIELDS = nh.systems.particle().by_fields()
+
+
+def test_quasi_velocities_by_name():
+    start = {"h": 0.1, "steps": 3}
+    by_name = nh.integrate(FIELDS, nh.DLA(), {"y": 1}, u0={"u1": 2}, **start)
+    same(by_name, nh.integrate(FIELDS, nh.DLA(), [0, 1, 0], u0=[2, 0], **start))
+    with pytest.raises(ValueError, match=r"u0: 'u3' is none of \['u1', 'u2'\]"):
+        nh.integrate(FIELDS, nh.DLA(), u0={"u3": 2}, **start)
+    many = nh.ensemble(FIELDS, nh.DLA(), {"y": 1}, u0={"u1": [2, 3]}, **start)
+    np.testing.assert_array_equal(many[0].q, by_name.q)
+
+
+@pytest.mark.parametrize("sol", [
+    run(PARTICLE, nh.DLA(), steps=6), run(PARTICLE, nh.EDLA(), steps=6), run(FIELDS, steps=6),
+    nh.integrate(FORCED, nh.RK4(), h=0.1, steps=3, inputs={u: [1, 2, 3]}),
+], ids=repr)  # fmt: skip
+def test_every_column_between_the_nodes(sol):
+    """At nodes what the table has, of momenta and quasi-velocities those of sol(t)."""
+    q, v = sol(sol.t)
+    own = dict(
+        zip([f"p_{x}" for x in sol.system.degrees], sol.system.momentum(q, v).T, strict=True)
+    )
+    own |= {x.name: y for x, y in zip(sol.system.v, v.T, strict=True)}
+    for name in sol.to_dataframe().columns:
+        found = sol.at(name, sol.t)
+        if name[0] == "u" and name[1:].isdigit():
+            np.testing.assert_allclose(found, sol[name], atol=1e-14)
+        else:
+            np.testing.assert_array_equal(found, own.get(name, sol[name]))
+        assert sol.at(name, 0.15).shape == () and sol.at(name, [[0.15]]).shape == (1, 1)
+    assert sol.at("h", 0.15) == sol.h[1] and sol.at("t", 0.15) == 0.15
+    with pytest.raises(ValueError, match=r"name = 'energy' is no column; there is sol.energy\(\)"):
+        sol.at("energy", 0.1)
+    with pytest.raises(ValueError, match="outside of the run"):
+        sol.at("t", 9)

@@ -26,7 +26,7 @@ ARGUMENTS = [
     ("h", 0, "h = 0 must be positive"),
     ("h", -0.1, "h = -0.1 must be positive", "reverse v0"),
     ("h", "0.1", "h = '0.1' must be a finite number"),
-    ("h", None, "h = None must be"),
+    ("h", None, "h is missing: give the step size"),
     ("h", True, "h = True must be"),
     ("h", float("nan"), "h = nan"),
     ("h", float("inf"), "h = inf"),
@@ -294,3 +294,17 @@ def test_a_first_step_for_which_cpython_raises_is_taken_alone_as_in_company():
     alone, many = start([0.0], [1.0], h=0.1), start([[0.0]], [[1.0]], h=0.1, parameters={})
     assert np.isfinite(alone.state).all()
     np.testing.assert_allclose(alone.state, many.state, rtol=1e-14)
+
+
+@pytest.mark.parametrize(("call", "text"), [
+    (lambda: nh.integrate(SLEIGH, nh.DLA(), steps=3), "^h is missing: give the step size, as "),
+    (lambda: nh.ensemble(SLEIGH, nh.DLA(), h=None, steps=3), "^h is missing"),
+    (lambda: nh.integrate(SLEIGH, nh.DLA(), {"x": 1}, h=0.1, steps=3),
+     r"^v0 is missing: .* v0=\{\} starts at rest"),
+    (lambda: nh.integrate(SLEIGH, nh.DLA(), [0, 0, 0], [0, 0, 0], q1=[0, 0, 0], h=0.1, steps=3),
+     "give either v0"),
+])  # fmt: skip
+def test_what_is_missing_is_named(call, text):
+    with pytest.raises(ValueError, match=text):
+        call()
+    assert nh.integrate(SLEIGH, nh.DLA(), {"x": 1}, {}, h=0.1, steps=3).steps == 3
