@@ -50,9 +50,11 @@ def test_predictions_and_exercises_are_numbered_in_their_order(companion):
             assert {*asked} == {f"{number}.{k}" for k in range(1, len({*asked}) + 1)}, asked
 
 
-def test_the_exercises_of_lesson_02_are_numbered_in_the_order_of_its_page():
-    code = "".join(sources(lesson_of(NOTEBOOKS / "02b"), "code"))
-    assert re.findall(r'nh\.check\("([\d.]+)"', code) == ["02.1", "02.2", "02.3"]
+@pytest.mark.parametrize("number, count", [("01", 4), ("02", 3)])
+def test_exercises_are_numbered_in_the_order_of_the_page(number, count):
+    code = "".join(sources(lesson_of(NOTEBOOKS / number), "code"))
+    found = re.findall(r'nh\.check\("([\d.]+)"', code)
+    assert found == [f"{number}.{k}" for k in range(1, count + 1)]
 
 
 # ---------------------------------------------------------------------------- the time it takes

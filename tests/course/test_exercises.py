@@ -191,9 +191,9 @@ BALANCES = [  # lesson 01: D1Ld + p
     (lambda Ld, q1, p, q2: 0 * p, "Compare p with"),
 ]
 MISTAKES = [
-    *(("01.3", action, said) for action, said in ACTIONS),
-    *(("01.4", balance, said) for balance, said in BALANCES),
-    *(("01.2", step, said) for step, said in MIDPOINTS),
+    *(("01.2", action, said) for action, said in ACTIONS),
+    *(("01.3", balance, said) for balance, said in BALANCES),
+    *(("01.1", step, said) for step, said in MIDPOINTS),
     *(("02.1", dla_step(right, wrong), said) for right, wrong, said in DLA_STEPS),
     *(("03.3", mirrored(wrong), said) for wrong, said in MIRRORS),
     ("06.2", ["cos(phi)", "sin(phi)", 0], "not text"),
@@ -210,7 +210,7 @@ def test_the_usual_mistakes_are_named(name, answer, said):
 
 
 def test_both_signs_of_an_equation_have_the_same_zeros():
-    assert check("01.4", lambda Ld, q1, p, q2: -plain.D(1, Ld, q1, q2) - p).right
+    assert check("01.3", lambda Ld, q1, p, q2: -plain.D(1, Ld, q1, q2) - p).right
 
 
 def test_a_step_with_gaps_is_not_answered_and_draws_no_curve():
@@ -227,10 +227,10 @@ def test_a_step_with_gaps_is_open_and_its_picture_shows_the_library_alone():
         return newton(lambda q2: leaves(q2) - 1.0, q1)
 
     run = lesson_01.library_run()
-    assert check("01.2", half).state == "open" and check("01.2", lambda *q: ...).state == "open"
+    assert check("01.1", half).state == "open" and check("01.1", lambda *q: ...).state == "open"
     lesson_01.step_picture(half, run)
     lesson_01.step_picture(lambda *q: 1 / 0, run)  # nor does one that fails
-    assert check("01.2", midpoint(-0.5, 0.5)).right
+    assert check("01.1", midpoint(-0.5, 0.5)).right
 
 
 def test_three_digits_park_the_robot_and_coefficients_are_expressions():

@@ -244,26 +244,6 @@ def prediction_6():
     return (alpha, width), {"middle": width[10], "end": width[0], "slope": width[0] / (0.5 * 0.4)}
 
 
-@takes(
-    callable, "Give a function of (theta0, v0, alpha, h) that returns the velocity to start with."
-)
-def exercise_1(answer):
-    system, q0, v0, T, hs = systems.pendulum(), [1.0], 0.4, 2.0, (0.1, 0.05, 0.025)
-    truth = integrate(system, Reference(), q0, [v0], h=T, steps=1).q[-1]
-    slopes = []
-    for alpha in (0.0, 0.3, 0.8):
-        errors = []
-        for h in hs:
-            v = [float(answer(q0[0], v0, alpha, h))]
-            sol = integrate(system, Variational(alpha=alpha), q0, v, h=h, steps=round(T / h))
-            errors.append(np.abs(sol.q[-1] - truth).max())
-        slopes.append(slope(hs, errors))
-    if not min(slopes) > 1.8:
-        return f"""The observed orders for alpha = 0, 0.3, 0.8 are {slopes[0]:.1f}, {slopes[1]:.1f},
-            {slopes[2]:.1f}. Compare p_minus = v + (1-alpha) h sin(theta) with the exact
-            (theta1 - theta0)/h = v0 - (h/2) sin(theta0) + ..."""
-
-
 def pushes(step, h=0.3):
     """The numbers (c, a, b) that describe a step of the pendulum, and how badly they do.
 
@@ -299,7 +279,7 @@ def push_hint(size, name, sign, h=0.3):
 
 
 @takes(callable, "Give a function of (q0, q1, h) that returns the next node q2.")
-def exercise_2(answer):
+def exercise_1(answer):
     (c, a, b), miss, at_node = pushes(answer)
     if miss > 1e-6 and at_node < 1e-6:
         return """That is Verlet's step, with gravity taken at the node q1. Also a good method, but
@@ -322,7 +302,7 @@ def exercise_2(answer):
 
 
 @takes(callable, "Give a function of (L, q0, q1, h, alpha) that returns a number.")
-def exercise_3(answer):
+def exercise_2(answer):
     seen, value, alpha, h = [], 7.0, 0.3, 0.5
     q0, q1 = np.array([1.0, -2.0]), np.array([2.0, 2.0])
 
@@ -357,7 +337,7 @@ def exercise_3(answer):
 
 
 @takes(callable, "Give a function of (Ld, q1, p, q2) that returns what must be zero.")
-def exercise_4(answer):
+def exercise_3(answer):
     Ld = plain.discretise(lambda q, v: v @ v / 2 + np.cos(q[0]) - q[1] ** 4, 0.3, 0.5)
     q1, q2, p = np.array([1.0, 0.4]), np.array([1.2, 0.7]), np.array([0.9, -0.5])
     first, second = (plain.D(slot, Ld, q1, q2) for slot in (1, 2))
@@ -372,3 +352,23 @@ def exercise_4(answer):
         (first, "Where is the momentum p that has arrived?"),
     ]
     return told(found, first + p, mistakes, "Compare p with -D(1, Ld, q1, q2).", 1e-9)
+
+
+@takes(
+    callable, "Give a function of (theta0, v0, alpha, h) that returns the velocity to start with."
+)
+def exercise_4(answer):
+    system, q0, v0, T, hs = systems.pendulum(), [1.0], 0.4, 2.0, (0.1, 0.05, 0.025)
+    truth = integrate(system, Reference(), q0, [v0], h=T, steps=1).q[-1]
+    slopes = []
+    for alpha in (0.0, 0.3, 0.8):
+        errors = []
+        for h in hs:
+            v = [float(answer(q0[0], v0, alpha, h))]
+            sol = integrate(system, Variational(alpha=alpha), q0, v, h=h, steps=round(T / h))
+            errors.append(np.abs(sol.q[-1] - truth).max())
+        slopes.append(slope(hs, errors))
+    if not min(slopes) > 1.8:
+        return f"""The observed orders for alpha = 0, 0.3, 0.8 are {slopes[0]:.1f}, {slopes[1]:.1f},
+            {slopes[2]:.1f}. Compare p_minus = v + (1-alpha) h sin(theta) with the exact
+            (theta1 - theta0)/h = v0 - (h/2) sin(theta0) + ..."""
