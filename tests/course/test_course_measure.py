@@ -50,7 +50,7 @@ def test_predictions_and_exercises_are_numbered_in_their_order(companion):
             assert {*asked} == {f"{number}.{k}" for k in range(1, len({*asked}) + 1)}, asked
 
 
-@pytest.mark.parametrize("number, count", [("01", 4), ("02", 3)])
+@pytest.mark.parametrize("number, count", [("01", 4), ("02", 3), ("03", 3)])
 def test_exercises_are_numbered_in_the_order_of_the_page(number, count):
     code = "".join(sources(lesson_of(NOTEBOOKS / number), "code"))
     found = re.findall(r'nh\.check\("([\d.]+)"', code)

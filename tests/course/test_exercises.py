@@ -195,7 +195,7 @@ MISTAKES = [
     *(("01.3", balance, said) for balance, said in BALANCES),
     *(("01.1", step, said) for step, said in MIDPOINTS),
     *(("02.1", dla_step(right, wrong), said) for right, wrong, said in DLA_STEPS),
-    *(("03.3", mirrored(wrong), said) for wrong, said in MIRRORS),
+    *(("03.2", mirrored(wrong), said) for wrong, said in MIRRORS),
     ("06.2", ["cos(phi)", "sin(phi)", 0], "not text"),
     ("07.1", (-0.122, 0.479), "other way round"),
     ("07.1", (0, -0.5), "approximation"),

@@ -215,7 +215,7 @@ def exercise_1(answer):
 
 
 @takes(callable, "The answer is a function: answer = step, without calling it.")
-def exercise_3(answer):
+def exercise_2(answer):
     s = systems.free_particle()
     q = integrate(s, Projector(), h=0.3, steps=8).q
     for a, b, c in zip(q, q[1:], q[2:], strict=False):
@@ -253,7 +253,7 @@ def _mistakes(s, a, b):
     """Still missing: {}. V need not vanish and D may be anything;
     look only at M and at the degree of V.""",
 )
-def exercise_2(name):
+def exercise_3(name):
     E = integrate(systems.catalogue[name](), Projector(), h=0.2, steps=50).energy()
     if np.ptp(E) >= 1e-11:
         return f"Run {name} and look: it does not. Is M constant? What degree has V?"
