@@ -316,7 +316,7 @@ def exercise_2(answer):
     (q, v), mean = seen[0], (q1 - q0) / h
     velocities = [
         (-mean, "The velocity has the wrong sign: a step goes from q0 to q1."),
-        (q1 - q0, "q1 - q0 is the way; divide it by h, and it is the mean velocity."),
+        (q1 - q0, "q1 - q0 is the displacement; divide it by h to get the mean velocity."),
     ]
     places = [
         (alpha * q0 + (1 - alpha) * q1, "Exchange alpha and 1 - alpha: at alpha = 0 it is q0."),
