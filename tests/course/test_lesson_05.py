@@ -29,7 +29,7 @@ def written(kick=1, well=1, forward=1):
 
 
 def test_the_right_step_is_right_and_draws_the_curve_of_the_library():
-    assert check("05.4", written()).right
+    assert check("05.1", written()).right
     run = lesson.swing()
     t, h = lesson.own_run(written(), run)
     assert np.allclose(t, run.t[1:], atol=1e-6) and np.allclose(h, run.h, atol=1e-6)
@@ -48,16 +48,16 @@ def test_the_right_step_is_right_and_draws_the_curve_of_the_library():
     ],
 )
 def test_the_usual_mistakes_are_recognised(wrong, said):
-    verdict = check("05.4", written(**wrong))
+    verdict = check("05.1", written(**wrong))
     assert not verdict.right and said in verdict.text
 
 
 def test_a_step_of_fixed_size_and_a_step_that_does_nothing_are_told_apart():
     run = lesson.swing()
     ends = {round(q, 9): q2 for q, q2 in zip(run.q[1:-1, 0], run.q[2:, 0], strict=True)}
-    assert "h2 is always h1" in check("05.4", lambda q, p, h, e: (ends.get(round(q, 9), 0), h)).text
-    assert "two numbers" in check("05.4", lambda q, p, h, e: q).text
-    assert "the library has" in check("05.4", lambda q, p, h, e: (q, 2 * h)).text
+    assert "h2 is always h1" in check("05.1", lambda q, p, h, e: (ends.get(round(q, 9), 0), h)).text
+    assert "two numbers" in check("05.1", lambda q, p, h, e: q).text
+    assert "the library has" in check("05.1", lambda q, p, h, e: (q, 2 * h)).text
 
 
 def test_an_open_gap_is_pointed_at():
@@ -66,13 +66,13 @@ def test_an_open_gap_is_pointed_at():
         return q2 - ..., h2
 
     for guess in (..., (1.0, 0.2)):
-        verdict = check("05.4", lambda q, p, h, e, guess=guess: root(equations, guess).x)
+        verdict = check("05.1", lambda q, p, h, e, guess=guess: root(equations, guess).x)
         assert "gaps" in verdict.text
 
 
 def test_the_steering_rate_is_positive():
-    assert check("05.3", np.sqrt(10)).right
-    assert "omega > 0" in check("05.3", -np.sqrt(10)).text
+    assert check("05.4", np.sqrt(10)).right
+    assert "omega > 0" in check("05.4", -np.sqrt(10)).text
 
 
 def test_a_picture_without_a_step_shows_the_library_alone():

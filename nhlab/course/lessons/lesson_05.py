@@ -279,50 +279,6 @@ def prediction_6():
 # ---------------------------------------------------------------------------- exercises
 
 
-def exercise_1(answer):
-    sol = integrate(systems.particle(), EDLA(), h=0.1, steps=10)
-    answer = np.asarray(answer, float)
-    if answer.shape != (5,):
-        return f"Give five numbers, x2, y2, z2, lam, h2; this has shape {answer.shape}."
-    if np.allclose(answer[:3], sol.q[8], atol=1e-6):
-        return "That is the forward step. The reversed root undoes the last one."
-    if np.isclose(answer[4], sol.h[6], atol=1e-6):
-        return "The size is right, but the reversed root goes back in time."
-    if not np.allclose(answer, [*sol.q[6], 0.0, -sol.h[6]], rtol=0, atol=1e-6):
-        return """At the node q1 = run.q[7] the last step came from run.q[6] and had the size
-            run.h[6]; going back the same way needs no force."""
-
-
-@takes(callable, "Give a function of (theta, p) that returns c.")
-def exercise_2(answer):
-    theta, p = np.array([0.0, 0.4, 1.0, 2.0, 3.0, -1.3]), np.array([1.0, 0.7, 0.0, 1.5, -2.0, 0.3])
-    truth = excess(systems.pendulum(), theta[:, None], p[:, None])
-    given = np.array([float(answer(a, b)) for a, b in zip(theta, p, strict=True)])
-    if np.allclose(given, -truth, atol=1e-5):
-        return "The sign is wrong: the midpoint loses energy in a well, c(0, 1) = -1/8."
-    right = np.isclose(given, truth, atol=1e-5)
-    if right[2] and not right[0]:
-        return "At rest it is right. The term with p^2 is missing or wrong: try theta = 0."
-    if right[0] and not right[2]:
-        return "At theta = 0 it is right. At rest, p = 0, the force itself gives a term."
-    if not right.all():
-        return f"""At theta = 1, p = 0 it should be {truth[2]:.4f}, you have {given[2]:.4f}. Expand
-            v = p - (h/2) sin(theta + h v/2) to second order in h and put it into E."""
-
-
-@takes(sized(), "The answer is one number, a steering rate.")
-def exercise_3(answer):
-
-    def c(omega):
-        return float(excess(systems.robot(), [0, 0, 0, -np.pi / 2], [2, 0, omega, 2]))
-
-    truth = brentq(c, 0, 10)
-    sign = "The size is right; asked for is the steering rate omega > 0."
-    rest = f"""At the bottom and omega = {float(answer):g} the coefficient c is {c(answer):.3f},
-        not 0."""
-    return told(answer, truth, [(-truth, sign), (truth**2, "That is its square.")], rest, 2e-3)
-
-
 ARRIVES = "That is v - (h/2) sin, the momentum that arrives at q2. The one that leaves q1 has +."
 MISTAKES = {  # (factor of the kick, of the potential) in a wrong step: what is said
     (-1, 1): ARRIVES,
@@ -340,7 +296,7 @@ def probe(kick, well, q1=0.6, p1=1.2, h=0.2):
 
 
 @takes(callable, "Give your function, a step (q1, p1, h1, e) -> q2, h2.")
-def exercise_4(answer):
+def exercise_1(answer):
     run = swing()
     q, p, h, e = run.q[:, 0], run.p[:, 0], run.h, run.energy("midpoints")[0]
     try:
@@ -366,3 +322,47 @@ def exercise_4(answer):
     k = int((wrong > 1e-6).argmax()) + 1
     return f"""At node {k} you have q2, h2 = {given[k - 1, 0]:.4f}, {given[k - 1, 1]:.4f}; the
         library has {q[k + 1]:.4f}, {h[k]:.4f}. Look at your two equations, then at the guess."""
+
+
+def exercise_2(answer):
+    sol = integrate(systems.particle(), EDLA(), h=0.1, steps=10)
+    answer = np.asarray(answer, float)
+    if answer.shape != (5,):
+        return f"Give five numbers, x2, y2, z2, lam, h2; this has shape {answer.shape}."
+    if np.allclose(answer[:3], sol.q[8], atol=1e-6):
+        return "That is the forward step. The reversed root undoes the last one."
+    if np.isclose(answer[4], sol.h[6], atol=1e-6):
+        return "The size is right, but the reversed root goes back in time."
+    if not np.allclose(answer, [*sol.q[6], 0.0, -sol.h[6]], rtol=0, atol=1e-6):
+        return """At the node q1 = run.q[7] the last step came from run.q[6] and had the size
+            run.h[6]; going back the same way needs no force."""
+
+
+@takes(callable, "Give a function of (theta, p) that returns c.")
+def exercise_3(answer):
+    theta, p = np.array([0.0, 0.4, 1.0, 2.0, 3.0, -1.3]), np.array([1.0, 0.7, 0.0, 1.5, -2.0, 0.3])
+    truth = excess(systems.pendulum(), theta[:, None], p[:, None])
+    given = np.array([float(answer(a, b)) for a, b in zip(theta, p, strict=True)])
+    if np.allclose(given, -truth, atol=1e-5):
+        return "The sign is wrong: the midpoint loses energy in a well, c(0, 1) = -1/8."
+    right = np.isclose(given, truth, atol=1e-5)
+    if right[2] and not right[0]:
+        return "At rest it is right. The term with p^2 is missing or wrong: try theta = 0."
+    if right[0] and not right[2]:
+        return "At theta = 0 it is right. At rest, p = 0, the force itself gives a term."
+    if not right.all():
+        return f"""At theta = 1, p = 0 it should be {truth[2]:.4f}, you have {given[2]:.4f}. Expand
+            v = p - (h/2) sin(theta + h v/2) to second order in h and put it into E."""
+
+
+@takes(sized(), "The answer is one number, a steering rate.")
+def exercise_4(answer):
+
+    def c(omega):
+        return float(excess(systems.robot(), [0, 0, 0, -np.pi / 2], [2, 0, omega, 2]))
+
+    truth = brentq(c, 0, 10)
+    sign = "The size is right; asked for is the steering rate omega > 0."
+    rest = f"""At the bottom and omega = {float(answer):g} the coefficient c is {c(answer):.3f},
+        not 0."""
+    return told(answer, truth, [(-truth, sign), (truth**2, "That is its square.")], rest, 2e-3)
