@@ -1,14 +1,18 @@
 """Slides, handouts and assignments of a lesson."""
 
+import re
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import nbformat
 import pytest
 
 from nhlab.course import exercises
 from nhlab.course.teaching import assignment, exercise_of, handout, read_lesson, slides
+
+TEACHERS = Path(__file__).resolve().parents[2] / "nhlab/course/site/pages/teachers.md"
 
 
 @pytest.fixture
@@ -18,6 +22,19 @@ def lesson():
 
 def asked(notebook):
     return [x for x in map(exercise_of, notebook.cells) if x]
+
+
+def test_teachers_find_every_lesson_in_a_course_and_in_the_syllabus():
+    """Lesson 11 was in neither."""
+    text = TEACHERS.read_text(encoding="utf-8")
+    courses = text.split("## Which lessons")[1].split("## What students need")[0]
+    courses = " ".join(row.split("|")[3] for row in courses.splitlines() if row.startswith("| "))
+    weeks = text.split("## A term")[1].split("## Two projects")[0]
+    weeks = " ".join(row.split("|")[4] for row in weeks.splitlines() if re.match(r"\| \d", row))
+    courses = courses.replace("01 to 08", "01 02 03 04 05 06 07 08")
+    every = {f"{k:02d}" for k in range(12)}
+    assert every <= {*re.findall(r"\b\d\d\b", courses)}
+    assert every <= {*re.findall(r"\b\d\d\b", weeks)}
 
 
 def test_an_unknown_lesson_names_those_there_are():
@@ -70,11 +87,12 @@ def test_answers_of_an_assignment_do_not_overwrite_each_other(lesson):
     assert len(set(variables)) == len(variables) == len(asked(lesson))
 
 
-def test_an_assignment_is_graded(tmp_path, monkeypatch):
+@pytest.mark.parametrize("number", ["00", "02"])
+def test_an_assignment_is_graded(number, tmp_path, monkeypatch):
     """The key gets every point, the student's empty copy none."""
     pytest.importorskip("otter", reason="otter-grader is not installed")
     monkeypatch.setattr(assignment, "ROOT", tmp_path)
-    folder = assignment.main("00")
+    folder = assignment.main(number)
     names = zipfile.ZipFile(folder / "autograder.zip").namelist()
     points = {}
     for copy in folder / "key.ipynb", next(folder.glob("student/*.ipynb")):
