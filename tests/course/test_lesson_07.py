@@ -1,9 +1,12 @@
 """Lesson 07: the reduced equations notice a wrong derivative; what the ball's g and omega are."""
 
 from functools import cached_property
+from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
+import sympy as sp
 
 import nhlab as nh
 from nhlab.course.lessons import lesson_07b as lesson
@@ -43,3 +46,19 @@ def test_the_ball_has_the_inverse_attitude_and_minus_the_velocity_in_space():
     np.testing.assert_allclose(Omega, -sol.v_step[:, 2:], atol=1e-12)
     np.testing.assert_allclose(np.cross(Omega, [0, 0, R])[:, :2], sol.v_step[:, :2], atol=1e-12)
     assert np.abs(Omega).max() > 0.5 and np.abs(Omega[:, 2]).max() < 1e-12
+
+
+def test_the_systems_that_07b_states_in_its_cells_are_those_of_its_predictions():
+    """The board with a rotor, of either inertia, and the robot with a rotor."""
+    (file,) = (Path(__file__).resolve().parents[2] / "notebooks").glob("07b_*.ipynb")
+    cells = [c.source for c in nbformat.read(file, as_version=4).cells if c.cell_type == "code"]
+    stated = {"nh": nh, "sp": sp, "np": np}
+    for word in ("def with_rotor", "def driven"):
+        (cell,) = [c for c in cells if word in c]
+        exec(cell[: cell.index("rolled =" if "rolled" in cell else "both =")], stated)
+    pairs = [(stated["board"].full, lesson.relative_board())]
+    pairs += [(stated["with_rotor"](stated["J0"]).full, lesson.relative_board(varying=False))]
+    pairs += [(stated["driven"](k).full, lesson.robot_with_rotor(k)) for k in (3, 5)]
+    for cell, module in pairs:
+        assert sp.expand(cell.L - module.L) == 0 and cell.constraints == module.constraints
+    assert sp.expand(pairs[0][0].L - pairs[1][0].L) != 0

@@ -17,7 +17,7 @@ from ...run.loop import integrate
 from ...view import plot
 from ..colours import BLUE, DARK, GREY, ORANGE, SLATE
 from ..exercises import near, some_of, takes
-from ..kit import add_legend, bare, circle, drawn, frame, joined, key, new_board, slope, step_sizes
+from ..kit import bare, circle, frame, joined, key, new_board, slope, step_sizes
 from ..kit import show_errors as show_errors
 from .lesson_07 import FIBRES, FLOOR, MARGINS, RULES, both_ways, difference, reduced
 from .lesson_07 import bent as bent
@@ -126,18 +126,6 @@ def _derivative(f, d=1e-5):
     return (f(d) - f(-d)) / (2 * d)
 
 
-@drawn(8.6, 3.4, columns=2)
-def followers_picture(left, right, red, sol):
-    """Left: a path of the system bent in the plane of x and y. Right: its followers z and w over
-    time."""
-    left.plot(*red.project(sol).T, color=DARK)
-    _name_axes(left, red)
-    for s, colour in zip(red.fibre, (BLUE, ORANGE), strict=False):
-        right.plot(sol.t, sol.q[:, sol.system.q.index(s)], color=colour, label=f"${s}$")
-    frame(right, "time $t$", "followers")
-    add_legend(right)
-
-
 def _name_axes(ax, red):
     """Label the axes with the two coordinates of the base."""
     frame(ax, *(plot.reading(f"t {s}", red)[1] for s in red.q))
@@ -236,10 +224,11 @@ def square_panel(*reductions, h=(0.05, 0.4, 0.2), T=4.0):
     return board.panel(update, h=h, system=list(by_name), rule=list(RULES))
 
 
-def rotor_panel(mu=(-4.0, 4.0, 2.0), h=(0.05, 0.4, 0.1), T=12.0):
-    """The board's path on the floor and its steering, for a momentum mu of the rotor."""
-    kinds = {"inertia J0 + cos(phi)/3": True, "inertia J0": False}
-    rotors = {name: Horizontal(relative_board(kind), "psi") for name, kind in kinds.items()}
+def rotor_panel(rotors, mu=(-4.0, 4.0, 2.0), h=(0.05, 0.4, 0.1), T=12.0):
+    """The board's path on the floor and its steering, for a momentum mu of the rotor.
+
+    rotors : a dict of snakeboards reduced by their rotor, by what the reader chooses them by
+    """
     board, left, right = new_board((9.4, 4.2), 1, 2, MARGINS)
     frame(left, "$x$", "$y$", (-2, 9), (-6, 3), aspect="equal")
     frame(right, "time $t$", "angle", (0, T))
@@ -266,7 +255,7 @@ def rotor_panel(mu=(-4.0, 4.0, 2.0), h=(0.05, 0.4, 0.1), T=12.0):
             size = np.abs(change).max()
             board.say(label, "round-off" if size < 1e-10 else f"{size:.1e}")
 
-    return board.panel(update, mu=mu, h=h, rotor=list(kinds))
+    return board.panel(update, mu=mu, h=h, rotor=list(rotors))
 
 
 def rolled(ball, r):
