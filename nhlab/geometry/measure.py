@@ -23,7 +23,7 @@ import sympy as sp
 from numpy.typing import ArrayLike
 
 from ..codegen.derivatives import dot
-from ..mechanics.checks import need
+from ..mechanics.checks import need, read_number
 from ..mechanics.system import System
 from ..methods.method import Method
 from ..run.ensemble import ensemble
@@ -34,6 +34,7 @@ from .reduction import Chaplygin
 if TYPE_CHECKING:
     pass
 
+ENERGY = sp.Symbol("E_", real=True)  # a parameter of systems at one energy
 D = 1e-3  # spacing of the differences that give a step's tangent; their error is D^4 of it
 
 
@@ -131,7 +132,7 @@ class Hamiltonised:
 
     It has no force, so a variational method is symplectic for it: nh.integrate(x.system,
     nh.Variational(), ...) with a fixed step of tau (Fernandez, Bloch & Olver, J. Geom. Mech. 4
-    (2012)).  The step of t varies.
+    (2012)).  The step of t varies; ``at_energy`` has another system, for a fixed step of t.
 
     system : the System of L~, whose velocities are dr/dtau and whose energy is that of the motion
     """
@@ -159,9 +160,32 @@ class Hamiltonised:
         r, v = self.reduction.states(r, "q"), self.reduction.states(v, "v")
         return v / self.reduction.values(self.multiplier, r)[..., None]
 
+    def at_energy(self, E: float | None = None) -> System:
+        r"""The System of N(r) (L*(r, v) + E): its motions of energy 0 are those of the reduction
+        with energy E, in the time t itself, and without a force.
+
+        .. math:: L_E(r, v) = N(r)\,\bigl(L^*(r, v) + E\bigr), \qquad
+                  H_E = N(r)\,(H - E)
+
+        The flow of N (H - E) is that of H in another time where H = E.  So a variational method is
+        symplectic with a fixed step of t (Garcia-Naranjo & Vermeeren, J. Comput. Dyn. 8 (2021));
+        the price is that E is part of the system, and the motion of another energy is wrong.
+
+        E : the energy of the motion; by default that of the start of the reduction
+        """
+        s, N = self.reduction, self.multiplier
+        E = s.energy(s.q0, s.v0) if E is None else read_number(E, "E")
+        L = sp.simplify(N * (s.L + ENERGY))
+        name = f"{s.name} at one energy"
+        numbers = {**s.parameters, ENERGY: float(E)}
+        kept = {x: y for x, y in numbers.items() if x in L.free_symbols}
+        return System(s.q, s.v, L, parameters=kept, name=name, q0=s.q0, v0=s.v0)
+
     def time(self, sol: Trajectory, t0: float = 0.0) -> np.ndarray:
         """The times t of the nodes of a run, by the midpoint rule for dt = dtau/N."""
         self._check(sol)
+        if sol.system != self.system:  # a run at one energy, which has the time t
+            return t0 + sol.t - sol.t[0]
         N = self.reduction.values(self.multiplier, (sol.q[1:] + sol.q[:-1]) / 2)
         return t0 + np.concatenate([[0], np.cumsum(sol.h / N)])
 
@@ -179,8 +203,10 @@ class Hamiltonised:
         return self.time(sol), q
 
     def _check(self, sol):
-        need(sol, Trajectory, "sol", "run")
-        if sol.system != self.system or sol.every != 1:
+        s = need(sol, Trajectory, "sol", "run").system
+        E = next((x for k, x in s.parameters.items() if k == ENERGY), None)
+        known = s == self.system or (E is not None and s == self.at_energy(E))
+        if not known or sol.every != 1:
             raise ValueError(f"sol = {sol!r} must be a run of {self.system!r} with every=1")
 
 

@@ -143,6 +143,109 @@ def test_the_new_time_does_not_need_a_reversal():
     assert measure.change(nh.RDLA(), h=0.2, steps=800)[-1] < -0.1
 
 
+def midpoints(sol, t):
+    """Midpoints and velocities of the steps of a run, for the times t of its nodes."""
+    return (sol.q[1:] + sol.q[:-1]) / 2, np.diff(sol.q, axis=0) / np.diff(t)[:, None]
+
+
+def test_at_one_energy_the_time_needs_no_change():
+    """The Lagrangian N (L* + E) of Garcia-Naranjo & Vermeeren: order 2 in t, and the discrete
+    Euler-Lagrange equations of its midpoint rule, written anew."""
+    new = nh.invariant_measure(PARTICLE).hamiltonise()
+    s, errors = new.at_energy(), []
+    for h in (0.1, 0.05, 0.025):
+        sol = nh.integrate(s, nh.Variational(), h=h, T=4)
+        t, q = new.reconstruct(sol, [0.0])
+        true = nh.integrate(nh.systems.particle(), nh.Reference(), h=4, steps=1)
+        errors.append(np.abs(true.q[-1] - q[-1]).max())
+    assert t[-1] == 4
+    assert np.log2(np.divide(errors[:-1], errors[1:])) == pytest.approx(2, abs=0.1)
+    h, E = 0.025, nh.systems.particle().energy([0, 1, 0], [1, 1, 1])
+    a, b = sp.symbols("x0 y0"), sp.symbols("x1 y1")
+    ends = [*zip(a, b, strict=True)]
+    (mx, my), (u, w) = ((p + r) / 2 for p, r in ends), ((r - p) / h for p, r in ends)
+    Ld = h * (((1 + my**2) * u**2 + w**2) / 2 - mx**2 - my**2 + E) / sp.sqrt(1 + my**2)
+    left, right = ([sp.lambdify((a, b), Ld.diff(x)) for x in ends] for ends in (a, b))
+    q = sol.q
+    for arrives, leaves in zip(right, left, strict=True):
+        assert abs(arrives(q[6], q[7]) + leaves(q[7], q[8])) < 1e-10
+
+
+def test_at_another_energy_the_motion_is_another():
+    new = nh.invariant_measure(PARTICLE).hamiltonise()
+    true = nh.integrate(PARTICLE, nh.Reference(), h=4, steps=1).q[-1]
+    right, wrong = (nh.integrate(new.at_energy(E), nh.Variational(), h=0.02, T=4) for E in (2.5, 2))
+    assert np.abs(right.q[-1] - true).max() < 1e-3
+    assert np.abs(wrong.q[-1] - true).max() > 0.1
+    with pytest.raises(ValueError, match="must be a run of"):
+        new.time(nh.integrate(PARTICLE, nh.RDLA(), h=0.1, steps=2))
+
+
+COMPARED = {"DLA": nh.DLA(), "RDLA": nh.RDLA(), "EDLA": nh.EDLA(), "REDLA": nh.REDLA()}
+COMPARED |= {"new time": nh.Variational(), "one energy": nh.Variational()}
+
+
+def long_run(full, name, h=0.2, steps=20_000):
+    """A run of a method by its name, the times of its nodes, and the energies of its steps."""
+    reduction = nh.Chaplygin(full, fibre="z")
+    new = nh.invariant_measure(reduction).hamiltonise()
+    system = {"DLA": full, "EDLA": full, "new time": new.system, "one energy": new.at_energy()}
+    sol = nh.integrate(system.get(name, reduction), COMPARED[name], h=h, steps=steps)
+    if name == "one energy":  # its own energy is N (H - E)
+        return sol, sol.t, reduction.energy(*midpoints(sol, sol.t))
+    return sol, new.time(sol) if name == "new time" else sol.t, sol.energy("midpoints")
+
+
+def band_and_gain(t, E):
+    """What the straight line through E gains over the run, and the band about it."""
+    slope = nh.diagnostics.drift(t[1:], E)[0]
+    return np.ptp(E - slope * t[1:]), slope * (t[-1] - t[0])
+
+
+@pytest.mark.slow
+def test_the_new_time_beside_the_other_methods_over_20_000_steps():
+    """The table of lesson 11 in depth: band and gain of the energy, E = 2.5 and 2.2."""
+    said = {
+        ("particle", "DLA"): (0.0153, 0),
+        ("particle", "RDLA"): (0.0153, 0),
+        ("particle", "EDLA"): (0, 0),
+        ("particle", "REDLA"): (0, 0),
+        ("particle", "new time"): (0.0321, 0),
+        ("particle", "one energy"): (0.0421, 0),
+        ("geared", "DLA"): (0.083, -0.075),
+        ("geared", "RDLA"): (0.083, -0.075),
+        ("geared", "new time"): (0.222, 0),
+        ("geared", "one energy"): (0.169, 0),
+    }
+    for (problem, name), (band, gain) in said.items():
+        full = nh.systems.particle() if problem == "particle" else geared(0.2)
+        _, t, E = long_run(full, name)
+        found = band_and_gain(t, E)
+        assert found[0] == pytest.approx(band, rel=0.02, abs=1e-13), (problem, name)
+        assert found[1] == pytest.approx(gain, rel=0.02, abs=2e-5), (problem, name)
+
+
+@pytest.mark.parametrize("name", ["EDLA", "REDLA"])
+def test_exact_energy_finds_no_step_on_the_geared_particle(name):
+    for h, most in ((0.2, 1), (0.1, 2)):
+        with pytest.raises(nh.IntegrationError, match="no positive step exists") as stopped:
+            long_run(geared(0.2), name, h, 100)
+        assert stopped.value.trajectory.steps <= most
+
+
+def test_exact_energy_does_not_hold_the_second_integral():
+    """vy^2/2 + y^2 of the particle: DLA keeps a neighbour of it to round-off, in the new time it
+    has no drift, and with EDLA it wanders, as the size of the steps does."""
+    gains = {}
+    for name in ("RDLA", "EDLA", "new time", "one energy"):
+        sol, t, _ = long_run(nh.systems.particle(), name)
+        q, v = midpoints(sol, t)
+        gains[name] = abs(band_and_gain(t, v[:, 1] ** 2 / 2 + q[:, 1] ** 2)[1])
+    assert gains["RDLA"] < 1e-10
+    assert max(gains["new time"], gains["one energy"]) < 2e-5
+    assert 1e-3 < gains["EDLA"] < 2e-2
+
+
 def test_bad_input():
     with pytest.raises(ValueError, match="is no nh"):
         nh.invariant_measure(nh.systems.particle())
