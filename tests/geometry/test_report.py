@@ -144,3 +144,20 @@ def test_forces_are_part_of_the_balances_and_inputs_are_taken_as_zero():
     assert "the power F.v" in line(report, "energy balance").finding
     assert "changed by F alone" in line(report, "momentum").finding
     assert "d/dy" in line(report, "momentum").finding
+
+
+def test_fields_are_reported_where_constraints_lose_rank():
+    """The snakeboard through phi = pi/2; and a field that vanishes on the way."""
+    board = nh.systems.snakeboard()
+    fields, q0 = board.by_fields(), np.array([0, 0, 0, 0, np.pi / 2 - 1])
+    v0 = fields.X(q0) @ [0.7, 0.5, 1.0]
+    by_fields, by_forms = nh.report(fields, q0, v0), nh.report(board, q0, v0)
+    assert by_fields.good, by_fields
+    assert "3 of 3 along the motion" in line(by_fields, "rank").finding
+    assert "scaled fields is 1," in line(by_fields, "rank").finding
+    assert "forms become dependent" in line(by_forms, "true motion").finding
+    assert line(by_forms, "momentum") == line(by_fields, "momentum")
+    field = {x: x - 1, y: 1 - x}  # zero at x = 1, where the motion goes
+    s = nh.System((x, y), (vx, vy), (vx**2 + vy**2) / 2, fields=[field], q0=[0, 0], v0=[1, -1])
+    found = line(nh.report(s), "rank")
+    assert found.good is False and "scaled fields is 0" in found.finding
