@@ -122,6 +122,7 @@ def code_lines(node, text):
         if isinstance(x, (ast.FunctionDef, ast.ClassDef, ast.Module)) and ast.get_docstring(x):
             found -= {*range(x.body[0].lineno, x.body[0].end_lineno + 1)}
         declared = isinstance(x, ast.AnnAssign) and x.value is None
+        declared |= isinstance(x, ast.ImportFrom) and x.module == "typing"
         if declared or (isinstance(x, ast.If) and ast.unparse(x.test) == "TYPE_CHECKING"):
             found -= {*range(x.lineno, x.end_lineno + 1)}
     return found
@@ -132,7 +133,7 @@ def test_the_path_of_one_call_can_be_read_in_an_evening():
     path += "codegen/generate run/start run/loop run/trajectory"
     texts = {name: (HOUSE / f"{name}.py").read_text() for name in path.split()}
     lines = {name: len(code_lines(ast.parse(text), text)) for name, text in texts.items()}
-    assert sum(lines.values()) <= 1_320, lines
+    assert sum(lines.values()) <= 1_315, lines
 
 
 def test_a_function_fits_on_a_screen():

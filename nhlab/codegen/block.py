@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
 from .derivatives import needed
 from .statement import dummy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .kinds import Exprs, Pairs, Symbols, Table
 
 # The largest tolerated |pivot before| / |pivot after| elimination, for equations that are solved
 # once, and for those whose iteration corrects part of the loss.  A step that exceeds it is taken
@@ -22,30 +28,30 @@ class Block:
     Each value is assigned once.  ``current`` are the abbreviations whose values hold.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.before, self.inside = [], []
         self.moving, self.current = set(), set()
         self.pivots, self.expected = [], []  # pivots that must be finite; conditions on others
         self._known, self._known_inside, self._still = {}, {}, {}
 
-    def enter(self, unknowns):
+    def enter(self, unknowns: Iterable[sp.Symbol]) -> None:
         """Begin a loop, in which these and all that depends on them move."""
         self.before, self.inside, self.moving = [], [], set(unknowns)
         self._known_inside, self._still = {}, {}
 
-    def leave(self):
+    def leave(self) -> None:
         """End it: what moved has to be computed anew from the last values of the unknowns."""
         self.current -= self.moving
         self.enter(())
 
-    def add(self, symbol, e):
+    def add(self, symbol: sp.Symbol, e: sp.Expr) -> None:
         if self._fixed(e):
             self.before.append((symbol, e))
         else:
             self.inside.append((symbol, e))
             self.moving.add(symbol)
 
-    def atom(self, e, hint):
+    def atom(self, e: sp.Expr, hint: str) -> sp.Expr:
         """A number, a symbol or its negative that stands for ``e``."""
         if e.is_Number or e.is_Symbol or (-e).is_Symbol:
             return e
@@ -57,13 +63,13 @@ class Block:
             self.add(known[e], e)
         return known[e]
 
-    def atoms(self, J, r, let):
+    def atoms(self, J: Table, r: Exprs, let: Pairs) -> tuple[Table, list[sp.Expr]]:
         """The entries of a matrix and of a vector as atoms."""
         left = iter(self.share([*r, *(e for row in J for e in row)], let))
         r = [self.atom(next(left), "r") for _ in r]
         return [[self.atom(next(left), "j") for _ in row] for row in J], r
 
-    def share(self, expressions, let=()):
+    def share(self, expressions: Exprs, let: Pairs = ()) -> list[sp.Expr]:
         """Assign what is needed of ``let`` and all common subexpressions; return what is left."""
         let = [(s, e) for s, e in needed(let, expressions) if s not in self.current]
         fixed, moving = [], []
@@ -76,15 +82,16 @@ class Block:
         wanted = self._hoisted([*(e for _, e in moving), *expressions])
         return self._shared([s for s, _ in moving], [_factored(e) for e in wanted])
 
-    def _shared(self, symbols, expressions):
+    def _shared(self, symbols: Symbols, expressions: Exprs) -> list[sp.Expr]:
         """The first expressions are the symbols' values, which later ones may contain."""
         names = (dummy(f"c{k}") for k in itertools.count(1))  # cse skips names that occur
+        left: Any  # SymPy says less than what cse returns
         shared, left = sp.cse(list(expressions), symbols=names, order="none")
         order = {s: k for k, (s, _) in enumerate(shared)}
         shared, found = dict(shared), {}
 
-        def replaced(e):
-            for s in sorted(e.free_symbols & shared.keys(), key=order.get):
+        def replaced(e: Any) -> Any:
+            for s in sorted(e.free_symbols & shared.keys(), key=order.__getitem__):
                 if s in shared:  # still, for the one before may have needed it
                     inner = replaced(shared.pop(s))
                     found[s] = self.atom(inner, "c") if isinstance(inner, sp.Expr) else inner
@@ -94,7 +101,7 @@ class Block:
             self.add(s, replaced(e))
         return [replaced(e) for e in left[len(symbols) :]]
 
-    def _plain(self, e):
+    def _plain(self, e: Any) -> Any:
         """e with names for the functions in it, which later expressions may contain as well."""
         if e.is_Atom or not all(isinstance(x, sp.Expr) for x in e.args):
             return e
@@ -102,7 +109,7 @@ class Block:
         e = e if all(x is y for x, y in zip(args, e.args, strict=True)) else e.func(*args)
         return self.atom(e, "c") if e.is_Function else e
 
-    def _hoisted(self, expressions):
+    def _hoisted(self, expressions: list[sp.Expr]) -> list[sp.Expr]:
         """The expressions with symbols for what does not move, assigned before the loop."""
         if not self.moving:
             return expressions
@@ -112,7 +119,7 @@ class Block:
         found = {s: self.atom(e, "k") for s, e in values}
         return [e.xreplace(found) for e in expressions]
 
-    def _taken_out(self, e, constants):
+    def _taken_out(self, e: Any, constants: dict[sp.Expr, sp.Symbol]) -> Any:
         """e with symbols for what does not move in it; these are collected in ``constants``."""
         if e.is_Atom:
             return e
@@ -128,13 +135,20 @@ class Block:
             args = [*moving, e.func(*(x for x in args if self._fixed(x)))]
         return e.func(*(self._taken_out(x, constants) for x in args))
 
-    def _fixed(self, e):
+    def _fixed(self, e: sp.Basic) -> bool:
         """True if e does not move.  Remembered: a symbol is used only after it was assigned."""
         if e not in self._still:
             self._still[e] = e not in self.moving and all(map(self._fixed, e.args))
         return self._still[e]
 
-    def solve(self, J, r, strong, once=False, multipliers=None):
+    def solve(
+        self,
+        J: Table,
+        r: Exprs,
+        strong: list[list[bool]],
+        once: bool = False,
+        multipliers: list[bool] | None = None,
+    ) -> list[sp.Expr]:
         """Gaussian elimination of J d = r, written out for the entries that are not 0; return d.
 
         The pivots are chosen here, once: the diagonal where it survives h -> 0 (``strong``), as
@@ -159,7 +173,7 @@ class Block:
             i = k if k in rows else rows[0]
             before[i], before[k] = (0, 0) if i != k else (before[k],) * 2  # others come there
             for table in (J, r, strong, own, late):
-                table[k], table[i] = table[i], table[k]
+                table[k], table[i] = table[i], table[k]  # pyright: ignore
             inverse.append(self._inverse(J[k][k], before[k], own[k], once))
             for i in range(k + 1, n):
                 if J[i][k] == 0:
@@ -170,7 +184,7 @@ class Block:
                         J[i][j] = self.atom(J[i][j] - factor * J[k][j], "j")
                         strong[i][j] |= strong[i][k] and strong[k][j]
                 r[i] = self.atom(r[i] - factor * r[k], "r")
-        d, done = [None] * n, len(inverse)
+        d, done = list(r), len(inverse)  # all of d is replaced
         if done < n:
             self._expect(J[done][done], before[done], own[done])
             last = before[-1] if (own[-1], late[-1]) == (own[-2], late[-2]) else 0
@@ -180,13 +194,17 @@ class Block:
             d[k] = self.atom(rest * inverse[k], "d")
         return d
 
-    def _inverse(self, pivot, before, positive, once):
+    def _inverse(
+        self, pivot: sp.Expr, before: sp.Expr | int, positive: bool, once: bool
+    ) -> sp.Expr:
         w = self.atom(1 / pivot, "w")
         if not self._expect(pivot, before, positive, None if once else w):
             self.pivots.append(pivot)
         return w
 
-    def _expect(self, pivot, before, positive, inverse=None):
+    def _expect(
+        self, pivot: sp.Expr, before: sp.Expr | int, positive: bool, inverse: sp.Expr | None = None
+    ) -> bool:
         """Add the conditions on a pivot that was ``before`` until elimination changed it: it is
         ``positive``, if it is one of M, and not cancelled by more than MAX_CANCELLATION.
 
@@ -206,7 +224,7 @@ class Block:
         self.expected.append(kept)
         return True
 
-    def _cramer(self, J, r, before, once):
+    def _cramer(self, J: Table, r: Exprs, before: sp.Expr | int, once: bool) -> list[sp.Expr]:
         """The last two unknowns: one division, not two in turn."""
         (a, b), (c, e) = J
         whole = self.atom(a * e, "j")
@@ -219,7 +237,7 @@ class Block:
         ]
 
 
-def _factored(e):
+def _factored(e: Any) -> Any:
     """e with the most frequent factor of its terms taken out of them, again and again.
 
     It saves 2 % of the operations, and up to 9 % of the time of a compiled step (measured).

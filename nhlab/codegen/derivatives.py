@@ -8,10 +8,14 @@ own; written out they would double with every level.
 from __future__ import annotations
 
 import itertools
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
 from .statement import dummy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def needed(let, expressions):
@@ -116,7 +120,7 @@ def _named(e, hint, let):
     return let[-1][0]
 
 
-def total(terms):
+def total(terms: Iterable[sp.Expr]) -> sp.Expr:
     """The sum of some expressions; at once, for one by one each sum would be sorted anew."""
     return sp.Add(*terms)
 

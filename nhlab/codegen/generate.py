@@ -11,12 +11,22 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
 from .block import Block
 from .derivatives import dot, jacobian, needed, total
 from .statement import dummy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from .kinds import Exprs, Pair, Pairs, Symbols, Table
+    from .statement import Stage, Statement
+
+    Lines = list["Pair | Newton"]
+    Solved = tuple[Lines, list[sp.Basic], list[sp.Symbol]]  # lines, conditions, results
 
 
 @dataclass
@@ -26,15 +36,15 @@ class Newton:
 
     ``tolerance`` stands for TOLERANCE, or for that of late iterations."""
 
-    body: list
-    correct: list
-    sizes: list
-    tests: list
+    body: list[Pair]
+    correct: list[Pair]
+    sizes: list[Pair]
+    tests: list[sp.Basic]
     tolerance: sp.Symbol
     ok: sp.Symbol = field(default_factory=lambda: dummy("ok"))
 
     @property
-    def pairs(self):
+    def pairs(self) -> list[Pair]:
         """All that is assigned in it."""
         return [*self.body, *self.correct, *self.sizes]
 
@@ -44,13 +54,13 @@ class Plan:
     """``lines``: pairs (symbol, expression) and Newton loops; ``conditions`` that the step was
     solved and leads to finite values; the new values of what is carried, and of h."""
 
-    lines: list
-    conditions: list
-    update: list
+    lines: Lines
+    conditions: list[sp.Basic]
+    update: list[sp.Expr]
     new_h: sp.Expr
 
 
-def plan(statement):
+def plan(statement: Statement) -> Plan:
     """The plan of one step."""
     block, lines, conditions, results = Block(), [], [], []
     stages = [fewer_angles(stage) for stage in statement.stages]
@@ -87,7 +97,7 @@ def plan(statement):
 # ---------------------------------------------------------------------------- what must hold
 
 
-def constants(lines, given):
+def constants(lines: Lines, given: Iterable[sp.Symbol]) -> tuple[Lines, Lines, set]:
     """The lines that need only what is given, all others, and what is known after the first."""
     times = Counter(s for x in lines for s, _ in (x.pairs if isinstance(x, Newton) else [x]))
     constant, others, known = [], [], set(given)
@@ -100,13 +110,13 @@ def constants(lines, given):
     return constant, others, known
 
 
-def changing(expressions, lines, args):
+def changing(expressions: Exprs, lines: Lines, args: Symbols) -> Exprs:
     """Those that do not depend on the arguments alone, and need a look in every step."""
     *_, known = constants(lines, args)
     return [e for e in dict.fromkeys(expressions) if not e.free_symbols <= known]
 
 
-def finite(values, lines, given):
+def finite(values: Exprs, lines: Lines, given: set) -> list[sp.Basic]:
     """The condition that symbols, or their negatives, are finite, in a list; empty if they are
     ``given``.
 
@@ -118,8 +128,8 @@ def finite(values, lines, given):
         pairs = [(s, sp.S.Zero) for s, _ in x.pairs] if isinstance(x, Newton) else [x]
         made |= {s: (k, e) for s, e in pairs}
     terms, known = [], set(given)
-    values = dict.fromkeys(s for e in values for s in e.free_symbols)
-    for s in sorted(values, key=lambda s: -made[s][0] if s in made else 0):
+    symbols = dict.fromkeys(s for e in values for s in e.free_symbols)
+    for s in sorted(symbols, key=lambda s: -made[s][0] if s in made else 0):
         if s not in known:  # what was made last tells most
             terms.append(s)
             known |= _shown(s, made)
@@ -127,7 +137,7 @@ def finite(values, lines, given):
     return [sp.Eq(nought, 0, evaluate=False)] if terms else []
 
 
-def _shown(e, made):
+def _shown(e: Any, made: dict) -> set[sp.Symbol]:
     """The symbols that are finite if e is, by their last values."""
     found, left = set(), [(math.inf, e)]
     while left:
@@ -147,7 +157,7 @@ def _shown(e, made):
 # ---------------------------------------------------------------------------- preparing a stage
 
 
-def split(stage, let):
+def split(stage: Stage, let: Pairs) -> Iterator[Stage]:
     """The stage as stages solved in turn, where some equations need no others' unknowns.
 
     Equation i belongs to unknown i and needs the unknowns in it, and what those need.  Equations
@@ -168,7 +178,7 @@ def split(stage, let):
         yield stage.each(lambda x, part=part: tuple(x[i] for i in sorted(part)))
 
 
-def _moving(unknowns, let):
+def _moving(unknowns: Symbols, let: Pairs) -> dict[sp.Symbol, set]:
     """unknown -> all symbols that move with it, through the abbreviations."""
     moving = {u: {u} for u in unknowns}
     for s, e in let:
@@ -179,7 +189,7 @@ def _moving(unknowns, let):
     return moving
 
 
-def fewer_angles(stage):
+def fewer_angles(stage: Stage) -> Stage:
     """The stage with sin(a + b) and cos(a + b) written out, if that leaves fewer angles."""
     functions = set().union(*(e.atoms(sp.sin, sp.cos) for e in stage.equations))
     angles = {f.args[0] for f in functions}
@@ -197,14 +207,14 @@ def fewer_angles(stage):
 class Equations:
     """A stage with its Jacobian J, the part of J that survives h -> 0, and what moves."""
 
-    stage: object
-    J: list
-    let: list
-    strong: list
-    depends: dict
+    stage: Stage
+    J: Table
+    let: list[Pair]
+    strong: list[list[bool]]
+    depends: dict[sp.Symbol, set[sp.Symbol]]
 
     @classmethod
-    def of(cls, stage, h, let):
+    def of(cls, stage: Stage, h: sp.Symbol, let: Pairs) -> Equations:
         J, let = jacobian(stage.equations, stage.unknowns, let)
         small = {h: sp.S.Zero}
         for s, e in let:
@@ -214,20 +224,20 @@ class Equations:
         return cls(stage, J, let, strong, _moving(stage.unknowns, let))
 
     @property
-    def curved(self):
+    def curved(self) -> list[bool]:
         """Which unknowns the Jacobian depends on."""
         symbols = set().union(*(e.free_symbols for row in self.J for e in row))
         return [not self.depends[u].isdisjoint(symbols) for u in self.stage.unknowns]
 
 
-def _at(e, small):
+def _at(e: sp.Expr, small: dict) -> sp.Expr:
     try:
         return e.xreplace(small)
     except (ZeroDivisionError, ValueError):
         return sp.nan
 
 
-def _solved(block, stage, statement):
+def _solved(block: Block, stage: Stage, statement: Statement) -> Solved:
     """The lines that solve one stage, the conditions that it was solved, and what must be finite.
 
     With a positive definite M linear equations are solved once; else they are iterated as well,
@@ -252,7 +262,7 @@ def _solved(block, stage, statement):
     return [*block.before, *start, loop], [loop.ok], [*stage.unknowns]
 
 
-def _limits(stage, tolerance):
+def _limits(stage: Stage, tolerance: sp.Symbol) -> tuple[list[Pair], dict[int, sp.Expr]]:
     """Lines for the sizes of the unknowns, and by index what their corrections must not exceed."""
     sizes = {k: e for k, e in enumerate(stage.sizes) if e is not None}
     lines = {k: (dummy("near"), tolerance * sp.Abs(e)) for k, e in sizes.items()}
@@ -265,7 +275,7 @@ def _limits(stage, tolerance):
     return [*lines.values(), whole], limits
 
 
-def _linear(block, system):
+def _linear(block: Block, system: Equations) -> Solved:
     """The same for linear equations, J x = -equations(0)."""
     stage = system.stage
     moving = set().union(*system.depends.values())
@@ -282,7 +292,7 @@ def _linear(block, system):
     return lines, [], [] if stage.predictor else [*stage.unknowns]
 
 
-def _newton_step(block, system, let, own, anew):
+def _newton_step(block: Block, system: Equations, let: Pairs, own: list, anew: bool) -> tuple:
     """The first values of the unknowns and, at any others, Newton's corrections.
 
     The rows in ``own`` give x_own = c + C x_rest, once and for all or in each iteration ``anew``;
@@ -325,7 +335,7 @@ def _newton_step(block, system, let, own, anew):
     return guess, d
 
 
-def _own_rows(system):
+def _own_rows(system: Equations) -> tuple[list[int], bool]:
     """Equations that can be solved for their own unknowns, and whether in every iteration anew.
 
     Best are those linear in all unknowns with fixed coefficients: solved once, they stay so.
@@ -336,7 +346,7 @@ def _own_rows(system):
     moving = set().union(*depends.values())
     lets = moving - set(unknowns)
 
-    def fixed(i, columns):
+    def fixed(i: int, columns: Iterable[int]) -> bool:
         return all(moving.isdisjoint(system.J[i][k].free_symbols) for k in columns)
 
     found = [
@@ -356,5 +366,5 @@ def _own_rows(system):
     return found, True
 
 
-def _part(table, rows, columns):
+def _part(table: list, rows: list[int], columns: list[int]) -> list:
     return [[table[i][j] for j in columns] for i in rows]

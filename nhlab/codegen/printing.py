@@ -34,8 +34,7 @@ def sign(x):
 """
 RESERVED = set(keyword.kwlist) | set(MATH) | set(NUMPY) | set(dir(builtins))
 RESERVED |= set("t t0 h step run loop substep new out state n stop every left row _".split())
-WRITTEN_OUT = {}  # name of a function -> its text, of those that other rooms hand over
-WRITTEN_AS = {}  # their classes -> these names
+WRITTEN_OUT = {}  # class of functions -> (name, text), of those that other rooms hand over
 
 
 def written_out(text):
@@ -48,8 +47,7 @@ def written_out(text):
     name = re.match(r"def (\w+)\(", text).group(1)
 
     def register(function):
-        WRITTEN_AS[function] = name
-        WRITTEN_OUT[name] = text
+        WRITTEN_OUT[function] = name, text
         RESERVED.add(name)
         exec(text, NUMPY)
         return function
@@ -186,9 +184,9 @@ def python(e, names):
     if isinstance(e, sp.DiracDelta):
         return "0"  # the derivative of sign(x), zero wherever a motion spends time
     name = type(e).__name__
-    if type(e) in WRITTEN_AS:
+    if type(e) in WRITTEN_OUT:
         values = (str(a) if a.is_Integer else python(a, names) for a in e.args)
-        return f"{WRITTEN_AS[type(e)]}({', '.join(values)})"
+        return f"{WRITTEN_OUT[type(e)][0]}({', '.join(values)})"
     if name in FUNCTIONS:
         return f"{FUNCTIONS[name]}({', '.join(python(a, names) for a in e.args)})"
     if isinstance(e, sp.functions.elementary.trigonometric.TrigonometricFunction):

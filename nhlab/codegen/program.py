@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
@@ -19,6 +20,11 @@ import sympy as sp
 from . import cache
 from .printing import NUMPY, WRITTEN_OUT
 from .writing import generate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from .statement import Statement
 
 
 class Sources:
@@ -31,14 +37,14 @@ class Sources:
 
     ROOMS = "codegen", "mechanics", "methods", "geometry"
 
-    def __init__(self, house: Path):
+    def __init__(self, house: Path) -> None:
         self.house, self.changed = house, False
         self.stamps = self._stamps()
 
-    def _files(self):
+    def _files(self) -> list[Path]:
         return sorted(f for room in self.ROOMS for f in (self.house / room).glob("*.py"))
 
-    def _stamps(self):
+    def _stamps(self) -> list[tuple] | None:
         """What tells a file from an earlier one of the same name, without reading it."""
         try:
             found = ((f, f.stat()) for f in self._files())
@@ -63,7 +69,7 @@ COMPILING = {True: "read from the cache", False: "compiled when it is first call
 SOURCES = Sources(Path(__file__).parents[1])
 
 
-def progress_bar(**options):
+def progress_bar(**options: Any) -> Any:
     """A tqdm bar with these options; None where tqdm is not installed or NHLAB_BARS is 0, since no
     run needs a bar."""
     if os.environ.get("NHLAB_BARS") == "0":
@@ -76,11 +82,11 @@ def progress_bar(**options):
 
 
 @contextmanager
-def at_work(what, after=3.0):
+def at_work(what: str, after: float = 3.0) -> Iterator[None]:
     """Show after some seconds what is at work, and for how long; Ctrl-C stops it."""
     done, bar_format = threading.Event(), "{desc}; Ctrl-C stops it ({elapsed})"
 
-    def show():
+    def show() -> None:
         bar = None if done.wait(after) else progress_bar(desc=what, bar_format=bar_format)
         if bar is not None:
             with bar:
@@ -104,18 +110,18 @@ class Program:
 
     inlines_step = True  # into the compiled loop; a text that calls ``step`` often should not
 
-    def __init__(self, key, make_statement):
+    def __init__(self, key: str, make_statement: Callable[[], Statement]) -> None:
         version = SOURCES.fingerprint if SOURCES.are_loaded() else b"changed"
         digest = hashlib.sha256(key.encode() + version).hexdigest()[:24]
         self.name = f"{cache.PREFIX}{digest}"
         self._make_statement = make_statement
 
     @cached_property
-    def statement(self):
+    def statement(self) -> Statement:
         return self._make_statement()
 
     @cached_property
-    def text(self):
+    def text(self) -> str:
         kept = cache.read(f"{self.name}.py") if SOURCES.are_loaded() else None
         if kept is not None:
             LOG.info("%s: code read from the cache", self.name)
@@ -127,7 +133,7 @@ class Program:
             cache.write(f"{self.name}.py", text.encode())
         return text
 
-    def _execute(self, space=None):
+    def _execute(self, space: dict | None = None) -> dict:
         space = {"__name__": self.name} if space is None else space
         file = f"<{self.name}>"
         linecache.cache[file] = (len(self.text), None, self.text.splitlines(True), file)
@@ -135,11 +141,11 @@ class Program:
         return space
 
     @cached_property
-    def step(self):
+    def step(self) -> Callable:
         """``step`` as a CPython function of numbers."""
         return self._execute()["step"]
 
-    def one_step(self, *numbers):
+    def one_step(self, *numbers: float) -> tuple:
         """``step`` of one state; (False,) where CPython raises and NumPy would go on."""
         step = self.step
         try:
@@ -148,12 +154,12 @@ class Program:
             return (False,)
 
     @cached_property
-    def python(self):
+    def python(self) -> Callable:
         """``loop`` as a CPython function of floats and lists."""
         return self._execute()["loop"]
 
     @cached_property
-    def numpy(self):
+    def numpy(self) -> Callable:
         """``step`` as a function of arrays: many states at once."""
         space = self._execute()
         space |= NUMPY
@@ -162,32 +168,32 @@ class Program:
         return lambda *args: step(*(np.float64(a) if type(a) in (int, float) else a for a in args))
 
     @cached_property
-    def numba(self):
+    def numba(self) -> Callable:
         """``run`` compiled; the machine code is kept like the text and survives restarts."""
         import numba
 
         LOG.info("%s: machine code, %s", self.name, COMPILING[self.is_cached])
         sys.modules[self.name] = module = ModuleType(self.name)  # compiled code looks it up
         space = self._execute(vars(module))
-        names = ("all_", "where", "sign", *WRITTEN_OUT, "substep", "step")
+        loops = [name for name, _ in WRITTEN_OUT.values()]  # long to compile at each call
+        names = ("all_", "where", "sign", *loops, "substep", "step")
         for name in (f for f in names if f in space):
-            # functions that are written out have loops, long to compile at each call
-            inline = name not in WRITTEN_OUT and (self.inlines_step or name != "step")
+            inline = name not in loops and (self.inlines_step or name != "step")
             space[name] = numba.njit(space[name], error_model="numpy", forceinline=inline)
         run = numba.njit(space["run"], error_model="numpy", nogil=True)
         cache.keep_compiled(run, self.name, self.text)
         return run
 
     @property
-    def compile_state(self):
+    def compile_state(self) -> str:
         """What compiled code would cost now: "compiled", "cached" on disk, or "cold"."""
         return "compiled" if self.is_compiled else "cached" if self.is_cached else "cold"
 
     @property
-    def is_compiled(self):
+    def is_compiled(self) -> bool:
         return "numba" in self.__dict__
 
     @cached_property
-    def is_cached(self):
+    def is_cached(self) -> bool:
         """True if an earlier process left compiled code."""
         return cache.has_compiled(self.name)  # a search, done once

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import sympy as sp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .kinds import Pair
 
 MAXITER = 9  # more would only help Newton to find a far, wrong root
 TOLERANCE = 1e-8  # on the last correction: the error left after it is its square, round-off
@@ -27,19 +33,19 @@ class Stage:
     a later stage; one iteration will do.
     """
 
-    unknowns: tuple
-    equations: tuple
-    guess: tuple
-    sizes: tuple = ()
-    weights: tuple = ()
+    unknowns: tuple[sp.Symbol, ...]
+    equations: tuple[sp.Expr, ...]
+    guess: tuple[sp.Expr, ...]
+    sizes: tuple[sp.Expr | None, ...] = ()
+    weights: tuple[sp.Expr | int, ...] = ()
     predictor: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "sizes", self.sizes or self.unknowns)
         weights = (sp.sympify(x, strict=True) for x in self.weights or (1,) * len(self.unknowns))
         object.__setattr__(self, "weights", tuple(weights))
 
-    def each(self, change):
+    def each(self, change: Callable[[tuple], tuple]) -> Stage:
         """The stage with ``change`` of each of its lists."""
         lists = ("unknowns", "equations", "guess", "sizes", "weights")
         return replace(self, **{name: change(getattr(self, name)) for name in lists})
@@ -63,14 +69,14 @@ class Statement:
 
     t: sp.Symbol
     h: sp.Symbol
-    carry: tuple
-    args: tuple
-    stages: tuple
-    update: tuple
-    let: tuple = ()
+    carry: tuple[sp.Symbol, ...]
+    args: tuple[sp.Symbol, ...]
+    stages: tuple[Stage, ...]
+    update: tuple[sp.Expr, ...]
+    let: tuple[Pair, ...] = ()
     new_h: sp.Expr | None = None
     definite: bool = True
-    factors: tuple = ()
+    factors: tuple[float, ...] = ()
     part: sp.Symbol | None = None
-    inputs: tuple = ()
-    required: tuple = ()
+    inputs: tuple[sp.Symbol, ...] = ()
+    required: tuple[sp.Expr, ...] = ()

@@ -9,13 +9,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from .generate import Newton, constants, plan
 from .printing import MATH, PRELUDE, WRITTEN_OUT, Names, assignments, at_once, conjunction, listing
 from .statement import LATE_TOLERANCE, MAXITER, TOLERANCE, TRUSTED, dummy
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-def generate(statement):
+    from .generate import Lines
+    from .kinds import Pair, Pairs
+    from .statement import Statement
+
+
+def generate(statement: Statement) -> str:
     """The text of ``step``, ``run`` and ``loop`` for a statement.
 
     ``step(t, h, *carry, *args)`` returns ``(ok, h, *carry)``.  ``run`` repeats it from ``state``
@@ -29,16 +37,16 @@ def generate(statement):
     if len(statement.update) == len(statement.carry):  # it can be repeated
         functions += [text.run(), text.loop()]
     head = [f"from math import {', '.join(sorted(MATH))}", PRELUDE.strip()]
-    for name, text in WRITTEN_OUT.items():
+    for name, source in WRITTEN_OUT.values():
         if any(f"{name}(" in x for x in functions):
-            head.append(text.strip())
+            head.append(source.strip())
     return "\n\n\n".join([*head, *functions]) + "\n"
 
 
 class Text:
     """What the functions of one text share: the plan, and the names."""
 
-    def __init__(self, statement):
+    def __init__(self, statement: Statement) -> None:
         self.statement, self.plan, self.names = statement, plan(statement), Names()
         self.names.fix(statement.t, "t")
         self.names.fix(statement.h, "h")
@@ -53,7 +61,7 @@ class Text:
 
     # ---- for numbers and arrays
 
-    def step(self):
+    def step(self) -> str:
         p, names = self.plan, self.names
         lines, ok = self._lines(p.lines, names), conjunction(p.conditions, names) or "True"
         if not self.statement.factors:
@@ -74,7 +82,7 @@ class Text:
         ]
         return "\n\n\n".join([substep, _function("step", self.call, lines)])
 
-    def _lines(self, items, names):
+    def _lines(self, items: Lines, names: Names) -> list[str]:
         """Assignments and Newton loops, in order."""
         lines, pairs = [], []
         for item in items:
@@ -85,7 +93,7 @@ class Text:
                 pairs.append(item)
         return [*lines, *assignments(pairs, names)]
 
-    def _newton(self, item, names):
+    def _newton(self, item: Newton, names: Names) -> list[str]:
         """The loop for numbers; for arrays each state stays where its own Newton has converged, and
         all take their last corrections together, so that no state depends on the others."""
         ok, small = names[item.ok], names[item.tolerance]
@@ -113,18 +121,20 @@ class Text:
         loop = [f"{ok} = False", f"for {turn} in range({MAXITER}):", *(f"    {x}" for x in body)]
         return [*loop, *assignments(new.items(), names)]
 
-    def _called(self):
+    def _called(self) -> list[str]:
         new = f"{', '.join(['_', 'h', *self.carry])} = new"
         return [f"new = step({self.call})", "if not new[0]:", "    break", new]
 
-    def run(self):
+    def run(self) -> str:
         store = ["row += 1", *(f"out[row, {k}] = {s}" for k, s in enumerate(self.stored))]
         before = [f"{s} = state[{k}]" for k, s in enumerate(self.stored)]
         after = [f"state[{k}] = {s}" for k, s in enumerate(self.stored)]
         before.append("row = n // every")
         return self._repeated("run", before, self._called(), store, after)
 
-    def _repeated(self, name, before, repeat, store, after):
+    def _repeated(
+        self, name: str, before: list[str], repeat: list[str], store: list[str], after: list[str]
+    ) -> str:
         """The function that takes steps until ``stop``, and stores some."""
         timely = not self.variable and any(re.search(r"\bt\b", line) for line in repeat)
         body = [
@@ -152,13 +162,13 @@ class Text:
 
     # ---- for CPython
 
-    def loop(self):
+    def loop(self) -> str:
         row = f"({', '.join(self.stored)},)"
         constant, repeat = ([], self._called()) if self.statement.factors else self._inlined()
         before = [f"{row} = state", *constant]
         return self._repeated("loop", before, repeat, [f"out += {row}"], [f"state[:] = {row}"])
 
-    def _inlined(self):
+    def _inlined(self) -> tuple[list[str], list[str]]:
         """The lines that depend on the arguments alone, and the others with the end of a step."""
         p, names = self.plan, Names(scalar=True, same=self.names)
         still = {*self.statement.args} - {*self.statement.inputs}
@@ -178,21 +188,21 @@ class Text:
         return before, [*lines, *at_once(list(in_turn(pairs)), names)]
 
 
-def in_turn(pairs):
+def in_turn(pairs: Pairs) -> Iterator[list[Pair]]:
     """Assignments that do what assigning all at once would do, one after the other if possible:
     groups of pairs (symbol, expression)."""
-    pairs = [(x, e, e.free_symbols) for x, e in pairs if e != x]
-    uses = Counter(s for *_, used in pairs for s in used)
-    while pairs:
-        free = (k for k, (x, _, used) in enumerate(pairs) if uses[x] == (x in used))
+    left = [(x, e, e.free_symbols) for x, e in pairs if e != x]
+    uses = Counter(s for *_, used in left for s in used)
+    while left:
+        free = (k for k, (x, _, used) in enumerate(left) if uses[x] == (x in used))
         k = next(free, None)
         if k is None:  # each is needed by another
-            yield [(x, e) for x, e, _ in pairs]
+            yield [(x, e) for x, e, _ in left]
             return
-        x, e, used = pairs.pop(k)
+        x, e, used = left.pop(k)
         uses.subtract(used)
         yield [(x, e)]
 
 
-def _function(name, arguments, lines):
+def _function(name: str, arguments: str, lines: list[str]) -> str:
     return "\n    ".join([f"def {name}({arguments}):", *lines])

@@ -100,7 +100,7 @@ class Symbolic:
         return self.jacobian([self._slopes[u] for u in self.system.v], self.system.v)
 
     @cached_property
-    def E(self):
+    def E(self) -> sp.Expr:
         """v.L_v - L, which is v.M.v/2 + V where L_v is linear in v."""
         v, M = self.system.v, self.M
         if self.let or not self.system.is_mechanical:

@@ -107,9 +107,10 @@ class Reference(Method):
     order: ClassVar[int] = 8
     loses: ClassVar[tuple[str, ...]] = ("everything, but only at the level of rtol",)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("rtol", "atol"):
-            value = getattr(self, name)
+            value: Any = getattr(self, name)
             good = isinstance(value, numbers.Real) and not isinstance(value, bool)
-            if not (good and 1e-13 <= value < 1) and not (name == "atol" and value is None):
+            known = good and 1e-13 <= value < 1  # pyright: ignore[reportOperatorIssue]
+            if not known and not (name == "atol" and value is None):
                 raise ValueError(f"{name} = {value!r} must be a number from 1e-13 to below 1")

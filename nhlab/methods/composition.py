@@ -14,6 +14,8 @@ from .method import Frame, Method
 from .reversible import arrival
 
 if TYPE_CHECKING:
+    import sympy as sp
+
     from ..mechanics.system import System
 
 SUZUKI = 1 / (4 - 4 ** (1 / 3))
@@ -67,7 +69,7 @@ class Composition(Method):
 
     discrete: ClassVar[bool] = False  # several discrete Lagrangians, not one
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         base = self.method
         if not (isinstance(base, Method) and base.composable and base.order == 2):
             raise ValueError(
@@ -80,7 +82,7 @@ class Composition(Method):
             raise ValueError(f"order = {self.order!r} must be 4 or 6")
         object.__setattr__(self, "order", int(self.order))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Composition({self.method!r}, order={self.order})"
 
     @property
@@ -106,14 +108,15 @@ class Composition(Method):
 
     def check(self, system: System) -> None:
         self.method.check(system)
-        if getattr(system, "tau", "exp") == "exp" or self.method.alpha in (0, 1):
+        if getattr(system, "tau", "exp") == "exp" or getattr(self.method, "alpha", 0) in (0, 1):
             return
+        group: Any = system  # with a tau, it is one on a group
         forms = (*system.constraints, *system.forces)
-        if any(not c.free_symbols.isdisjoint(system.pose) for c in forms):
+        if any(not c.free_symbols.isdisjoint(group.pose) for c in forms):
             # g cay(h omega/2) does not lie halfway to g cay(h omega)
             raise ValueError(
                 f"{self.method!r} is not symmetric on {system!r}, whose constraints "
-                f"or forces contain g, with rule={system.rule!r}; use rule='log' or alpha=0, "
+                f"or forces contain g, with rule={group.rule!r}; use rule='log' or alpha=0, "
                 "symmetric=True"
             )
 
@@ -133,7 +136,7 @@ class Composition(Method):
         return replace(base, update=update, factors=self.factors, part=part)
 
 
-def _why(method):
+def _why(method: object) -> str:
     """What hinders some methods, for the message."""
     if getattr(method, "constraint_at", "") == "average":
         return " (it reflects the normal momentum, even for h = 0)"
@@ -142,7 +145,7 @@ def _why(method):
     return ""
 
 
-def at_nodes(base, system):
+def at_nodes(base: Statement, system: System) -> Statement:
     """DLA's or Variational's statement for (q, v, lam): p = L_v(q, v) before, v in D after."""
     s, k, n = Frame(system), len(system.q), len(system.v)
     p, v0, lam = base.carry[k : k + n], base.carry[k + n : k + 2 * n], base.carry[k + 2 * n :]
@@ -164,10 +167,10 @@ def at_nodes(base, system):
     )
 
 
-def _replaced(new, base):
+def _replaced(new: dict[sp.Symbol, sp.Expr], base: Statement) -> Statement:
     """The statement with some symbols replaced in its stages and its update."""
 
-    def each(expressions):
+    def each(expressions: tuple) -> tuple:
         return tuple(e if e is None else e.xreplace(new) for e in expressions)
 
     stages = tuple(stage.each(each) for stage in base.stages)

@@ -9,7 +9,14 @@ from ..codegen.statement import Stage, Statement, dummy
 from .method import Method
 
 if TYPE_CHECKING:
+    import sympy as sp
+
+    from ..codegen.kinds import Pair
+    from ..mechanics.discrete import DiscreteLagrangian
     from ..mechanics.system import System
+    from .method import Frame
+
+    Equations = tuple[tuple[sp.Expr, ...], DiscreteLagrangian, tuple[Pair, ...]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,12 +99,12 @@ class DLA(Method):
         )
 
 
-def dla_equations(s, symmetric, constraint_alpha=None):
+def dla_equations(s: Frame, symmetric: bool, own_alpha: sp.Symbol | None = None) -> Equations:
     """The equations of one DLA step for (v1, lam1) or, with fields, for (v1, u1), the discrete
     Lagrangian they use, and the abbreviations of both."""
     Ld = wd = s.discrete(symmetric)
-    if constraint_alpha is not None:
-        wd = s.discrete(symmetric, constraint_alpha)
+    if own_alpha is not None:  # the constraint's
+        wd = s.discrete(symmetric, own_alpha)
     there, g = s.arrived(s.h)
     momentum = [  # (6): -p_minus(q1, q2) + p_plus(q0, q1) = A^T lam
         p_minus - p + f for p_minus, p, f in zip(Ld.p_minus, s.p, s.force(s.lam1), strict=True)

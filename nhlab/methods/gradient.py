@@ -14,6 +14,9 @@ from .method import Frame, Method
 from .reversible import need_plain
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ..codegen.kinds import Exprs, Pair, Symbols, Table
     from ..mechanics.system import System
 
 # Gonzalez' correction divides by u.M u: left out where it is round-off, GAP of the energies, or in
@@ -143,7 +146,7 @@ class DiscreteGradient(Method):
 class Ends(Frame):
     """The two ends of a step and what lies between: u, mean and half difference of v, M and A."""
 
-    def __init__(self, system):
+    def __init__(self, system: System) -> None:
         super().__init__(system)
         S, let, n, m = system.short, Abbreviations(self.let), range(self.n), range(self.m)
         self.short, v0 = let, system.v
@@ -180,12 +183,12 @@ class Ends(Frame):
         self.mean = let.all([x + y for x, y in zip(v0, self.half, strict=True)], "{}_mean", v0)
         self.v1 = let.all([x + 2 * y for x, y in zip(v0, self.half, strict=True)], "{}_1", v0)
 
-    def place(self, q, v):
+    def place(self, q: Exprs, v: Exprs) -> Place:
         """How to take an expression at (q, v)."""
         here = zip((*self.q, *self.system.v), (*q, *v), strict=True)
         return Place(self.system.short, {x: y for x, y in here if x is not y}, self.let)
 
-    def orthonormal(self, A):
+    def orthonormal(self, A: Table) -> tuple[Table, Table]:
         """A with rows orthonormal in M^-1, and the triangle that makes them so."""
         let = self.short
         Y = [let.forward(self.root, row) for row in A]
@@ -195,7 +198,7 @@ class Ends(Frame):
         columns = [let.forward(R, [row[i] for row in A]) for i in range(self.n)]
         return [[column[k] for column in columns] for k in range(self.m)], R
 
-    def alignment(self):
+    def alignment(self) -> Table:
         """The orthogonal matrix U that turns the rows A1 so that A0 M^-1 (U A1)^T is symmetric and
         positive: the polar factor of C = A0 M^-1 A1^T."""
         let = self.short
@@ -217,11 +220,11 @@ class Ends(Frame):
         columns = [let.forward(R, [row[j] for row in C]) for j in range(self.m)]
         return [list(row) for row in zip(*columns, strict=True)]
 
-    def gradient(self):
+    def gradient(self) -> list[sp.Expr]:
         """Gonzalez' discrete gradient of U(q) = (E(q, v0) + E(q, v1))/2."""
         S, let, v0, h, u = self.system.short, self.short, self.system.v, self.h, self.u
 
-        def U(q):
+        def U(q: Exprs) -> Callable[[sp.Expr], sp.Expr]:
             before, after = self.place(q, v0), self.place(q, self.v1)
             return lambda e: (before(e) + after(e)) / 2
 
@@ -243,44 +246,44 @@ class Ends(Frame):
         tau = let(gap / (h * let(sp.Piecewise((speed2, seen), (sp.oo, True)), "below")), "tau")
         return [x + tau * y for x, y in zip(g, Mu, strict=True)]
 
-    def curl(self):
+    def curl(self) -> Table:
         """S_ij = d_i p_j - d_j p_i at the midpoint."""
         S, n = self.system.short, range(self.n)
         slopes, at = S.jacobian(S.L_v, self.q), self.place(self.q_m, self.mean)
         return [[at(slopes[j][i] - slopes[i][j]) for j in n] for i in n]
 
-    def energy_scale(self, coordinates):
+    def energy_scale(self, coordinates: Symbols) -> sp.Expr:
         """v.M v of the diagonal of M."""
         M = self.at.table(self.system.short.M)
         terms = enumerate(zip(self.q, self.system.v, strict=True))
         return total(M[i][i] * y**2 for i, (x, y) in terms if x in coordinates)
 
 
-def _is_quadratic(E, q):
+def _is_quadratic(E: sp.Expr, q: Symbols) -> bool:
     return all(E.diff(x, y, z) == 0 for x in q for y in q for z in q)
 
 
 class Abbreviations:
     """Adds to pairs (symbol, expression); linear algebra in which every entry gets a name."""
 
-    def __init__(self, pairs):
+    def __init__(self, pairs: list[Pair]) -> None:
         self.pairs = pairs
 
-    def __call__(self, e, hint):
+    def __call__(self, e: sp.Expr, hint: str) -> sp.Expr:
         if e.is_Atom:
             return e
         self.pairs.append((dummy(hint), e))
         return self.pairs[-1][0]
 
-    def all(self, expressions, hint, symbols):
+    def all(self, expressions: Exprs, hint: str, symbols: Symbols) -> list[sp.Expr]:
         return [self(e, hint.format(x.name)) for e, x in zip(expressions, symbols, strict=True)]
 
-    def product(self, X, Y):
+    def product(self, X: Sequence[Exprs], Y: Sequence[Exprs]) -> Table:
         """The product of two matrices."""
         columns = list(zip(*Y, strict=True))
         return [[self(dot(row, column), "X") for column in columns] for row in X]
 
-    def cholesky(self, S):
+    def cholesky(self, S: Table) -> Table:
         """Lower triangular R with R R^T = S."""
         R = []
         for i, row in enumerate(S):
@@ -290,14 +293,14 @@ class Abbreviations:
             R[i].append(self(sp.sqrt(row[i] - dot(R[i], R[i])), "R"))
         return R
 
-    def forward(self, R, b):
+    def forward(self, R: Table, b: Exprs) -> list[sp.Expr]:
         """R^-1 b."""
         x = []
         for row, e in zip(R, b, strict=True):
             x.append(self((e - dot(row[: len(x)], x)) / row[len(x)], "x"))
         return x
 
-    def backward(self, R, b):
+    def backward(self, R: Table, b: Exprs) -> list[sp.Expr]:
         """R^-T b."""
         x = list(b)
         for k in reversed(range(len(b))):

@@ -21,6 +21,10 @@ from ..mechanics.symbolic import Place
 from .layout import Layout
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..codegen.kinds import Exprs, Measures, Pair, Table
+    from ..mechanics.discrete import DiscreteLagrangian
     from ..mechanics.system import System
 
 
@@ -31,7 +35,7 @@ class Frame:
     fields, the quasi-velocities u1; then m is 0.
     """
 
-    def __init__(self, system):
+    def __init__(self, system: System) -> None:
         self.system, self.n = system, len(system.v)
         self.m, r = 0 if system.fields else system.m, len(system.fields)
         self.let = []
@@ -50,32 +54,32 @@ class Frame:
         self.parameters = tuple(system.parameters)
 
     @property
-    def beside(self):
+    def beside(self) -> tuple[sp.Symbol, ...]:
         """What is carried beside q, p and v: the last lam, or u."""
         return (*self.lam, *self.u)
 
     @property
-    def beside1(self):
+    def beside1(self) -> tuple[sp.Symbol, ...]:
         """The unknowns beside v1."""
         return (*self.lam1, *self.u1)
 
-    def fields(self):
+    def fields(self) -> Table:
         """The fields at q, r lists of n expressions."""
         return self.at.table(self.system.short.fields)
 
-    def along_fields(self, wd, momentum):
+    def along_fields(self, wd: DiscreteLagrangian, momentum: Exprs) -> tuple[sp.Expr, ...]:
         """v1 = X(q_alpha) u1 with q_alpha of ``wd``, and X(q)^T times the momentum equations."""
         along = (v - w for v, w in zip(self.v1, wd.along_fields(self.u1), strict=True))
         return (*along, *(dot(X, momentum) for X in self.fields()))
 
-    def force(self, lam):
+    def force(self, lam: Exprs) -> list[sp.Expr]:
         """A(q)^T lam, holonomic rows included; zeros where D is spanned by fields."""
         if not lam:
             return [sp.S.Zero] * self.n
         A = self.at.table(self.system.short.A)
         return [dot([row[i] for row in A], lam) for i in range(self.n)]
 
-    def guess(self):
+    def guess(self) -> tuple[sp.Expr, ...]:
         """A first guess of the next v: the last one, pushed on once more by the last step's forces.
 
         p - M v_last is half the impulse of the last step's L_q; taken twice, with the last
@@ -92,7 +96,7 @@ class Frame:
         push = zip(self.p, self.v, self.force(self.lam), range(self.n), strict=True)
         return tuple((2 * p - f) / M[i][i] - v for p, v, f, i in push)
 
-    def measured(self, velocities, *others):
+    def measured(self, velocities: Exprs, *others: sp.Expr) -> Measures:
         """By what the corrections of velocities, multipliers and others are measured (Stage).
 
         Those of quasi-velocities, which enter in products with v1, by the sum of their sizes.
@@ -105,27 +109,27 @@ class Frame:
             "weights": (*weights, *(0,) * (len(beside) + len(others))),
         }
 
-    def discrete(self, symmetric, alpha=None):
+    def discrete(self, symmetric: bool, alpha: sp.Expr | float | None = None) -> DiscreteLagrangian:
         """The discrete Lagrangian of the step, with its momenta, energies and constraints."""
         alpha = self.alpha if alpha is None else alpha
         return self.system.discretise(self.t, self.q, self.v1, self.h, alpha, symmetric)
 
-    def lets(self, *others):
+    def lets(self, *others: Any) -> tuple[Pair, ...]:
         """All abbreviations: our own, and those of discrete Lagrangians or in lists."""
         lists = [self.let, *(getattr(x, "let", x) for x in others)]
         return tuple(dict.fromkeys(pair for let in lists for pair in let))
 
-    def named(self, expressions):
+    def named(self, expressions: Exprs) -> list[sp.Symbol]:
         """Symbols for them, which ``let`` defines."""
         symbols = [dummy("c") for _ in expressions]
         self.let += zip(symbols, expressions, strict=True)
         return symbols
 
-    def q1(self, h):
+    def q1(self, h: sp.Expr) -> Exprs:
         """Where the step arrives, q + h v1."""
         return self.system.moved(self.q, self.v1, h)
 
-    def arrived(self, h):
+    def arrived(self, h: sp.Expr) -> tuple[list[Pair], list[sp.Expr]]:
         """Abbreviations for the new position and g there, over h to compare with velocities."""
         let = [(dummy(f"{s.name}_1"), e) for s, e in zip(self.q, self.q1(h), strict=True)]
         there = dict(zip((*self.q, self.t), [*(x for x, _ in let), self.t + h], strict=True))
@@ -204,20 +208,20 @@ class Method:
         check_keywords(cls.__init__, options, cls.__name__)
         return super().__new__(cls)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for f in fields(self):
-            value = getattr(self, f.name)
+            value: Any = getattr(self, f.name)
             if f.name == "symmetric" and not isinstance(value, bool):
                 raise ValueError(f"symmetric = {value!r} must be True or False")
             if f.name.endswith("alpha") and not (value is None and f.name == "constraint_alpha"):
-                good = isinstance(value, numbers.Real) and not isinstance(value, bool)
-                if not (good and 0 <= value <= 1):
+                number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+                if not (number and 0 <= value <= 1):  # pyright: ignore
                     raise ValueError(
                         f"{f.name} = {value!r} must be a number in [0, 1]; 1/2 is the midpoint rule"
                     )
-                object.__setattr__(self, f.name, float(value))
+                object.__setattr__(self, f.name, float(value))  # pyright: ignore[reportArgumentType]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         """As one would write the call: alpha always, the rest where it is not the default."""
         said = [(f.name, getattr(self, f.name), f.default) for f in fields(self)]
         said = [f"{k}={x!r}" for k, x, default in said if k == "alpha" or x != default]
@@ -226,7 +230,8 @@ class Method:
     @property
     def order(self) -> int:
         """2 for the midpoint and the symmetric rule, else 1 (CM01 section 4)."""
-        return 2 if self.symmetric or self.alpha == 0.5 else 1
+        rule: Any = self  # a method without alpha states its own order
+        return 2 if rule.symmetric or rule.alpha == 0.5 else 1
 
     @property
     def is_symmetric(self) -> bool:
@@ -352,23 +357,24 @@ class Method:
     ) -> np.ndarray:
         """Ld, p_minus, p_plus, E_minus, E_plus or constraints of steps (t, q, v, h)."""
         need(what, str, "what", "name")
-        alpha = self.alpha
+        rule: Any = self  # made from a discrete Lagrangian, it has alpha and symmetric
+        alpha = rule.alpha
         if what == "constraints" and getattr(self, "constraint_alpha", None) is not None:
-            alpha = self.constraint_alpha
-        key = ("on_step", self.frame, self.symmetric, what)
-        f = system.made(key, lambda: self._step_function(system, what))
+            alpha = rule.constraint_alpha
+        key = ("on_step", self.frame, rule.symmetric, what)
+        f = system.made(key, lambda: self._step_function(system, rule.symmetric, what))
         return f(t, q, v, h, alpha, *system.parameters.values())
 
-    def _step_function(self, system, what):
+    def _step_function(self, system: System, symmetric: bool, what: str) -> Function:
         s = self.frame(system)
-        Ld = s.discrete(self.symmetric)
+        Ld = s.discrete(symmetric)
         if what.startswith("_") or not hasattr(Ld, what):
             raise ValueError(f"what = {what!r} is no part of a discrete Lagrangian, as p_plus is")
         arguments, table = (s.t, s.q, s.v1, s.h, s.alpha, *s.parameters), getattr(Ld, what)
         return Function(arguments, table, Ld.let)
 
 
-def component_sizes(v, a, h):
+def component_sizes(v: Sequence, a: Sequence, h: Any) -> list:
     """The size of each velocity in the beginning, max(|v|, h |a|): at least a millionth of the
     largest, and 1 for a system at rest.
 
@@ -382,14 +388,14 @@ def component_sizes(v, a, h):
     return [np.where(whole > 0, np.maximum(x, 1e-6 * whole), 1.0) for x in sizes]
 
 
-def component_shares(v, a, h):
+def component_shares(v: Sequence, a: Sequence, h: Any) -> list:
     """The size of each velocity beside the largest; arguments as for ``component_sizes``."""
     sizes = component_sizes(v, a, h)
     whole = largest_component(sizes)
     return [x / whole for x in sizes]
 
 
-def largest_component(sizes):
+def largest_component(sizes: Sequence) -> Any:
     """The largest of several numbers or, entry by entry, arrays."""
     whole = sizes[0]
     for k in range(1, len(sizes)):
@@ -397,12 +403,12 @@ def largest_component(sizes):
     return whole
 
 
-def velocity_scale(v, a, h):
+def velocity_scale(v: ArrayLike, a: ArrayLike, h: ArrayLike) -> np.ndarray:
     """``component_sizes`` for arrays (..., n) of velocities and accelerations, shape (..., n)."""
     return _stacked(component_sizes, v, a, h)
 
 
-def relative_velocity_scales(v, a, h):
+def relative_velocity_scales(v: ArrayLike, a: ArrayLike, h: ArrayLike) -> np.ndarray:
     """The size of each velocity beside the largest, shape (..., n), for metres and radians may
     differ by any factor.
 
@@ -412,7 +418,7 @@ def relative_velocity_scales(v, a, h):
     return _stacked(component_shares, v, a, h)
 
 
-def _stacked(function, v, a, h):
+def _stacked(function: Callable, v: ArrayLike, a: ArrayLike, h: ArrayLike) -> np.ndarray:
     """A function of components (n, ...), applied to arrays (..., n)."""
     v, a = (np.moveaxis(np.asarray(x), -1, 0) for x in (v, a))
     return np.stack(function(v, a, np.asarray(h)), -1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import sympy as sp
@@ -16,7 +16,11 @@ from ..mechanics.symbolic import Place
 from .method import Frame, Method
 
 if TYPE_CHECKING:
+    from ..codegen.kinds import Exprs, Table
     from ..mechanics.system import System
+
+    # The stage, w, the entries of Q^T (p - b), and what a row stores beside v.
+    Split = tuple[Stage, Exprs, Exprs, tuple[sp.Expr, ...]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,7 +118,7 @@ class Projector(Method):
         )
 
     @staticmethod
-    def split(s: Frame, p: Sequence[sp.Expr]) -> Any:
+    def split(s: Frame, p: Sequence[sp.Expr]) -> Split:
         """The parts of a momentum p - b = P^T (p - b) + Q^T (p - b), with b = dL/dv at v = 0.
 
         Returns a Stage, and in its unknowns: w with G w = P^T (p - b), the n entries of
@@ -165,7 +169,7 @@ class Projector(Method):
         return (stage,), [x - 2 * f for x, f in zip(p, normal, strict=True)]
 
 
-def _split_by_forms(s, p, G):
+def _split_by_forms(s: Frame, p: Exprs, G: Table) -> Split:
     """p = G w + A^T mu with A w = 0; where the constraints move, w is the admissible velocity, and
     p is reflected about its momentum."""
     system, S = s.system, s.system.short
@@ -180,7 +184,7 @@ def _split_by_forms(s, p, G):
     return stage, w, normal, tuple(2 * x for x in mu)
 
 
-def _split_by_fields(s, p, G):
+def _split_by_fields(s: Frame, p: Exprs, G: Table) -> Split:
     """X^T G X u = X^T p and w = X u."""
     X, u = s.fields(), s.u1
     w = s.named([dot(column, u) for column in zip(*X, strict=True)])

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .dla import DLA
 from .edla import EDLA
 from .method import Frame, Method
 
 if TYPE_CHECKING:
+    import sympy as sp
+
+    from ..mechanics.discrete import DiscreteLagrangian
     from ..mechanics.system import System
 
 
 class ReducedFrame(Frame):
     """A step with the momenta of the reduced discrete Lagrangian."""
 
-    def discrete(self, symmetric, alpha=None):
+    def discrete(self, symmetric: bool, alpha: sp.Expr | float | None = None) -> DiscreteLagrangian:
         alpha = self.alpha if alpha is None else alpha
-        return self.system.discretise_reduced(self.t, self.q, self.v1, self.h, alpha, symmetric)
+        reduced: Any = self.system  # by the check of the methods below
+        return reduced.discretise_reduced(self.t, self.q, self.v1, self.h, alpha, symmetric)
 
 
-def _need_reduction(method: Method, system: System) -> None:
+def _need_reduction(self: Method, system: System) -> None:
     if system.full is None:
         raise ValueError(
-            f"{method!r} runs on reduced systems and {system!r} is none; make one "
+            f"{self!r} runs on reduced systems and {system!r} is none; make one "
             "with nh.Chaplygin or nh.Horizontal"
         )
 

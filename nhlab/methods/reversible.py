@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ..codegen.derivatives import dot
 from ..codegen.statement import Stage, Statement, dummy
@@ -11,8 +11,15 @@ from ..mechanics.symbolic import Place, Symbolic
 from ..mechanics.system import System
 from .method import Frame, Method
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-def need_plain(method, system):
+    import sympy as sp
+
+    from ..codegen.kinds import Exprs, Symbols
+
+
+def need_plain(method: Method, system: System) -> None:
     """Refuse systems with body velocities or reduced ones, whose steps are made otherwise."""
     kind = type(system)
     if kind.place is not System.place or type(system.symbolic).f is not Symbolic.f:
@@ -109,7 +116,9 @@ class Reversible(Method):
         )
 
 
-def arrival(s, t1, q1, p, guess):
+def arrival(
+    s: Frame, t1: sp.Expr, q1: Exprs, p: Exprs, guess: Iterable[sp.Expr]
+) -> tuple[Stage, Symbols, Symbols]:
     """The momentum p put into D: L_v(q1, v1) + A(q1)^T mu = p, A v1 + b = 0; and v1, mu."""
     system, S = s.system, s.system.short
     v1 = tuple(dummy(f"{u.name}_1") for u in system.v)

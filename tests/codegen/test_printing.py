@@ -163,5 +163,5 @@ def test_a_function_brings_its_own_text():
         assert values.ravel().tolist() == [16.0, -6.0]
         assert Names()[sp.Symbol("cubed_by_parts")] == "s_cubed_by_parts"
     finally:
-        WRITTEN_OUT.pop("cubed_by_parts"), NUMPY.pop("cubed_by_parts")
+        WRITTEN_OUT.pop(Cubed), NUMPY.pop("cubed_by_parts")
         RESERVED.discard("cubed_by_parts")
