@@ -458,7 +458,7 @@ STATEMENTS = {
 PLATES = {name: partial(plate, statement) for name, statement in STATEMENTS.items()}
 
 
-def paper_figure(name: str) -> Panel:
+def paper_figure(name: str, view: str | None = None) -> Panel:
     """The panel of a figure of CM01 or FIM08, by the name of its files in ``figures/``.
 
     The keys of ``panel.controls`` are h, alpha, rule, T, q0.<name>, v0.<name>, par.<name>.
@@ -466,6 +466,7 @@ def paper_figure(name: str) -> Panel:
     Parameters
     ----------
     name : as "cm01_fig1"
+    view : on which it opens, one of those its panel has; by default the paper's
 
     Examples
     --------
@@ -476,7 +477,8 @@ def paper_figure(name: str) -> Panel:
     True
     """
     statement = STATEMENTS[one_of(name, STATEMENTS, "name")]
-    return FigurePanel(statement.figure(**of_figure(name)))
+    view = view if view is None else one_of(view, statement.views, "view")
+    return FigurePanel(statement.figure(**of_figure(name, view)))
 
 
 def main():

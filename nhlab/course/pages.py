@@ -1,12 +1,13 @@
 """What can be played with where no Python runs: ``nh.live`` and the site take it from here.
 
 ``PAGES`` maps a name to a function that makes what ``nh.live`` shows: the panels of lessons by the
-number of their prediction ("01.3") or, if they have none, by a letter ("05.a"), those that a page
-adds to a lesson ("04.added"), the figures of the papers by their names ("cm01_fig1"), and "own",
-where a reader chooses a system of the catalogue.
+number of their prediction ("01.3") or, if they have none, by a letter ("05.a"), among them figures
+of the papers that open on another view ("02.3"); those that a page adds to a lesson ("04.added");
+the figures of the papers by their names ("cm01_fig1"); and "own", where a reader chooses a system
+of the catalogue.
 
-A lesson's panel is written in its notebook and nowhere else: of the notebook's code, what the call
-of ``nh.explore`` needs is run here.
+A lesson's panel is written in its notebook and nowhere else: of the notebook's code, what its call
+needs is run here.
 """
 
 import ast
@@ -35,7 +36,7 @@ PREDICTION = re.compile(r'nh\.predict\("(\d\db?\.\d+)"')
 
 
 class Panel:
-    """A panel that a notebook makes by ``nh.explore``; calling it makes the same one again.
+    """A panel of its own that a notebook makes; calling it makes the same one again.
 
     notebook : the name of the notebook
     cell : the source of the cell
@@ -71,8 +72,17 @@ def needed(statements: list[ast.stmt], call: ast.expr) -> list[ast.stmt]:
     return chosen
 
 
+def is_own(node: ast.AST) -> bool:
+    """Does a notebook make a panel there that no other place has?  It does by ``nh.explore``, and
+    by ``nh.paper_figure`` where that opens on another view."""
+    if not isinstance(node, ast.Call):
+        return False
+    called = ast.unparse(node.func)
+    return called == "nh.explore" or (called == "nh.paper_figure" and bool(node.keywords))
+
+
 def panels_of(name: str, cells) -> dict[str, Panel]:
-    """Return the panels that a notebook makes by ``nh.explore``, by their names.
+    """Return the panels of its own that a notebook makes, by their names.
 
     name : the name of the notebook, as "01_variational_integrators"
     cells : the sources of its cells with code, in their order
@@ -82,7 +92,7 @@ def panels_of(name: str, cells) -> dict[str, Panel]:
         statements = ast.parse(cell).body
         for k, statement in enumerate(statements):
             for call in ast.walk(statement):
-                if isinstance(call, ast.Call) and ast.unparse(call.func) == "nh.explore":
+                if is_own(call):
                     asked = PREDICTION.search(cell)
                     key = asked[1] if asked else f"{name.split('_')[0]}.{next(letters)}"
                     code = needed([*before, *statements[:k]], call)

@@ -93,12 +93,14 @@ class Statement:
         """What of it a page shows that computes without Python."""
         return self
 
-    def figure(self, first=None, tries=()) -> Figure:
-        """What its panel shows; ``first`` and ``tries`` as in ``course.tries``."""
+    def figure(self, first=None, tries=(), view=None) -> Figure:
+        """What its panel shows; ``first`` and ``tries`` as in ``course.tries``, ``view`` the one on
+        which it opens, if that is not the paper's."""
         controls = self.setting.controls()
         if len(self.views) > 1:
-            controls = {"view": choice("view", list(self.views))} | controls
-        claim = f" Claim: {self.claim}" if self.judge else ""
+            controls = {"view": choice("view", list(self.views), view)} | controls
+        claim = f" This panel opens on another view, {view}." if view else ""
+        claim += f" Claim: {self.claim}" if self.judge else ""
         shown = self.for_page()
         return Figure(
             self.setting,

@@ -2,6 +2,7 @@
 settings to try, each with its question in a few words."""
 
 NODES, FLOW = "all at the nodes", "energy of each step"
+STEPS = "DLA by steps, else at nodes"
 START = ("h", "alpha", "q0.y", "v0.vx")
 WHEELS = ("h", "alpha", "v0.vpsi", "v0.vtheta")
 FIRST = {
@@ -64,8 +65,17 @@ TRIES = {
         "without the left point: who wins?": {"view": "the two methods"},
     },
 }
+# Of figures that open on another view than the paper's.
+OPENED = {
+    ("cm01_fig2", NODES): {
+        "half the step: half the violation?": {"h": 0.1},
+        "alpha = 0: is it less?": {"alpha": 0.0},
+        "the paper's reading: what is left?": {"view": STEPS},
+    },
+}
 
 
-def of_figure(name: str) -> dict:
-    """The options of a panel that say what is met first."""
-    return {"first": FIRST.get(name), "tries": TRIES.get(name, {})}
+def of_figure(name: str, view: str | None = None) -> dict:
+    """The options of a panel that say what is met first, also if it opens on another view."""
+    tries = OPENED.get((name, view), TRIES.get(name, {}))
+    return {"first": FIRST.get(name), "tries": tries, "view": view}

@@ -503,6 +503,23 @@ def test_a_logarithmic_view_is_fitted():
     assert p.picture.ax.get_ylim() == pytest.approx((low, high))
 
 
+def test_a_figure_opens_on_the_view_that_its_question_asks_for():
+    """And a reset returns to it; what is below it says so, and what may be tried is another."""
+    p = nh.paper_figure("cm01_fig2", view=figures.NODES)
+    assert p.values["view"] == figures.NODES
+    first = p.image.value
+    assert "The claim does not hold here" in p.readout.value
+    assert f"opens on another view, {figures.NODES}." in p.figure.caption
+    p.set(view=figures.STEPS, h=0.1)
+    p.reset()
+    assert p.values["view"] == figures.NODES and p.image.value == first
+    assert {"view": figures.STEPS} in dict(p.figure.tries).values()
+    with pytest.raises(
+        ValueError, match=r"view = 'nodes' is unknown; choose one of .*at the nodes"
+    ):
+        nh.paper_figure("cm01_fig2", view="nodes")
+
+
 def test_an_unknown_figure_is_named():
     with pytest.raises(ValueError, match=r"name = 'cm01' is unknown; choose one of .*cm01_fig1"):
         nh.paper_figure("cm01")

@@ -373,9 +373,12 @@ def test_a_lesson_s_panel_is_made_by_what_its_notebook_says():
 
 
 def test_every_panel_of_the_notebooks_has_its_page():
-    """As many as the notebooks have calls of ``nh.explore``, under names of their own."""
+    """As many as the notebooks have calls of ``nh.explore`` and figures of the papers that open on
+    another view, under names of their own."""
     for file in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")):
         code = [x.source for x in nbformat.read(file, 4).cells if x.cell_type == "code"]
         names = [x for x in of_lesson(file.stem.partition("_")[0]) if x not in ADDED]
-        assert len(names) == "\n".join(code).count("nh.explore("), file.stem
+        text = "\n".join(code)
+        opened = len(re.findall(r"nh\.paper_figure\([^()]*view=", text))
+        assert len(names) == text.count("nh.explore(") + opened, file.stem
     assert {*STATEMENTS, "own"} < {*PAGES} and len(LESSONS) > 7
