@@ -12,7 +12,6 @@ NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 COMPANIONS = sorted(NOTEBOOKS.glob("[0-9][0-9]b_*.ipynb"))
 LESSONS = sorted(NOTEBOOKS.glob("[0-9][0-9]*_*.ipynb"))  # companions included
 WORDS, CELLS, CHECKS = 2000, 25, 2
-UNORDERED = {"01", "02", "03"}  # lessons whose exercises are not yet numbered as they come
 LONGER = {"05": (2600, 30)}  # words and code cells of the lesson with the longest derivation
 
 
@@ -49,14 +48,7 @@ def test_predictions_and_exercises_are_numbered_in_their_order(companion):
         for call in ("predict", "check"):
             asked = [*dict.fromkeys(re.findall(rf'nh\.{call}\("([\db.]+)"', code))]
             in_order = [f"{number}.{k}" for k in range(1, len(asked) + 1)]
-            assert (asked if number not in UNORDERED else sorted(asked)) == in_order
-
-
-@pytest.mark.parametrize("number, count", [("01", 4), ("02", 3), ("03", 3)])
-def test_exercises_are_numbered_in_the_order_of_the_page(number, count):
-    code = "".join(sources(lesson_of(NOTEBOOKS / number), "code"))
-    found = re.findall(r'nh\.check\("([\d.]+)"', code)
-    assert found == [f"{number}.{k}" for k in range(1, count + 1)]
+            assert asked == in_order
 
 
 # ---------------------------------------------------------------------------- the time it takes
