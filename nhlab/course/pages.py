@@ -126,10 +126,13 @@ class Added:
         return self.make()
 
 
+ENERGIES = ["energy", "energy error", "relative energy error"]  # what the start moves, and not
+
+
 def suslov():
     body = systems.suslov()
     return explore(
-        body, [DLA(), Projector()], views(body)[:2], h=(0.01, 0.1, 0.05), T=60,
+        body, [DLA(), Projector()], ["energy", plane(body)], h=(0.01, 0.1, 0.05), T=60,
         caption="Suslov's body by DLA and by the projector method, computed as you move h.",
         tries={
             "twice the step: four times the error?": {"h": 0.1},
@@ -141,7 +144,7 @@ def suslov():
 
 def snakeboard():
     return in_motion(
-        systems.snakeboard(), [DLA(), RK4()], ["energy", "x y", "t theta"], h=(0.02, 0.3, 0.1),
+        systems.snakeboard(), [DLA(), RK4()], [*ENERGIES, "x y", "t theta"], h=(0.02, 0.3, 0.1),
         T=30, start=[("vphi", -0.2, 0.3)],
         caption="The snakeboard by two methods; vphi(0) is how fast its axles are turned.",
         tries={
@@ -155,7 +158,7 @@ def snakeboard():
 
 def robot():
     return in_motion(
-        systems.robot(), [DLA(), RK4()], ["energy", "x y"], h=(0.05, 0.5, 0.2), T=40,
+        systems.robot(), [DLA(), RK4()], [*ENERGIES, "x y"], h=(0.05, 0.5, 0.2), T=40,
         start=[("vtheta", 0.1, 1.5)],
         caption="The robot in the plane by two methods; vtheta(0) is how fast it is steered.",
         tries={
@@ -182,7 +185,7 @@ def transmission():
 
 def roller_racer():
     return in_motion(
-        machines.roller_racer(), [DLA(), RK4()], ["energy", "x y"], h=(0.02, 0.2, 0.1), T=20,
+        machines.roller_racer(), [DLA(), RK4()], [*ENERGIES, "x y"], h=(0.02, 0.2, 0.1), T=20,
         start=[("vphi", -2.0, 2.0)],
         caption="The roller racer by two methods; vphi(0) is how fast its handlebar is turned.",
         tries={
@@ -198,7 +201,7 @@ def braked_sleigh():
     vx, vy, _ = free.v
     brake = {"forces": {"x": -c * vx, "y": -c * vy}, "parameters": {**free.parameters, c: 0.1}}
     return in_motion(
-        free.remade(**brake), [DLA(), RK4()], ["energy", "x y"], h=(0.05, 0.8, 0.4), T=40,
+        free.remade(**brake), [DLA(), RK4()], [*ENERGIES, "x y"], h=(0.05, 0.8, 0.4), T=40,
         start=[("vx", -2.0, -0.5)], parameters=[("c", 0, 0.4)],
         caption="The sleigh, pushed backwards at vx(0), with a brake of strength c.",
         tries={
@@ -293,13 +296,18 @@ def treats(method, system):
     return True
 
 
-def views(system):
-    """Readings, and the first two coordinates, of a quaternion those of its axis."""
+def plane(system):
+    """The view of the first two coordinates, of a quaternion of those of its axis."""
     names = [str(x) for x in system.q]
     names = names[1:] if len(names) == len(system.v) + 1 == 4 else names
-    plane = f"{names[0]} {names[1]}" if len(names) > 1 else f"t {names[0]}"
+    return f"{names[0]} {names[1]}" if len(names) > 1 else f"t {names[0]}"
+
+
+def views(system):
+    """Readings, and a path."""
     constrained = ["node constraint", "discrete constraint"] if system.constraints else []
-    return ["energy", plane, "midpoint energy", *constrained, "step"]
+    by_steps = ["midpoint energy", "midpoint energy error"]
+    return [*ENERGIES, plane(system), *by_steps, *constrained, "step"]
 
 
 PAGES = {

@@ -90,19 +90,19 @@ def test_a_page_shows_what_the_panel_shows(site, panels, name):
 AT_FIRST = "At the first values:"
 
 
-def claims(caption: str, controls: dict) -> list[str]:
+def claims(caption: str, panel) -> list[str]:
     """What a caption states of sliders, in words before AT_FIRST: that these have the values with
     which the panel opens, or that a motion begins at rest."""
     text, found = caption.split(AT_FIRST)[0].replace("alpha = 1/2", "alpha = 0.5"), []
-    for key, c in controls.items():
+    for key, first in panel._defaults.items():
         kind, _, name = key.rpartition(".")
-        if not hasattr(c, "max"):
+        if not isinstance(first, float):
             continue
         stated = re.findall(rf"(?<!\w){name}(?:\(0\))? = ([-\w.]+)", text)
         numbers = [x.rstrip(".") for x in stated]
         found += [
             f"{name} = {x}" for x in numbers if not re.fullmatch(r"-?\d*\.?\d+", x)
-            or float(x) == pytest.approx(c.value)
+            or float(x) == pytest.approx(first)
         ]  # fmt: skip
         if kind in ("q0", "v0"):
             found += re.findall(rf"{kind} = .*?[,.;]|at rest|standing still", text)
@@ -114,11 +114,30 @@ def test_captions_are_true_when_a_slider_has_moved(panels):
     """What they say of values is said of the first ones; the control is a caption as it was."""
     for name, panel in panels.items():
         for figure in (panel.figure, panel.figure.for_page()):
-            assert claims(figure.caption, figure.controls) == [], name
+            assert claims(figure.caption, panel) == [], name
     for name in STATEMENTS:
         assert AT_FIRST in panels[name].figure.caption
     for name in ("cm01_fig1", "cm01_fig3", "fim08_fig1", "fim08_fig2", "fim08_fig4", "fim08_fig5"):
-        assert claims(STATEMENTS[name].caption, panels[name].controls), name
+        assert claims(STATEMENTS[name].caption, panels[name]), name
+
+
+def test_whoever_moves_a_start_is_offered_the_change_of_the_energy(panels):
+    """Wherever a view of energies and a slider for the start are; the relative change is there."""
+    met = set()
+    for name, panel in panels.items():
+        figure, first = panel.figure, panel._defaults
+        starts = [k for k in panel.controls if k.startswith(("q0.", "v0."))]
+        energies = [x for x in ("energy", "midpoint energy") if x in figure.views]
+        if not starts or not energies:
+            continue
+        moved = first | {starts[0]: panel.controls[starts[0]].max}
+        for view in energies:
+            assert figure.offer(first | {"view": view}) is None
+            _, offered = figure.offer(moved | {"view": view})
+            assert offered == moved | {"view": f"{view} error"}, name
+        assert "relative energy error" in figure.views, name
+        met.add(name)
+    assert {"00.3", "00.4", "01.3", "05.2", "05b.a", "09b.3", "sleigh"} <= met
 
 
 # Each control alone, by its widget: whether that is painted at once, and a run is one of its new
