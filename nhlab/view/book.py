@@ -40,7 +40,6 @@ from .limits import (
     round_limits,
     who_leaves,
 )
-from .panel import first_of
 from .player import KEY
 from .setting import Call
 
@@ -65,7 +64,6 @@ class Book:
     def script(self, motion, diagrams):
         figure = self.figure
         judge = figure.judge and _translated(figure.judge)
-        first = first_of(figure.controls) if figure.first is None else figure.first
         book = {
             "controls": [control(k, c) for k, c in figure.controls.items()],
             "systems": [self._system(k) for k in range(len(self.setting.systems))],
@@ -79,7 +77,7 @@ class Book:
             "caption": plain(figure.caption),
             "judge": judge,
             "warns": figure.warns,
-            "first": first,
+            "first": figure.seen_at_once,
             "tries": dict(figure.tries),
             "offers": {k: x._asdict() for k, x in figure.offers.items()},
             "motion": motion,

@@ -21,7 +21,7 @@ from ..run.loop import integrate
 from . import plot
 from .errors import error_in_words, error_of, growth_in_words, size_of
 from .offers import offered
-from .panel import Bar
+from .panel import Bar, first_of
 from .readings import distance_between, values_of
 from .setting import Call, Setting
 
@@ -139,7 +139,8 @@ class Figure:
     second : the name of the run whose second point the other runs are given as q1; "" if none
     code : (call, the system before its parameters were moved, view) -> text
     warns : are energies that jump reported?  A judge says so itself.
-    first : the controls that are seen at once, None for those of ``panel.first_of``
+    first : the controls that are seen at once, None for those of ``panel.first_of``; both renderers
+        ask ``seen_at_once``
     tries : questions -> values of controls;  offers : view -> Offer of another one
     extra : labels -> functions of a trajectory, added to the read-out; a page leaves them out
     motion : the names of the runs whose bodies move beside the picture
@@ -179,6 +180,11 @@ class Figure:
         """The names of the runs that the controls choose."""
         pick = values.get("method", -1)
         return [name for k, name in enumerate(self.setting.methods) if pick in (-1, k)]
+
+    @property
+    def seen_at_once(self) -> list:
+        """The controls that do not stand under More."""
+        return [*(first_of(self.controls) if self.first is None else self.first)]
 
     def offer(self, values: dict) -> tuple | None:
         """(words, values) of another view that answers what was moved; None if there is none."""

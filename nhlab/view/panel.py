@@ -157,7 +157,7 @@ class Panel(w.VBox):
     """Controls, a picture and a read-out that follow each other.
 
     Of the controls some are seen at once and the others under "More": ``first`` names those, else
-    they are h, alpha and two of the start if there are such, or all.  ``tries`` maps questions to
+    all are seen.  ``tries`` maps questions to
     settings, which buttons set.  ``offer(values)`` may give one more, (words, values), for the
     present setting.
 
@@ -206,7 +206,7 @@ class Panel(w.VBox):
         for c in controls.values():
             c.observe(self._on_change, "value")
         self.draw()
-        self._fill_bar(first_of(controls) if first is None else first)
+        self._fill_bar(controls if first is None else first)
 
     def _check_tries(self, tries):
         for words, values in tries.items():
@@ -447,14 +447,15 @@ OPENED = {"more": False}  # as the reader left it
 
 
 def first_of(controls: dict) -> list:
-    """The controls that are seen at once: of a run h, alpha and two that say how it begins, or as
-    many more as there is no h and alpha; else all."""
+    """The controls of runs that are seen at once: h, alpha, and two that say how a run begins, or
+    as many more as there is no h and alpha; then which system it is.  The view, the methods, the
+    rule and T are not among them; where there is nothing else, all are."""
     more = [k for k in controls if k.startswith(("q0.", "v0."))]
     more += [k for k in controls if k.startswith("par.")]
-    if not more or len(controls) <= STARTS + 1:
-        return [*controls]
     front = [k for k in ("h", "alpha") if k in controls]
-    return front + more[: STARTS + 2 - len(front)]
+    front += more[: STARTS + 2 - len(front)]
+    front += [k for k in ("system",) if k in controls]
+    return front or [*controls]
 
 
 def are_same(values: dict, others: dict) -> bool:

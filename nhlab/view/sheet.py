@@ -158,7 +158,7 @@ class FigurePanel(PanelWithStage):
         self.figure, self.sheet = figure, Sheet(figure)
         screen = Screen() if figure.motion else None
         about = {"caption": figure.caption, "alt": figure.alt, "code": code or figure.code_of}
-        about |= {"first": figure.first, "tries": figure.tries, "offer": figure.offer}
+        about |= {"first": figure.seen_at_once, "tries": figure.tries, "offer": figure.offer}
         super().__init__(screen, self.sheet.picture, self._follow, figure.controls, **about)
 
     def _follow(self, _, values, quick):

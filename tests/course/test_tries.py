@@ -1,5 +1,7 @@
 """Settings to try: short questions, places where sliders can stand, pictures that differ."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import nhlab as nh
 from nhlab.course.figures import STATEMENTS
 from nhlab.course.pages import PAGES
 from nhlab.course.tries import FIRST, TRIES
+from nhlab.view.book import book_of
 from nhlab.view.picture import unpainted
 
 
@@ -33,6 +36,28 @@ def drawn(panel):
 
 def alike(some, others):
     return len(some) == len(others) and all(map(np.array_equal, some, others))
+
+
+LATER = ["view", "method", "rule", "T"]
+
+
+@pytest.mark.parametrize("name", [x for x in PAGES if x != "own"])
+def test_h_is_first_and_what_is_chosen_or_long_stands_under_more(name):
+    """In the notebook and on the page."""
+    with unpainted():
+        panel = PAGES[name]()
+    for figure in (panel.figure, panel.figure.for_page()):
+        seen, every = figure.seen_at_once, [*figure.controls]
+        assert [k for k in ("h", "alpha") if k in every] == [k for k in seen if k in ("h", "alpha")]
+        assert seen[0] == "h" or "h" not in every
+        assert len(seen) <= 4 and not {*seen} & {*LATER}
+        starts = [k for k in every if k.startswith(("q0.", "v0."))]
+        assert len([k for k in seen if k in starts]) >= min(2, len(starts)) or len(seen) == 4
+    shown = [c for c in panel.bar.children if c in panel.controls.values()]
+    assert shown == [panel.controls[k] for k in panel.figure.seen_at_once]
+    assert hasattr(panel, "more") == (len(shown) < len(every))
+    text = book_of(panel.figure.for_page(), None, [])
+    assert f'"first": {json.dumps(seen)}' in text
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
