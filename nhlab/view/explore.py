@@ -11,11 +11,12 @@ from typing import Any
 from ..mechanics.checks import sequence
 from ..mechanics.spelling import nearest
 from ..mechanics.system import System
+from ..methods import DLA, EDLA, Projector
 from ..methods.method import Method
 from . import plot
 from .figure import Axes, Curve, Figure, View
 from .limits import LEAST
-from .offers import of_change
+from .offers import of_change, of_nodes
 from .panel import Panel, choice
 from .recall import call_from_outside, code_recreating
 from .setting import Setting, named, of_catalogue
@@ -169,12 +170,23 @@ class Explorer:
             code=_written,
             warns=True,
             tries=self.tries,
-            offers={k: of_change(x) for k, x in CHANGES.items() if x in self.views},
+            offers=self._offers(),
             extra=self.extra,
             motion=self._movers(),
             body=self.body,
             quick_steps=QUICK_STEPS,
         )
+
+    def _offers(self):
+        """View -> the offer of another one that a slider does move."""
+        found = {k: of_change(x) for k, x in CHANGES.items() if x in self.views}
+        for kept, kinds in KEPT.items():
+            keepers = [type(m).__name__ for m in self.setting.methods.values() if type(m) in kinds]
+            for view in self.views:
+                nodes = view.replace(kept, "node constraint")
+                if keepers and view.startswith(kept) and nodes in self.views:
+                    found[view] = of_nodes(nodes, [*dict.fromkeys(keepers)])
+        return found
 
     def _described(self, view):
         """One view: a curve for each method."""
@@ -200,6 +212,8 @@ def _written(call, own, view):
 QUICK_STEPS = 400  # of each run while a slow panel is dragged
 # Beside views of energies those that stay comparable when the start moves.
 CHANGES = {"energy": "energy error", "midpoint energy": "midpoint energy error"}
+# What methods solve for in each step, so that only rounding is left of it, whatever alpha is.
+KEPT = {"discrete constraint": (DLA, EDLA), "average constraint": (Projector,)}
 
 
 def _all_are(kind, name, given, example):

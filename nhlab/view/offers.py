@@ -5,6 +5,7 @@ from typing import NamedTuple
 from .panel import are_same
 
 START = ("q0.", "v0.")  # the keys of sliders for the start begin so
+RULES = ("alpha", "rule")  # the keys of controls that say where in a step L is evaluated
 
 
 class Offer(NamedTuple):
@@ -22,6 +23,16 @@ class Offer(NamedTuple):
 def of_change(view: str) -> Offer:
     """The offer beside energies, whose level moves with the start: the view of their change."""
     return Offer(view, "The start moves E: show E - E(0)", START)
+
+
+def of_nodes(view: str, keepers: list[str]) -> Offer:
+    """The offer beside a constraint that some methods keep whatever alpha is: a view of the nodes.
+
+    keepers : the names of these methods
+    """
+    keep = "keeps" if len(keepers) == 1 else "keep"
+    words = f"{' and '.join(keepers)} {keep} this for every alpha and rule: show the nodes"
+    return Offer(view, words, RULES)
 
 
 def offered(offers: dict, view: str, values: dict, first: dict) -> tuple | None:

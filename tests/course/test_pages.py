@@ -137,6 +137,9 @@ def test_whoever_moves_a_start_is_offered_the_change_of_the_energy(panels):
             assert offered == moved | {"view": f"{view} error"}, name
         assert "relative energy error" in figure.views, name
         met.add(name)
+    sleigh = panels["sleigh"]  # of the choice of systems; there DLA keeps wd for every alpha
+    moved = sleigh._defaults | {"view": "discrete constraint", "alpha": 0.2}
+    assert sleigh.figure.offer(moved)[1] == moved | {"view": "node constraint"}
     assert {"00.3", "00.4", "01.3", "05.2", "05b.a", "09b.3", "sleigh"} <= met
 
 

@@ -636,6 +636,31 @@ def test_whoever_moves_the_start_is_offered_what_stays_comparable():
     assert plain.offer.layout.display == "none"  # there is no such view
 
 
+def test_whoever_moves_alpha_where_it_moves_nothing_is_told_why_and_offered_the_nodes():
+    views = ["discrete constraint", "average constraint", "node constraint"]
+    options = {"steps": 50, "alpha": (0.0, 1.0, 0.5), "rule": True, "h": (0.05, 0.3, 0.1)}
+    p = nh.explore(PARTICLE, [nh.DLA(), nh.EDLA(), nh.RK4()], views, **options)
+    p.set(h=0.2)
+    assert p.offer.layout.display == "none"
+    p.set(h=0.1, alpha=0.45)
+    residual = next(x.y for x in p.sheet.shapes if x.name == "dla")
+    assert np.abs(residual).max() < 1e-14  # as with every alpha
+    assert "DLA and EDLA keep this for every alpha" in p.offer.description
+    p.offer.click()
+    assert p.values["view"] == "node constraint" and p.values["alpha"] == 0.45
+    assert p.offer.layout.display == "none"
+    p.set(view="average constraint")  # which neither of them keeps
+    assert p.offer.layout.display == "none"
+    other = nh.explore(PARTICLE, nh.Projector(), views, **options)
+    other.set(view="average constraint", rule="symmetric rule")
+    assert "Projector keeps this" in other.offer.description
+    other.set(view="discrete constraint")
+    assert other.offer.layout.display == "none"
+    alone = nh.explore(PARTICLE, nh.DLA(), views[0], **options)
+    alone.set(alpha=0.3)
+    assert alone.offer.layout.display == "none"  # there is no other view
+
+
 def test_what_was_said_of_the_last_picture_is_grey_while_the_next_is_computed():
     seen = []
 
