@@ -226,14 +226,23 @@ ADDED = {
 
 
 def own():
-    """A panel for each system of the catalogue, by its name; the robot comes first."""
-    every = systems.catalogue | systems.on_groups
-    return {x.title: chosen(x()) for x in sorted(every.values(), key=lambda x: x.title != "robot")}
+    """A panel for each system of the catalogue, by its name; the robot comes first.
+
+    Of the machines it has those whose steps are derived within seconds.
+    """
+    every = systems.catalogue | systems.on_groups | {x: systems.machines[x] for x in PACES}
+    first = sorted(every, key=lambda name: name != "robot")
+    return {every[name].title: chosen(every[name](), PACES.get(name, 1)) for name in first}
 
 
-def chosen(system):
+# Times of the machines that one can choose: those of the Segway, which sways, are shorter.
+PACES = {"two_wheeled_robot": 1, "segway": 0.2, "roller_racer": 1, "car_with_trailer": 1}
+
+
+def chosen(system, pace=1):
     """A panel with all that may be moved: the start, the parameters, h, alpha and the length.
 
+    pace : by which h and the length are multiplied
     Its body moves above the energy, if a page can move it; two sliders are seen at once.  A start
     on holonomic constraints or with a quaternion stays there, so only its velocities move.
     """
@@ -242,24 +251,27 @@ def chosen(system):
     parameters = [] if system.holonomic else [s.name for s in system.parameters][:4]
     if not system.holonomic and len(system.q) == len(system.v):
         start += [str(x) for x in system.q][:2]
-    tries = TRIES
+    questions = tries(pace)
     if not depends_on_place(system):
-        tries = {words: values for words, values in TRIES.items() if "alpha" not in values}
+        questions = {words: x for words, x in questions.items() if "alpha" not in x}
     options = {
-        "h": (0.01, 0.3, 0.1), "T": (5, 60, 20), "start": start, "parameters": parameters,
-        "alpha": (0, 1, 0.5) if depends_on_place(system) else None, "tries": tries,
+        "h": tuple(round(x * pace, 6) for x in (0.01, 0.3, 0.1)),
+        "T": tuple(x * pace for x in (5, 60, 20)), "start": start, "parameters": parameters,
+        "alpha": (0, 1, 0.5) if depends_on_place(system) else None, "tries": questions,
         "caption": f"{system.name}; see {system.source}.", "size": (6.4, 3.4),
     }  # fmt: skip
     methods = [m for m in METHODS if treats(m, system)]
     return in_motion(system, methods, views(system), few_sliders=True, **options)
 
 
-TRIES = {
-    "twice the step: wider bands?": {"h": 0.2},
-    "h = .02: who is better?": {"h": 0.02},
-    "three times as long: who drifts?": {"T": 60},
-    "alpha = .3: which methods last?": {"alpha": 0.3},
-}
+def tries(pace):
+    """Settings that buttons set, as questions."""
+    return {
+        "twice the step: wider bands?": {"h": round(0.2 * pace, 6)},
+        "a small step: who is better?": {"h": round(0.02 * pace, 6)},
+        "three times as long: who drifts?": {"T": 60 * pace},
+        "alpha = .3: which methods last?": {"alpha": 0.3},
+    }
 
 
 def depends_on_place(system):

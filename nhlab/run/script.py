@@ -86,15 +86,26 @@ def completion(system, free):
     and how far q is off the group."""
     s, bound = Frame(system), [k for k in range(len(system.v)) if k not in free]
     given = tuple(dummy(f"{u.name}_given") if k in bound else u for k, u in enumerate(system.v))
+    equations = _constraints(s, system.v)
+    if len(equations) == len(bound):
+        equations = [equations[k] for k in _rows_by_pivots(system.A(system.q0)[:, bound])]
     stage = Stage(
         unknowns=tuple(system.v[k] for k in bound),
-        equations=_constraints(s, system.v),
+        equations=tuple(equations),
         guess=tuple(given[k] for k in bound),
     )
     off = [x - y for x, y in zip(s.q, system.settled(s.q), strict=True) if x != y]
     update = (*system.v, *map(s.at, system.short.holonomic), *off)
     stated = _stated(s, (*s.q, *given), (stage,) if bound else (), update)
     return replace(stated, definite=False)  # a part of A is not definite
+
+
+def _rows_by_pivots(matrix):
+    """The order of the rows in which elimination without pivoting meets the pivots of one with:
+    a page does not pivot, and sin(theta) would be one that is 0 where a run starts."""
+    from scipy.linalg import lu
+
+    return lu(matrix)[0].argmax(0) if len(matrix) else []
 
 
 def _stated(s, carry, stages, update, args=None, let=()):

@@ -722,6 +722,28 @@ def test_a_motion_begins_when_it_is_uncovered(drawing, address, name):
 
 
 @needs_sphinx
+@pytest.mark.parametrize("title", [None, "Segway", "car with trailer"])
+def test_choosing_a_system_opens_on_its_moving_body(drawing, address, title):
+    """With two sliders and buttons to try; one may choose machines, too."""
+    page, faults = drawing.new_page(viewport={"width": 1100, "height": 900}), []
+    page.on("console", lambda m: m.type == "error" and faults.append(m.text))
+    page.on("pageerror", lambda e: faults.append(str(e)))
+    page.goto(f"{address}own.html")
+    page.wait_for_function("window.nhlab_pages?.[0].runs", timeout=60_000)
+    choice = page.locator(".live select").first
+    machines = {"two-wheeled robot", "Segway", "roller racer", "car with trailer"}
+    assert {"robot", *machines} < {*choice.locator("option").all_inner_texts()}
+    if title:
+        choice.select_option(title)
+        page.wait_for_function(f"nhlab_pages[0].book.caption.startsWith({title!r})")
+    seen_to_move(page, COMPUTED)
+    assert page.locator(".live .noUi-handle").filter(visible=True).count() == 2
+    assert page.locator(".live button", has_text="a step twice as large").is_visible()
+    page.close()
+    assert faults == []
+
+
+@needs_sphinx
 def test_a_motion_waits_for_those_who_ask_for_calm(drawing, address):
     with drawing.new_context(reduced_motion="reduce") as context:
         page = context.new_page()

@@ -12,7 +12,7 @@ import pytest
 import sympy as sp
 
 import nhlab as nh
-from nhlab.mechanics.velocities import free_velocities
+from nhlab.mechanics.velocities import complete_velocity, free_velocities
 from nhlab.methods.method import relative_velocity_scales
 from nhlab.run.explain import energy_jump, hidden_energy
 from nhlab.run.script import literal, of_method, of_system
@@ -223,3 +223,26 @@ def test_pages_and_the_library_measure_velocities_alike():
     run = subprocess.run([NODE, "-"], input=text, capture_output=True, text=True)
     assert json.loads(run.stdout) == expected.tolist(), run.stderr
     assert (expected.max(-1) == 1).all() and expected.min() == 1e-6
+
+
+COMPLETED = """
+const [system, q0, v0] = given;
+console.log(JSON.stringify(new Call({systems: [{...system, q0, v0}], T: 1}, {h: 0.1}).v0));
+"""
+
+
+@pytest.mark.parametrize(
+    "name", ["segway", "two_wheeled_robot", "roller_racer", "car_with_trailer"]
+)
+def test_a_page_completes_velocities_where_a_robot_points_along_x(name):
+    """There an entry of its constraints, sin(theta), is zero, and a page does not pivot."""
+    system = getattr(nh.systems, name)()
+    q0, v0 = (np.array(x, float) for x in (system.q0, system.v0))
+    free = free_velocities(system, q0)
+    v0[free] += 0.1 * np.arange(1, len(free) + 1)
+    given = literal([of_system(system, free), q0.tolist(), v0.tolist()])
+    text = f"{runtime()}\nconst given = {given};{COMPLETED}"
+    run = subprocess.run([NODE, "-"], input=text, capture_output=True, text=True)
+    assert not run.stderr, run.stderr
+    expected = complete_velocity(system, q0, v0, free)
+    assert json.loads(run.stdout) == pytest.approx(expected, rel=1e-9, abs=1e-9)
