@@ -5,6 +5,7 @@
 from .geometry.diagnostics import Growth as Growth
 from .geometry.diagnostics import Order as Order
 from .geometry.diagnostics import action as action
+from .geometry.diagnostics import constraint_order as constraint_order
 from .geometry.diagnostics import drift as drift
 from .geometry.diagnostics import growth as growth
 from .geometry.diagnostics import lagrangian as lagrangian
@@ -20,6 +21,7 @@ __all__ = [
     "Growth",
     "Order",
     "action",
+    "constraint_order",
     "drift",
     "growth",
     "lagrangian",

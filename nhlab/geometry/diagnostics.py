@@ -26,7 +26,7 @@ from ..codegen.evaluate import Function
 from ..mechanics.checks import need, one_of, read_array, read_number, sequence
 from ..mechanics.system import System
 from ..mechanics.velocities import start_of
-from ..methods import Reference
+from ..methods import DLA, EDLA, Reference
 from ..methods.dla import dla_equations
 from ..methods.layout import Layout, Rows
 from ..run.arguments import check_pair, positive, whole
@@ -82,6 +82,60 @@ def order(
         given = {"q1": exact(h)} if start == "q1" else {"v0": v0}
         sol = integrate(system, method, q0, h=h, steps=steps, **given)
         errors[k] = np.abs(sol.q[-1] - exact(sol.t[-1])).max()
+    return _fitted(hs, errors, floor)
+
+
+def constraint_order(
+    system: System,
+    method: Method,
+    q0: ArrayLike | None = None,
+    v0: ArrayLike | None = None,
+    *,
+    hs: ArrayLike,
+    floor: float = 1e-10,
+) -> Order:
+    r"""How far true motions are from satisfying the discrete constraint, and with which order.
+
+    .. math:: w_d(q(0), q(h)) = O(h^k), \qquad q \text{ the true motion from } (q_0, v_0)
+
+    The pairs of places that a motion joins in the time h are the exact discrete constraint, the
+    image of the nonholonomic exponential map (Anahory Simoes, Marrero & Martin de Diego, Numer.
+    Math. 151 (2022)).  ``error`` is the largest :math:`|w_d|` of the pair for each h of hs, in the
+    units of A v; the motion is that of nh.Reference.  At special starts k may be higher than
+    elsewhere.  DLA is at most of the order that k has elsewhere: if w_d is of a lower order than
+    Ld, the better Ld is wasted (CM01, Remark 3.1).
+
+    method : nh.DLA or nh.EDLA with the rule of w_d, such as nh.DLA(0.3) or
+        nh.DLA(constraint_alpha=0)
+    floor : residuals below it are taken for round-off and left out of the slope
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> sleigh, hs = nh.systems.sleigh(), [0.1, 0.05, 0.025]
+    >>> for method in nh.DLA(), nh.DLA(0.3), nh.DLA(constraint_alpha=0):
+    ...     print(f"{nh.diagnostics.constraint_order(sleigh, method, hs=hs).slope:.1f}", method)
+    2.0 DLA(alpha=0.5)
+    1.0 DLA(alpha=0.3)
+    1.0 DLA(alpha=0.5, constraint_alpha=0.0)
+    """
+    check_pair(system, method)
+    _need_forms(system, "w_d")
+    need(method, (DLA, EDLA), "method", "method that imposes w_d, nh.DLA or nh.EDLA")
+    if not system.constraints:
+        raise ValueError(f"{system!r} has no constraints on velocities, and therefore no w_d")
+    (q0, v0), hs = start_of(system, q0, v0), _numbers(hs, "hs", 1)
+    floor, errors = read_number(floor, "floor"), np.empty(len(hs))
+    for k, h in enumerate(hs):
+        h = positive(float(h), False, "h")
+        q = integrate(system, Reference(), q0, v0, h=h, steps=1).q
+        v = system.velocity_between(q[:1], q[1:], np.array([h]))
+        errors[k] = np.abs(method.on_step(system, "constraints", np.zeros(1), q[:1], v, h)).max()
+    return _fitted(hs, errors, floor)
+
+
+def _fitted(hs, errors, floor):
+    """The Order of errors, by those above the floor."""
     use = errors > floor
     if use.sum() < 3:
         raise ValueError(

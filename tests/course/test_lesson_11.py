@@ -69,13 +69,6 @@ def test_determinant_of_a_projector_step(name, method):
     assert np.linalg.det(tangent) == pytest.approx((-1) ** s.m, abs=1e-8)
 
 
-def test_exact_pairs_miss_by_the_order_of_the_rule():
-    hs = np.array([0.1, 0.05, 0.025])
-    for (alpha, symmetric), order in {(0.5, False): 2, (0.3, False): 1, (0.3, True): 2}.items():
-        size = depth.pair_residuals(nh.systems.sleigh(), alpha, hs, symmetric)
-        assert np.polyfit(np.log(hs), np.log(size), 1)[0] == pytest.approx(order, abs=0.1)
-
-
 def rates(system, q, v, h, spin=0.0):
     """log |eigenvalue| / h of a projector step from a steady motion: of the directions within D and
     of those across it, in their order of size.

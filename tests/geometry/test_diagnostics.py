@@ -56,6 +56,46 @@ def test_order_refuses(given, text):
             D.order(particle("x"), nh.DLA(), *start, T=1, hs=[0.1])
 
 
+HS = np.array([0.1, 0.05, 0.025])
+RULES = [  # of Ld and of w_d, with the orders of w_d and of the method
+    (nh.DLA(), 2, 2),
+    (nh.DLA(0.3), 1, 1),
+    (nh.DLA(0.3, symmetric=True), 2, 2),
+    (nh.DLA(constraint_alpha=0), 1, 1),  # CM01, Remark 3.1: the midpoint of Ld is wasted
+    (nh.DLA(0.3, constraint_alpha=0.5), 2, 1),  # and a better w_d alone does not help
+    (nh.EDLA(), 2, 2),
+]
+
+
+@pytest.mark.parametrize("method, of_wd, of_method", RULES, ids=lambda x: repr(x))
+@pytest.mark.parametrize("system", [S.sleigh(), S.particle(), S.robot()], ids=lambda s: s.name)
+def test_true_pairs_miss_the_discrete_constraint_by_the_order_of_its_rule(
+    system, method, of_wd, of_method
+):
+    found = D.constraint_order(system, method, hs=HS / 2)
+    assert found.slope == pytest.approx(of_wd, abs=0.1)
+    assert D.order(system, method, T=1, hs=HS / 4).slope == pytest.approx(of_method, abs=0.1)
+
+
+def test_the_exact_pair_of_the_rolling_disk():
+    """It rolls on a circle, theta' = 1 and phi' = w, so that a pair misses
+    w_d = (x1 - x0)/h - cos(phi at the midpoint) by cos(w h/2) (sin(w h/2)/(w h/2) - 1)."""
+    found, w = D.constraint_order(S.rolling_disk(), nh.DLA(), hs=HS), 0.5 * HS / 2
+    assert found.error == pytest.approx(np.cos(w) * (1 - np.sin(w) / w), rel=1e-6)
+
+
+def test_a_method_without_a_discrete_constraint_has_no_exact_pairs():
+    for method in nh.Projector(), nh.RK4():
+        with pytest.raises(ValueError, match=r"imposes w_d, nh\.DLA or nh\.EDLA"):
+            D.constraint_order(S.sleigh(), method, hs=HS)
+    with pytest.raises(ValueError, match="no constraints on velocities"):
+        D.constraint_order(S.kepler(), nh.DLA(), hs=HS)
+    with pytest.raises(ValueError, match="is stated for one-forms"):
+        D.constraint_order(S.sleigh().by_fields(), nh.DLA(), hs=HS)
+    with pytest.raises(ValueError, match="fewer than three errors"):
+        D.constraint_order(S.sleigh(), nh.DLA(), hs=HS[:2])
+
+
 def test_drift_of_a_line():
     t, rng = np.linspace(3, 13, 400), np.random.default_rng(0)
     assert D.drift(t, 2 - 0.5 * t)[0] == pytest.approx(-0.5, abs=1e-13)

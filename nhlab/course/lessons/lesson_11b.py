@@ -1,4 +1,4 @@
-"""Lesson 11 in depth: drift against reversals, exact pairs of nodes, the determinant of a step."""
+"""Lesson 11 in depth: drift against reversals, and the determinant of a step."""
 
 from dataclasses import dataclass
 
@@ -67,18 +67,6 @@ def drifts(case, method=DLA(), steps=20_000):  # noqa: B008 (a frozen value)
     """``drift_of`` for all starts of a case, shape (starts, 2)."""
     about = {"h": case.h, "steps": steps, "summary": drift_of, "progress": False}
     return ensemble(case.system, method, *case.starts(), **about).summary
-
-
-def pair_residuals(system, alpha, hs, symmetric=False):
-    """|w_d(q0, q1)| of pairs of nodes of the true motion, one for each h: 0 if w_d were that of
-    the exact discrete constraint."""
-    found = []
-    for h in hs:
-        q = integrate(system, Reference(), h=h, steps=1).q
-        v = (q[1:] - q[:1]) / h
-        wd = DLA(alpha, symmetric).on_step(system, "constraints", 0.0, q[:1], v, h)
-        found.append(float(np.abs(wd).max()))
-    return np.array(found)
 
 
 def step_tangent(system, method, q, p, h, d=1e-4):
