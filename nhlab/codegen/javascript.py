@@ -73,10 +73,15 @@ def _needed(function, found):
 
 
 def _tree(function):
-    """Of its source; a lambda is the only one in its line, perhaps an entry of a dict."""
+    """Of its source, without annotations; a lambda is the only one in its line, perhaps an entry
+    of a dict."""
     source = textwrap.dedent(inspect.getsource(function)).strip()
     if function.__name__ != "<lambda>":
-        return ast.parse(source).body[0]
+        tree = ast.parse(source).body[0]
+        tree.returns = None
+        for x in (*tree.args.args, *tree.args.kwonlyargs):
+            x.annotation = None
+        return tree
     nodes = ast.walk(ast.parse(f"{{{source}}}"))
     (found,) = (x for x in nodes if isinstance(x, ast.Lambda))
     body = [ast.Return(found.body)]

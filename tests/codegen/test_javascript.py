@@ -5,6 +5,7 @@ import json
 import math
 import shutil
 import subprocess
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -100,6 +101,17 @@ def test_functions_of_arrays_as_judges_are():
     got = node(f"{runtime()}\n{text}\nconsole.log(JSON.stringify(f({json.dumps(found)})));")
     assert got == [bool(expected[0]), expected[1], expected[2]]
     assert "const LIMIT = 3;" in text and inspect.isfunction(longest)
+
+
+def typed(x: Sequence[float], low: float = 1.0) -> float:
+    return x[0] + low
+
+
+@needs_node
+def test_annotations_are_left_out():
+    text = of_function(typed, "f")
+    assert "Sequence" not in text
+    assert node(f"{text}\nconsole.log(JSON.stringify(f([2.0])));") == 3
 
 
 @needs_node
