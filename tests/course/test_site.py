@@ -738,7 +738,7 @@ def test_choosing_a_system_opens_on_its_moving_body(drawing, address, title):
         page.wait_for_function(f"nhlab_pages[0].book.caption.startsWith({title!r})")
     seen_to_move(page, COMPUTED)
     assert page.locator(".live .noUi-handle").filter(visible=True).count() == 2
-    assert page.locator(".live button", has_text="a step twice as large").is_visible()
+    assert page.locator(".live button", has_text="twice the step: wider bands?").is_visible()
     page.close()
     assert faults == []
 
