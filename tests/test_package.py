@@ -232,3 +232,27 @@ def test_binder_has_a_python_that_is_tested():
     assert (PROJECT / ".binder" / text(".binder/requirements.txt").split()[1]).resolve() == (
         PROJECT / "requirements.txt"
     )
+
+
+def test_hooks_before_a_commit_run_the_project_s_own_ruff(tmp_path):
+    """The same commands as in .ci/run, of the version in pyproject.toml: none is fetched."""
+    yaml = pytest.importorskip("yaml")
+    (repository,) = yaml.safe_load(text(".pre-commit-config.yaml"))["repos"]
+    assert repository["repo"] == "local"
+    hooks = {x["id"]: x for x in repository["hooks"]}
+    assert {*hooks} == {"ruff-check", "ruff-format"}
+    bad, words = tmp_path / "bad.py", tmp_path / "words.md"
+    for hook in hooks.values():
+        assert hook["language"] == "system" and "args" not in hook
+        command = hook["entry"].removesuffix(" --force-exclude")
+        assert command in text(".ci/run") and command.startswith("python3 -m nhlab run -m ruff")
+        bad.write_text("import os\nx = [1,2]\n")
+        words.write_text("```python\nx = [1,2]\n```\n")
+        call = hook["entry"].removeprefix("python3 -m nhlab run ").split()
+        call = [sys.executable, *call, "--config", str(PROJECT / "pyproject.toml")]
+        done = subprocess.run([*call, str(bad), str(words)], capture_output=True, text=True)
+        if hook["id"] == "ruff-check":
+            assert done.returncode == 1 and "F401" in done.stdout
+        else:
+            assert bad.read_text() == "import os\n\nx = [1, 2]\n", done.stderr
+            assert words.read_text().count("[1,2]") == 1  # laid out for the eye
