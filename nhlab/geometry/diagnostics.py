@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -132,6 +132,61 @@ def constraint_order(
         v = system.velocity_between(q[:1], q[1:], np.array([h]))
         errors[k] = np.abs(method.on_step(system, "constraints", np.zeros(1), q[:1], v, h)).max()
     return _fitted(hs, errors, floor)
+
+
+class Modified(NamedTuple):
+    """The first term of a modified equation at one state: of q' and of p', shape (n,) each, and
+    how far the extrapolation to h = 0 may be off."""
+
+    q: np.ndarray
+    p: np.ndarray
+    error: float
+
+
+def modified_term(
+    system: System,
+    method: Method,
+    q0: ArrayLike | None = None,
+    v0: ArrayLike | None = None,
+    *,
+    h: float = 0.1,
+) -> Modified:
+    r"""By how much the equation that a method solves exactly differs from the true one.
+
+    .. math:: (\dot q, \dot p) = f(q, p) + h^k\,g(q, p) + O(h^{k+1}), \qquad
+              h^{k+1} g = \Phi_h - \varphi_h + O(h^{k+2})
+
+    g is measured in one state, from single steps :math:`\Phi_h` of the order k of the method beside
+    the true motion :math:`\varphi_h` of nh.Reference, with h, h/2, h/4 and h/8.
+
+    system : without constraints, as a reduction; for others (q, p) are not free
+    h : the largest step; a smaller one lets round-off through, as h^-(k+1)
+
+    Examples
+    --------
+    RDLA makes the robot of lesson 07 a pendulum of slightly wrong mass.  Without its spring the
+    velocity is p/M, and the mass M = 3 I + m R^2 cos(h w/2) of turning at the rate w gives
+
+    >>> import nhlab as nh
+    >>> robot = nh.Chaplygin(nh.systems.robot(k=0), fibre="x y")
+    >>> term = nh.diagnostics.modified_term(robot, nh.RDLA(), [0, 0], [2, 1])
+    >>> print(f"{term.q[1]:.6f}, by the mass {2**2 / 8 / 4**2 * 4:.6f}")
+    0.125000, by the mass 0.125000
+    """
+    check_pair(system, method)
+    if system.m:
+        raise ValueError(f"{system!r} has constraints, on which (q, p) is not free; reduce it")
+    if method.variable_step or isinstance(method, Reference):
+        raise ValueError(f"{method!r} chooses its own steps; take one that does not")
+    (q0, v0), hs = start_of(system, q0, v0), positive(h, False) / 2 ** np.arange(4.0)
+    rates = np.empty((4, 2 * len(system.q)))
+    for k, h in enumerate(hs):
+        step, true = (integrate(system, m, q0, v0, h=h, steps=1) for m in (method, Reference()))
+        p = system.momentum(true.q[-1], true.v[-1])
+        off = np.concatenate([step.q[-1] - true.q[-1], step.p[-1] - p])
+        rates[k] = off / h ** (method.order + 1)
+    rough, fine = (np.polyfit(hs[-count:], rates[-count:], count - 1)[-1] for count in (3, 4))
+    return Modified(*np.split(fine, 2), float(np.abs(fine - rough).max()))
 
 
 def _fitted(hs, errors, floor):

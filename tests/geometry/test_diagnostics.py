@@ -96,6 +96,38 @@ def test_a_method_without_a_discrete_constraint_has_no_exact_pairs():
         D.constraint_order(S.sleigh(), nh.DLA(), hs=HS[:2])
 
 
+def test_modified_equation_of_the_midpoint_rule_and_of_symplectic_euler():
+    """H - h^2/24 (V'' q'^2 + V'^2) of the midpoint rule, H -+ h/2 V' p of its one-sided forms; for
+    the pendulum V = -cos q."""
+    q, p = 0.7, 0.5
+    found = D.modified_term(S.pendulum(), nh.Variational(), [q], [p])
+    expected = -np.cos(q) * p / 12, (2 * np.sin(q) * np.cos(q) - np.sin(q) * p**2) / 24
+    assert [*found.q, *found.p] == pytest.approx(expected, abs=5e-6) and found.error < 1e-4
+    for alpha, sign in ((0, -1), (1, 1)):
+        found = D.modified_term(S.pendulum(), nh.Variational(alpha), [q], [p])
+        expected = sign * np.sin(q) / 2, -sign * np.cos(q) * p / 2
+        assert [*found.q, *found.p] == pytest.approx(expected, abs=5e-6), alpha
+
+
+def test_modified_mass_of_the_robot():
+    """RDLA: the mass 3 Iw + m R^2 cos(h w/2) of lesson 07, and the midpoint rule's own term."""
+    q, v, (k, M) = [0.2, 0.4], [1.3, 0.7], (10, 4)
+    found = D.modified_term(nh.Chaplygin(S.robot(), fibre="x y"), nh.RDLA(), q, v)
+    p, slope, bend = M * v[1], k * np.cos(q[1]), -k * np.sin(q[1])
+    mass = v[0] ** 2 / 8 / M**2 * p
+    push = (-slope * v[1] ** 2 + 2 * slope * bend / M) / 24
+    expected = [0, mass - bend * p / M**2 / 12, 0, push]
+    assert [*found.q, *found.p] == pytest.approx(expected, abs=1e-4)
+    assert mass > 0.3 * found.q[1]  # else it would prove nothing
+
+
+def test_modified_terms_are_those_of_free_states():
+    with pytest.raises(ValueError, match="has constraints"):
+        D.modified_term(S.sleigh(), nh.DLA())
+    with pytest.raises(ValueError, match="chooses its own steps"):
+        D.modified_term(S.pendulum(), nh.EDLA(), [1], [0])
+
+
 def test_drift_of_a_line():
     t, rng = np.linspace(3, 13, 400), np.random.default_rng(0)
     assert D.drift(t, 2 - 0.5 * t)[0] == pytest.approx(-0.5, abs=1e-13)
