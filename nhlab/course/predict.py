@@ -25,6 +25,7 @@ from ..view.motion import PanelWithStage
 from ..view.panel import RUN, Panel, synchronized
 from ..view.picture import Picture
 from ..view.player import Stage
+from ..view.plot import DARK
 from .exercises import function, section
 
 PREDICTIONS = Path(__file__).parent / "predictions"
@@ -187,7 +188,8 @@ class Sketch(Form):
         data = base64.b64encode(self.picture(y, truth)).decode()
         alt = f"A sketch of {self.labels['ylabel']} over {self.labels['xlabel']}."
         source = f'src="data:image/png;base64,{data}" style="max-width:100%"'
-        return w.HTML(f'<img alt="{html.escape(alt)}" {source}>', layout=PLATE)
+        image = f'<img alt="{html.escape(alt)}" class="nhlab-picture" {source}>'
+        return w.HTML(f"<style>{DARK}</style>{image}", layout=PLATE)
 
     def widget(self, ready):
         low, high = self.ylim
@@ -230,7 +232,8 @@ class Sketch(Form):
         return bool(np.abs(np.interp(self.x, *truth) - said).max() <= self.near)
 
     def text(self, value):
-        return "the orange curve" if isinstance(value, list) else "the dark curve"
+        # the measured one is dark on white, and pale where the page is dark
+        return "the orange curve" if isinstance(value, list) else "the curve without dots"
 
 
 # ---------------------------------------------------------------------------- a prediction

@@ -12,6 +12,7 @@ where either is missing.  Screenshots are kept in the folder NHLAB_SCREENSHOTS, 
 """
 
 import importlib
+import io
 import json
 import os
 import re
@@ -21,8 +22,10 @@ import urllib.request
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 from after_run_all import FIGURES
+from PIL import Image
 from processes import serving
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,6 +65,12 @@ text = "Draw it.\\n\\nsketch: time | energy | 0 1 | 0 1\\n\\nThe energy stays at
 asked = Prediction(text, lambda: (([0, 1], [1, 1]), {}), "77.1", Shown(b"png", "no picture"))
 asked"""
 BUSY = "time.sleep(4)"
+# All kinds of controls.
+TOUCHED = """\
+import nhlab as nh
+nh.explore(nh.systems.particle(), [nh.DLA(), nh.RK4()], ["energy", "x y"], h=(0.02, 0.4, 0.2),
+           alpha=(0, 1, 0.5), rule=True, T=(10, 40, 20), start="y",
+           tries={"twice the step?": {"h": 0.4}, "alpha = .3?": {"alpha": 0.3}})"""
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +79,7 @@ def server(browser, tmp_path_factory):
     home = tmp_path_factory.mktemp("lab")
     shutil.copytree(ROOT / "notebooks", home / "notebooks")
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    for name, texts in {"small": [SMALL], "sketch": [SKETCH, BUSY]}.items():
+    for name, texts in {"small": [SMALL], "sketch": [SKETCH, BUSY], "touched": [TOUCHED]}.items():
         cells = [nbformat.v4.new_code_cell(text) for text in texts]
         notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
         nbformat.write(notebook, home / f"notebooks/{name}.ipynb")
@@ -363,6 +372,61 @@ def test_a_saved_notebook_shows_its_panels_when_it_is_opened_again(small, browse
         again.close()
 
 
+# What a finger or a mouse has to hit in a panel: its name, width and height in pixels.
+TARGETS = """() => [...document.querySelector('.nhlab-panel').querySelectorAll(
+    'button, select, input, .noUi-handle')].filter(e => e.offsetParent).map(e => {
+        const {width, height} = e.getBoundingClientRect();
+        return [(e.textContent || e.className).trim().slice(0, 40), width, height];
+    })"""
+
+
+def test_what_is_touched_is_at_least_24_pixels_large(browser, server):
+    """Sliders, lists, buttons to try, More and what stands there, also in a narrow window."""
+    lesson = Lesson(browser, server, "touched.ipynb")
+    try:
+        lesson.run_all()
+        lesson.image(0).wait_for()
+        lesson.open_more()
+        for width in (1366, 390):
+            lesson.page.set_viewport_size({"width": width, "height": 768})
+            lesson.page.wait_for_timeout(300)
+            found = lesson.page.evaluate(TARGETS)
+            names = [name for name, *_ in found]
+            for name in ("twice the step?", "Reset", "More", "Copy as code", "Show the code"):
+                assert name in names
+            assert sum("noUi-handle" in name for name in names) == 4  # h, alpha, y(0), T
+            assert len(found) >= 13  # and the lists of views, methods and rules
+            small = [x for x in found if min(x[1:]) < 24]
+            assert not small, (width, small)
+    finally:
+        lesson.close()
+
+
+def dark_with_pale_lines(picture):
+    """A picture as a reader sees it in the dark: nearly all of it dark, its letters pale."""
+    grey = np.asarray(Image.open(io.BytesIO(picture.screenshot())).convert("L"), float)
+    assert np.median(grey) < 60 and np.percentile(grey, 80) < 60 < 150 < grey.max()
+
+
+def test_a_sketch_is_dark_where_the_page_is(browser, server):
+    """Also before an answer; on a white page it is white."""
+    lesson = Lesson(browser, server, "sketch.ipynb")
+    change = "window.jupyterapp.commands.execute('apputils:change-theme', {theme: '%s'})"
+    try:
+        lesson.run_all()
+        sketch = lesson.page.locator(".jp-OutputArea img.nhlab-picture").first
+        sketch.wait_for()
+        with pytest.raises(AssertionError):
+            dark_with_pale_lines(sketch)
+        lesson.page.evaluate(change % "JupyterLab Dark")
+        lesson.page.wait_for_function("document.body.dataset.jpThemeLight === 'false'")
+        lesson.page.wait_for_timeout(500)
+        dark_with_pale_lines(sketch)
+    finally:
+        lesson.page.evaluate(change % "JupyterLab Light")
+        lesson.close()
+
+
 def test_pictures_and_numbers_are_legible_in_the_dark(small):
     change = "window.jupyterapp.commands.execute('apputils:change-theme', {theme: '%s'})"
     try:
@@ -371,8 +435,8 @@ def test_pictures_and_numbers_are_legible_in_the_dark(small):
         small.page.wait_for_timeout(500)
         colour = "getComputedStyle(e).color.match(/\\d+/g).map(Number)"
         text = small.page.locator(".nhlab-panel img + div").evaluate(f"e => {colour}")
-        plate = small.image(0).evaluate("e => getComputedStyle(e).backgroundColor")
-        assert min(text[:3]) > 150 and plate == "rgb(255, 255, 255)"
+        assert min(text[:3]) > 150
+        dark_with_pale_lines(small.image(0))
     finally:
         small.page.evaluate(change % "JupyterLab Light")
 

@@ -1,8 +1,13 @@
 """The board of the lessons' panels: what an update draws and says is what is shown."""
 
+import colorsys
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from nhlab.course import lessons
 from nhlab.course.kit import new_board
 from nhlab.methods import DLA
 
@@ -95,3 +100,11 @@ def test_held_axes_follow_their_curves():
     assert ax.get_ylim()[1] >= 800
     (ghost,) = (line for line in ax.lines if line.get_label() == "_ghost")
     assert ghost.get_ydata().tolist() == [0, 200]  # of the first size, for the present kind
+
+
+def test_lessons_have_the_colours_of_the_table():
+    """Beside greys and pale tints a lesson writes none itself, so that methods keep theirs."""
+    for file in Path(lessons.__file__).parent.glob("lesson_*.py"):
+        for colour in re.findall(r"#[0-9A-Fa-f]{6}", file.read_text(encoding="utf-8")):
+            red, green, blue = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
+            assert colorsys.rgb_to_hsv(red, green, blue)[1] < 0.3, (file.name, colour)

@@ -184,7 +184,10 @@ def test_a_curve_is_right_if_it_follows_the_true_one():
     assert asked.right
     asked.answer([0.5] * 7)
     assert asked.right is False
-    assert "You predicted: <i>the orange curve</i>; measured: <b>the dark curve</b>" in seen(asked)
+    assert (
+        "You predicted: <i>the orange curve</i>; measured: <b>the curve without dots</b>"
+        in seen(asked)
+    )
 
 
 def test_predictions_are_counted_as_they_are_made(asked):

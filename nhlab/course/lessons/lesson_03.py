@@ -9,7 +9,7 @@ from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
 from ...methods import DLA, Projector, Reference
 from ...run.loop import integrate
-from ..colours import BLUE, DARK, GREEN, GREY, ORANGE
+from ..colours import BLUE, DARK, GREEN, GREY, ORANGE, PURPLE
 from ..exercises import near, sized, some_of, takes, told, unfinished
 from ..kit import RIGHT, ahead, circle, drawn, frame, joined, new_board
 from ..predict import either
@@ -56,7 +56,7 @@ def reflection_panel(y=(-2.0, 2.0, 1.0), angle=(-180, 180, 10), mz=(0.25, 4.0, 1
         board.curve([-4, 4], [-4 * y, 4 * y], color=DARK, label="$D$")
         board.curve(*np.outer(n[::2], [-9, 9]), color=DARK, linestyle=":", label=r"$D^\perp$")
         board.curve([0, u[0]], [0, u[2]], color=GREEN, linewidth=3.2, label="$Pv$")
-        board.curve([u[0], v[0]], [u[2], v[2]], color="#CC79A7", linewidth=3.2, label="$Qv$")
+        board.curve([u[0], v[0]], [u[2], v[2]], color=PURPLE, linewidth=3.2, label="$Qv$")
         board.arrow((0, 0), v[::2], BLUE, label="arriving $v$")
         board.arrow((0, 0), w[::2], ORANGE, label="leaving $(P-Q)v$")
         board.say("A v arriving, leaving", f"{A @ v:+.3f}, {A @ w:+.3f}")
