@@ -80,7 +80,9 @@ class RK4(Method):
 
 @dataclass(frozen=True, repr=False)
 class Reference(Method):
-    """SciPy's DOP853 with tight tolerances: the true motion for all practical purposes.
+    """DOP853, written out for the system, with tight tolerances: the true motion for all practical
+    purposes.  Method, coefficients and choice of steps are SciPy's, which takes single steps itself
+    where the generated elimination fails.
 
     Parameters
     ----------

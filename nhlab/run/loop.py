@@ -160,7 +160,9 @@ def source(system: System, method: Method) -> str:
     """
     check_pair(system, method)
     if not method.has_step:
-        raise ValueError(f"{method!r} follows the motion by DOP853; it has no generated step")
+        raise ValueError(
+            f"{method!r} chooses its own steps between the nodes, so there is none to show"
+        )
     return method.program(system).text
 
 

@@ -102,7 +102,7 @@ def test_system_and_method():
     no_run(["method = 'DLA'", "nh.DLA()"], PARTICLE, "DLA")
     refused(lambda: nh.source("particle", nh.DLA()), "nh.System")
     refused(lambda: nh.source(PARTICLE, nh.DLA), "nh.DLA()")
-    refused(lambda: nh.source(PARTICLE, nh.Reference()), "Reference")
+    refused(lambda: nh.source(PARTICLE, nh.Reference()), "Reference chooses its own steps")
 
 
 # ---------------------------------------------------------------------------- states
