@@ -40,6 +40,9 @@ class Dense:
     these methods put the impulse of the constraints at the nodes, so that the evolved momentum
     lies before it and is off D by O(h).  Nodes of methods that leave the constraints, as RK4 does,
     are moved onto them if no run could start there; all others stay as they are stored.
+
+    sol : a Trajectory; or the ``Runs`` of several, whose steps are then told by the nodes they
+        begin with
     """
 
     def __init__(self, sol):
@@ -53,7 +56,7 @@ class Dense:
     @cached_property
     def y(self) -> np.ndarray:
         """(N+1, len(q) + n) the nodes."""
-        sol, s = self.sol, self.system
+        sol, s = self.sol, self.sol.driven(slice(None))
         q, v = sol.q, sol.v
         if sol.method.discrete and s.m:
             v = admissible(s, q, sol.p, v, sol.t)
@@ -177,18 +180,28 @@ def is_off(system, q, v, t) -> np.ndarray:
 def flow(system, t, y, dt) -> np.ndarray:
     """The states y = (q, v) at the times t moved along the motion by dt, all of K states.
 
-    The way is divided into equal parts until DOP853's own estimate of its error is round-off.
+    The way of each is divided into equal parts until DOP853's own estimate of its error is
+    round-off; how often does not depend on the other states.
     """
-    parts, before = 1, np.inf
-    while True:
-        found, error = y, 0.0
+    found, left = y.copy(), np.flatnonzero(dt != 0)
+    parts, before = 1, np.full(len(left), np.inf)
+    while len(left):
+        own, now, error = _picked(system, left), y[left], np.zeros(len(left))
+        begin, part = t[left], dt[left] / parts
         for k in range(parts):
-            found, more = _dop853(system, t + k * dt / parts, found, dt / parts)
-            error = max(error, np.max(more, initial=0.0))
-        is_round_off = error < 1e-9 and error > before / 8  # for it does not fall
-        if parts >= MAX_PARTS or error <= TOLERANCE or is_round_off:
-            return found
-        parts, before = 2 * parts, error
+            now, more = _dop853(own, begin + k * part, now, part)
+            error = np.fmax(error, more)
+        found[left] = now
+        is_round_off = (error < 1e-9) & (error > before / 8)  # for it does not fall
+        again = (error > TOLERANCE) & ~is_round_off & (parts < MAX_PARTS)
+        left, before, parts = left[again], error[again], 2 * parts
+    return found
+
+
+def _picked(system, rows):
+    """The system of some of many states, for each of which its parameters may have a number."""
+    values = {s.name: x[rows] for s, x in system.parameters.items() if np.ndim(x)}
+    return system.varied(values, system.is_definite) if values else system
 
 
 def _dop853(system, t, y, h) -> tuple[np.ndarray, np.ndarray]:
@@ -200,9 +213,10 @@ def _dop853(system, t, y, h) -> tuple[np.ndarray, np.ndarray]:
         place = y + h * sum(w * k for w, k in zip(row, slopes, strict=False)) if slopes else y
         slopes.append(rates(system, t + c * h[:, 0], place))
     new = y + h * sum(w * k for w, k in zip(DOP853.B, slopes, strict=True))
-    size, k = np.maximum(np.abs(y), np.abs(h * slopes[0])).max(0, initial=0), len(system.q)
-    for part in (size[:k], size[k:]):  # positions and velocities have units of their own
-        part[:] = np.maximum(part, 1e-3 * part.max()) if part.max() > 0 else 1.0
+    size, k = np.maximum(np.abs(y), np.abs(h * slopes[0])), len(system.q)
+    for part in (size[:, :k], size[:, k:]):  # positions and velocities have units of their own
+        most = part.max(-1, keepdims=True)
+        part[:] = np.where(most > 0, np.maximum(part, 1e-3 * most), 1.0)
     e5, e3 = (
         (np.square(sum(w * k for w, k in zip(E, slopes, strict=False)) / size)).sum(-1)
         for E in (DOP853.E5, DOP853.E3)

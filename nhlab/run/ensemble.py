@@ -28,7 +28,7 @@ from ..methods.method import Method
 from . import files, html, many_files, tables
 from .arguments import LOG, StateLike, check_backend, whole
 from .errors import EnsembleError, IntegrationError, Interrupted
-from .events import Found, read_events, record
+from .events import Found, found_in_all, read_events
 from .explain import energy_jumps, growth
 from .loop import Run, choose_backend
 from .progress import Bar
@@ -38,6 +38,7 @@ from .trajectory import Trajectory
 WORK = {"python": 50_000, "numpy": 1_000_000, "numba": 2_000_000}  # steps of a chunk, about 1 s
 LEAST = {"python": 1, "numpy": 256, "numba": 1}  # members of a chunk; short arrays are slow
 BYTES = 64_000_000  # of the rows of a chunk
+NODES = 50_000  # whose events are looked for together; each needs some matrices
 NOT_RUN = "not run"  # the error of a member until it has been
 LOOKS = np.linspace(0, 1, 20)  # where the energies of a run are looked at
 
@@ -113,8 +114,8 @@ def ensemble(
     start = Start(system, method, q0, v0, **given)
     check_backend(backend, (None, "python", "numba", "numpy"))
     backend, functions = backend or choose_backend(start), _functions(summary)
-    parts = chunks(start, backend, chunk, bool(functions))
     events = read_events(events, start.system)
+    parts = chunks(start, backend, chunk, bool(functions) and not events)
     common = Common((start.system, method, backend, functions, events))
     many = _collect(start, parts, common, executor, Bar(progress, len(start) * start.steps))
     _warn(many)
@@ -210,13 +211,8 @@ class Ensemble:
         if not -len(self) <= k < len(self):
             raise IndexError(f"there is no run {k}: the runs are numbered 0 to {len(self) - 1}")
         rows, k = self._parts.array, range(len(self))[k]
-        found = self.events.get(k)
-        message = self.errors.get(k, found.message if found else "")
-        sol = self.start.member(k).trajectory(rows[k], self.steps_done[k], message)
-        if found:
-            sol.t_events, sol.q_events, sol.v_events = found.t, found.q, found.v
-            sol.ended_by = found.ended_by
-        return sol
+        one, error = self.start.member(k), self.errors.get(k)
+        return _trajectory(one, rows[k], self.steps_done[k], error, self.events.get(k))
 
     def _some(self, which):
         """The Ensemble of these runs: of a slice, of numbers, or of an array of True and False."""
@@ -503,44 +499,77 @@ def _run(common, part, out=None):
     part.system, part.method, backend, functions, events = common.value
     part.system = part.at_step(0)  # an input has no value that could be sent
     together, count = backend == "numpy", len(part)
-    rows = part.empty_rows(1 if functions and not together else count) if out is None else out
+    shared = functions and not (together or events)  # the rows of one member serve for all
+    rows = part.empty_rows(1 if shared else count) if out is None else out
     done, errors, values, found = np.zeros(count, int), {}, {}, {}
-    looks = np.empty((count, len(LOOKS), part.layout.width))
     if together:
         _as_arrays(part, rows, done, errors)
+    for k in range(0 if together or shared else count):
+        done[k] = _alone(part.member(k), rows[k], backend, errors, k)
+    if events:
+        found = _look_for_events(part, rows, done, events, errors)
+    looks = np.empty((count, len(LOOKS), part.layout.width))
     for k in range(count):
-        own = rows[k % len(rows)]
-        one = part.member(k) if functions or events or not together else None
-        if not together:
+        own, one = rows[k % len(rows)], part.member(k) if functions else None
+        if shared:
             done[k] = _alone(one, own, backend, errors, k)
-        sol = one.trajectory(own, done[k], errors.get(k, "")) if functions or events else None
-        if events:
-            sol = _with_events(sol, events, found, errors, k)
-            done[k] = sol.steps if sol.ended_by is not None else done[k]
         last = done[k] // part.every
         own[last + 1 :], looks[k] = np.nan, own[(LOOKS * last).astype(int)]
         if functions:
-            try:
-                with np.errstate(all="ignore"):  # what overflows is noted below
-                    values[k] = _summarise(functions, sol)
-                _note_infinite(errors, k, values[k])
-            except Exception as error:
-                _note(errors, k, f"the summary failed: {type(error).__name__}: {error}")
+            sol = _trajectory(one, own, done[k], errors.get(k), found.get(k))
+            _note_summary(functions, sol, values, errors, k)
     rows = rows if out is None and not functions else None
     return rows, done, errors, values, _jumps(part, looks), found
 
 
-def _with_events(sol, events, found, errors, k):
-    """The run of member k with its events, which may end it before the step that failed."""
-    try:
-        sol = record(sol, events)
-    except Exception as error:
-        _note(errors, k, f"the events failed: {type(error).__name__}: {error}")
-        return sol
-    if sol.ended_by is not None:
-        errors.pop(k, None)
-    found[k] = Found(sol.t_events, sol.q_events, sol.v_events, sol.message, sol.ended_by)
+def _trajectory(one, rows, done, error, found):
+    """The run of a single member with its events, if it has any."""
+    sol = one.trajectory(rows, done, error or (found.message if found else ""))
+    if found:
+        sol.t_events, sol.q_events, sol.v_events = found.t, found.q, found.v
+        sol.ended_by = found.ended_by
     return sol
+
+
+def _look_for_events(part, rows, done, events, errors):
+    """index -> Found, located for many members together.
+
+    Where an event ends a run, maybe before the step that failed, ``done`` and ``errors`` follow.
+    """
+    count, found = done // part.every + 1, {}
+    blocks = np.array_split(np.arange(len(part)), -(-int(count.sum()) // NODES))
+    while blocks:
+        some = blocks.pop()
+        try:
+            own = found_in_all(part.take(some), rows[some], count[some], events)
+        except Exception as error:
+            if len(some) > 1:  # one by one, to find out whose it is
+                blocks += np.array_split(some, len(some))
+                continue
+            _note(errors, int(some[0]), f"the events failed: {type(error).__name__}: {error}")
+            continue
+        for k, (events_of_k, end) in zip(some.tolist(), own, strict=True):
+            found[k] = events_of_k
+            if events_of_k.ended_by is not None:
+                errors.pop(k, None)
+                t, _ = Rows(part.layout, rows[k, : count[k]]).clock(_times(part, k, count[k]), None)
+                done[k] = part.every * (np.searchsorted(t, end, side="right") - 1)
+    return dict(sorted(found.items()))
+
+
+def _times(part, k, count):
+    """The times of the first nodes of member k, if the method does not choose its own steps."""
+    return part.t0 + part.h[k] * (part.every * np.arange(count))
+
+
+def _note_summary(functions, sol, values, errors, k):
+    """Compute the summary of member k; note where it fails or is not finite."""
+    try:
+        with np.errstate(all="ignore"):  # what overflows is noted below
+            values[k] = _summarise(functions, sol)
+        _note_infinite(errors, k, values[k])
+    except Exception as error:
+        _note(errors, k, f"the summary failed: {type(error).__name__}: {error}")
 
 
 def _jumps(part, looks):

@@ -6,15 +6,19 @@ import inspect
 import numbers
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike
 
 from ..codegen.evaluate import Function
 from ..mechanics.checks import brief, read_scalar
 from ..mechanics.spelling import check_keywords, nearest
 from ..mechanics.system import System
+from ..methods.layout import Rows
+from .dense import Dense
 from .resume import cut
 from .trajectory import Trajectory
 
@@ -190,19 +194,90 @@ def record(sol: Trajectory, events: list[Event]) -> Trajectory:
     """
     if not events:
         return sol
-    found = [_located(sol, event) for event in events]
-    ends = [
-        x.t[int(e.count) - 1] for e, x in zip(events, found, strict=True) if len(x.t) >= e.count
-    ]
-    kept = sol
-    if ends:
-        end = min(ends)
-        kept = cut(sol, int(np.searchsorted(sol.t, end, side="right")))
-        found = [Crossings(*(part[x.t <= end] for part in x)) for x in found]
-        which = [k for k, x in enumerate(found) if events[k].terminal and end in x.t]
-        kept.message, kept.ended_by = f"ended by events[{which[0]}] at t = {end:.6g}", which[0]
-    kept.t_events, kept.q_events, kept.v_events = ([*x] for x in zip(*found, strict=True))
+    found, end = _until_the_end([_located(sol, event)[0] for event in events], events)
+    kept = cut(sol, int(np.searchsorted(sol.t, end, side="right")))
+    kept.message = found.message or kept.message
+    kept.t_events, kept.q_events, kept.v_events = found.t, found.q, found.v
+    kept.ended_by = found.ended_by
     return kept
+
+
+def _until_the_end(located: list[Crossings], events: list[Event]) -> tuple[Found, float]:
+    """The events up to the first that ends the run, and the time of that, or inf."""
+    ends = [
+        x.t[int(e.count) - 1] for e, x in zip(events, located, strict=True) if len(x.t) >= e.count
+    ]
+    end, message, ended_by = min(ends, default=np.inf), "", None
+    if ends:
+        located = [Crossings(*(part[x.t <= end] for part in x)) for x in located]
+        ended_by = next(k for k, x in enumerate(located) if events[k].terminal and end in x.t)
+        message = f"ended by events[{ended_by}] at t = {end:.6g}"
+    t, q, v = ([*x] for x in zip(*located, strict=True))
+    return Found(t, q, v, message, ended_by), end
+
+
+class Runs:
+    """The nodes of several runs one behind the other, as a ``Trajectory`` has those of one.
+
+    part : the Start of K runs;  rows : (K, N+1, width);  count : (K,) the nodes that each has
+    run, node : of each node, the run it belongs to and its number there
+    """
+
+    def __init__(self, part, rows: np.ndarray, count: np.ndarray) -> None:
+        self.part, self.system, self.method = part, part.system, part.method
+        self.every, self.inputs = part.every, part.inputs
+        there = np.arange(rows.shape[1]) < count[:, None]
+        self.run, self.node = np.nonzero(there)
+        self.rows = Rows(part.layout, rows[there])
+        self.t, _ = self.rows.clock(part.t0 + part.h[self.run] * (self.every * self.node), None)
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    @property
+    def q(self) -> np.ndarray:
+        return self.rows.q
+
+    @property
+    def p(self) -> np.ndarray:
+        return self.rows.p
+
+    @cached_property
+    def v(self) -> np.ndarray:
+        if self.method.discrete:
+            return self.driven(slice(None)).velocity(self.q, self.p, self.t)
+        return self.rows.v
+
+    def driven(self, nodes: slice | np.ndarray) -> System:
+        """The system with the parameters of the runs of these nodes, and the inputs there."""
+        values = {name: x[self.run[nodes]] for name, x in self.part.parameters.items()}
+        last = np.maximum(self.every * self.node[nodes] - 1, 0)  # the step before each node
+        values |= {u.name: np.append(x, 0.0)[last] for u, x in self.inputs.items()}
+        return self.system.varied(values, self.part.definite) if values else self.system
+
+    @cached_property
+    def dense(self) -> Dense:
+        return Dense(self)
+
+
+def found_in_all(part, rows: np.ndarray, count: np.ndarray, events: list[Event]) -> list:
+    """For each of K runs what ``_until_the_end`` returns, located for all of them together.
+
+    part, rows, count : as of ``Runs``
+    """
+    runs, edges = Runs(part, rows, count), np.arange(len(count) + 1)
+    located = [_located(runs, event, np.flatnonzero(np.diff(runs.run))) for event in events]
+    bounds = [np.searchsorted(runs.run[steps], edges) for _, steps in located]
+    return [
+        _until_the_end(
+            [
+                Crossings(*(part[edge[k] : edge[k + 1]] for part in crossings))
+                for (crossings, _), edge in zip(located, bounds, strict=True)
+            ],
+            events,
+        )
+        for k in range(len(count))
+    ]
 
 
 def ends_within(sol: Trajectory, events: list[Event], first: int) -> bool:
@@ -231,10 +306,15 @@ def _steps(g: np.ndarray, direction: float) -> np.ndarray:
     return np.flatnonzero(passes & (direction * before <= 0))
 
 
-def _located(sol: Trajectory, event: Event) -> Crossings:
-    """All zeros of one event."""
+def _located(
+    sol: Trajectory | Runs, event: Event, breaks: ArrayLike = ()
+) -> tuple[Crossings, np.ndarray]:
+    """All zeros of one event, and the nodes at which the steps begin that they lie in.
+
+    breaks : the last nodes of runs that others follow; no step begins there
+    """
     g = _node_values(sol, event)
-    steps = _steps(g, event.direction)
+    steps = np.setdiff1d(_steps(g, event.direction), breaks)
     dense, system = sol.dense, sol.system
 
     def f(t, which):
@@ -244,8 +324,9 @@ def _located(sol: Trajectory, event: Event) -> Crossings:
 
     t = zeros(f, sol.t[steps], sol.t[steps + 1], g[steps], g[steps + 1])
     if not len(t):
-        return Crossings(t, np.empty((0, len(system.q))), np.empty((0, len(system.v))))
-    return Crossings(t, *dense(t, steps))
+        empty = (np.empty((0, len(x))) for x in (system.q, system.v))
+        return Crossings(t, *empty), steps
+    return Crossings(t, *dense(t, steps)), steps
 
 
 def zeros(f: Callable, a, b, fa, fb) -> np.ndarray:

@@ -10,6 +10,7 @@ from scipy.integrate import solve_ivp
 from starts import BALL, PARTICLE, run
 
 import nhlab as nh
+from nhlab.run import dense
 from nhlab.run.dense import onto_constraints
 from nhlab.run.events import zeros
 
@@ -280,3 +281,80 @@ def test_events_of_an_ensemble_are_those_of_its_members(backend):
     section = nh.ensemble(OSCILLATOR, nh.DLA(), start, [0.3], h=0.1, steps=40, events=vx,
                           summary=lambda sol: sol.q_events[0][0])  # fmt: skip
     assert section.summary.shape == (3, 1) and section.ok.all()
+
+
+PUSH = nh.symbols("push")
+PUSHED = nh.System([x], [vx], vx**2 / 2 - x**2 / 2, forces=[PUSH], q0=[1], v0=[0])
+SLEIGH, SUSLOV = nh.systems.sleigh(), nh.systems.suslov()
+A = {"a": [0.1, 0.2, 0.3, 0.4]}
+MANY = {
+    "parameters": (SLEIGH, nh.DLA(), [SLEIGH.q[0] + 0.5, SLEIGH.v[2] - 0.3], {"parameters": A}),
+    "steps of its own": (SLEIGH, nh.EDLA(), [SLEIGH.q[0] + 0.5], {"h": [0.1, 0.12, 0.05, 0.2]}),
+    "on a group": (SUSLOV, nh.Projector(), [SUSLOV.q[1] - 0.1, SUSLOV.v[0] - 0.5],
+                   {"h": [0.1, 0.12, 0.05, 0.2], "every": 2}),
+    "holonomic": (BALL, nh.RK4(), [nh.Event(BALL.q[2] + 0.1, terminal=2)],
+                  {"h": [0.1, 0.12, 0.05, 0.2]}),
+    "inputs": (PUSHED, nh.RK4(), [x, vx], {"h": [0.1, 0.12, 0.05, 0.2], "inputs": {PUSH:
+               [*np.linspace(-1, 1, 40)]}}),
+    "functions": (PARTICLE, nh.DLA(), [lambda t, q, v: q[0] - 0.3],
+                  {"h": [0.1, 0.12, 0.05, 0.2]}),
+}  # fmt: skip
+
+
+def counts(sol):
+    return [sol.steps, sum(map(len, sol.t_events))]
+
+
+@pytest.mark.parametrize("backend", ["python", "numpy"])
+@pytest.mark.parametrize("case", MANY)
+def test_events_located_together_are_those_of_each_run(case, backend):
+    """Found for all members at once, and the same whatever chunks these are cut into."""
+    system, method, events, options = MANY[case]
+    given = {"h": 0.1, "steps": 40} | options
+    many = nh.ensemble(system, method, events=events, backend=backend, **given)
+    by_two = nh.ensemble(system, method, events=events, backend=backend, chunk=2, **given)
+    kept = nh.ensemble(system, method, events=events, backend=backend, summary=counts, **given)
+    found = 0
+    for k in range(4):
+        one = {name: x[k] if name == "h" and np.ndim(x) else x for name, x in given.items()}
+        own = {name: x[k] for name, x in one.pop("parameters", {}).items()}
+        alone = nh.integrate(system.set(**own), method, events=events, **one)
+        member = many[k]
+        assert (member.steps, member.message, member.ended_by) == (
+            alone.steps, alone.message, alone.ended_by)  # fmt: skip
+        assert kept.summary[k].tolist() == counts(alone)
+        for name in ("t_events", "q_events", "v_events"):
+            for a, b, c in zip(
+                *(getattr(z, name) for z in (member, alone, by_two[k])), strict=True
+            ):
+                assert a.shape == b.shape
+                np.testing.assert_allclose(a, b, atol=1e-12)
+                np.testing.assert_array_equal(a, c)
+        found += len(alone.t_events[0])
+    assert found >= 3
+
+
+def test_members_share_the_work_of_looking_for_events(monkeypatch):
+    """As many evaluations for thirty members as for three: each is of arrays."""
+    calls, rates = [], dense.rates
+    monkeypatch.setattr(dense, "rates", lambda *args: calls.append(1) or rates(*args))
+    evaluations = []
+    for count in (3, 30):
+        calls.clear()
+        start = np.linspace(0.5, 1.5, count)[:, None]
+        nh.ensemble(OSCILLATOR, nh.DLA(), start, [0.3], h=0.1, steps=40, events=x - 0.25)
+        evaluations.append(len(calls))
+    assert evaluations[1] < 1.5 * evaluations[0]
+
+
+def test_an_event_that_fails_for_one_member_leaves_the_others():
+    def f(t, q, v):
+        if q[0] > 1.9:
+            raise ArithmeticError("too far")
+        return q[0] - 0.25
+
+    many = nh.ensemble(OSCILLATOR, nh.DLA(), [[1.0], [2.0], [0.5]], [0], h=0.1, steps=40, events=f)
+    assert (
+        list(many.errors) == [1] and "too far" in many.errors[1] and "events = f" in many.errors[1]
+    )
+    assert len(many.t_events[0][0]) == len(many.t_events[2][0]) == 1 and many.t_events[1] is None
