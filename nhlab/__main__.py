@@ -36,7 +36,7 @@ STAMP = VENV / "nhlab-stamp"
 # What a command needs beside requirements.txt: an extra of pyproject.toml, by modules that tell
 # whether it is there.
 EXTRAS = {
-    "test": ["xdist", "hypothesis", "distributed", "ruff", "setuptools"],
+    "test": ["xdist", "hypothesis", "distributed", "xarray", "ruff", "setuptools"],
     "app": ["voila"],
     "slides": ["jupyterlab_rise"],
     "handout": ["nbconvert", "sphinx-mathjax-offline"],

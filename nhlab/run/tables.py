@@ -148,7 +148,7 @@ def to_xarray(sol: Trajectory, units: Mapping[str, str] | None = None) -> xr.Dat
     The attributes are ``system``, ``method``, ``h``, ``parameters`` and nhlab's ``version``.
     units : column -> unit, as {"t": "s", "x": "m"}, for the attribute ``units`` of the columns
     """
-    xr = require("xarray", "to_xarray")
+    xr = require("xarray", "to_xarray", extra="lab")
     data = {name: make() for name, make in columns(sol).items()}
     time, about = next(iter(data)), _units(units, data)
     return xr.Dataset(
@@ -226,7 +226,7 @@ def ensemble_to_xarray(many: Ensemble, units: Mapping[str, str] | None = None) -
 
     units : column -> unit, as in ``Trajectory.to_xarray``
     """
-    xr = require("xarray", "to_xarray")
+    xr = require("xarray", "to_xarray", extra="lab")
     over, s = ("member", "node"), many.system
     data = _data(many)
     about = _units(units, data)
