@@ -182,6 +182,16 @@ def test_the_version_is_the_same_everywhere():
     assert f"\n## {PROJECT_TABLE['version']}, " in text("CHANGELOG.md")
 
 
+def test_the_day_of_a_release_is_the_same_everywhere():
+    """The date behind the version in CHANGELOG.md; a version that is not released has none."""
+    (said,) = re.findall(
+        rf"(?m)^## {re.escape(PROJECT_TABLE['version'])}, (.+)$", text("CHANGELOG.md")
+    )
+    cited = re.findall(r'(?m)^date-released: "(.+)"$', text("CITATION.cff"))
+    assert cited == ([] if said == "not yet released" else [said])
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", x) for x in cited)
+
+
 def test_links_of_the_readme_lead_somewhere():
     places = re.findall(r"\]\((?!https?:)([^)#]+)", text("README.md"))
     assert len(places) > 15 and [x for x in places if not (PROJECT / x).exists()] == []
