@@ -160,9 +160,8 @@ def source(system: System, method: Method) -> str:
     """
     check_pair(system, method)
     if not method.has_step:
-        raise ValueError(
-            f"{method!r} chooses its own steps between the nodes, so there is none to show"
-        )
+        name = type(method).__name__
+        raise ValueError(f"nh.{name} chooses its own steps between the nodes: none to show")
     return method.program(system).text
 
 
