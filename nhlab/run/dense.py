@@ -135,7 +135,7 @@ def admissible(system, q, p, v, t) -> np.ndarray:
         matrix[..., :n, :n] = system.M(q, v, t)
         right[..., :n] = p - system.momentum(q, v, t)
         right[..., n:] = -b - np.einsum("...ai,...i->...a", A, v)
-        v = v + np.linalg.solve(matrix, right[..., None])[..., :n, 0]
+        v = v + solved(matrix, right[..., None], "the projection onto D")[..., :n, 0]
     return v
 
 

@@ -117,6 +117,13 @@ def test_a_position_that_is_far_from_the_constraints_is_refused():
         onto_constraints(s, np.array([[1.0, 1.0]]), np.array([[1.0, 0.0]]), np.zeros(1))
 
 
+def test_constraints_that_are_dependent_there_are_refused():
+    y, vy = nh.symbols("y vy")
+    s = nh.System((x, y), (vx, vy), vx**2 + vy**2, [x * vx + y * vy])  # no form at 0
+    with pytest.raises(ValueError, match="the projection onto D has no inverse"):
+        onto_constraints(s, np.zeros((1, 2)), np.ones((1, 2)), np.zeros(1))
+
+
 def test_a_run_starts_anew_where_an_event_ended_it():
     """A bounce of a particle with a constraint: its velocity is turned round and stays in D."""
     wall = nh.Event(PARTICLE.q[0] - 1, terminal=True)
