@@ -590,6 +590,7 @@ const CSS = `.nhs{position:relative;max-width:860px;font:14px/1.4 system-ui,sans
 .nhs .panes canvas{width:100%;cursor:grab}.nhs .panes canvas:active{cursor:grabbing}.nhs .chart{width:100%;cursor:ew-resize}
 .nhs .top{position:absolute;left:14px;top:8px;right:14px;display:flex;gap:2px 16px;flex-wrap:wrap;align-items:center;pointer-events:none}
 .nhs label{pointer-events:auto;display:inline-flex;gap:6px;align-items:center;cursor:pointer;min-height:24px}.nhs label input{width:18px;height:18px;margin:3px 0}
+.nhs .top label,.nhs .top b{padding:0 6px;margin-left:-6px;border-radius:6px;background:color-mix(in srgb,var(--bg) 72%,transparent)}
 .nhs i{width:20px;height:0;border-top:3px solid;display:inline-block}.nhs input{accent-color:var(--blue)}
 .nhs .read{display:flex;gap:2px 16px;flex-wrap:wrap;padding:6px 14px 0;font-size:13px}.nhs .read span{font-variant-numeric:tabular-nums}
 .nhs .bar{display:flex;gap:10px;align-items:center;padding:7px 12px 8px}.nhs .bar input{flex:1;min-width:60px;height:24px}
@@ -948,7 +949,8 @@ class Stage {
         if (!this.span) {
             let low = Infinity, high = -Infinity;
             for (const a of read) for (const y of a.reading[1]) { if (y < low) low = y; if (y > high) high = y; }
-            const room = 0.06 * (high - low) || Math.max(1e-12, 0.05 * Math.abs(high));
+            const size = Math.abs(high), flat = high - low <= 1e-13 * size;  // what is left is rounding
+            const room = flat ? Math.max(1e-12, 0.05 * size) : 0.06 * (high - low);
             this.span = [low - room, high + room];
         }
         const [low, high] = this.span, X = t => 58 + (w - 72) * (t - t0) / (t1 - t0), Y = y => 84 - 74 * (y - low) / (high - low);

@@ -43,6 +43,7 @@ from .shapes import Mesh, Shape
 # Of the data and the player, which a notebook stores with its outputs; it is part of the player's
 # global name, so that an old output is not played by new code.  Any change of player.js raises it.
 VERSION = 2
+FOLLOWED = 2  # how many times farther than for the body alone a camera may be that stands still
 TAN = np.tan(0.27)  # of half the angle of view
 SAMPLES = 240  # times at which a path is smooth; the nodes of a run come in addition
 MOST = 520  # times of a run that are stored
@@ -469,7 +470,7 @@ class Scene:
 
     def follows(self, pane: int) -> bool:
         """Would the body be too small to be seen if the camera saw the whole motion?"""
-        return self._zoom(pane) > 2.2 and not self.main(pane).model.whole
+        return self._zoom(pane) > FOLLOWED and not self.main(pane).model.whole
 
     def _zoom(self, pane: int) -> float:
         return self._zooms[pane]

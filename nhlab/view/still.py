@@ -463,7 +463,8 @@ def _curves(draw: Any, scene: Scene, t: float, top: int, width: int) -> None:
     read = [a for a in scene.actors if a.reading]
     values = np.concatenate([a.reading[1][np.isfinite(a.reading[1])] for a in read])
     low, high = float(values.min()), float(values.max())
-    room = 0.06 * (high - low) or max(1e-12, 0.05 * abs(high))
+    flat = high - low <= 1e-13 * abs(high)  # what is left is rounding
+    room = max(1e-12, 0.05 * abs(high)) if flat else 0.06 * (high - low)
     low, high = low - room, high + room
     begin, end = scene.times
     x = lambda s: 58 + (width - 72) * (s - begin) / (end - begin)  # noqa: E731

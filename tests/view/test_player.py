@@ -293,6 +293,17 @@ def test_stages_share_one_context_which_goes_with_them(browser, folder, film):
         assert [x for x in p.said if "rror" in x] == []
 
 
+def test_rounding_is_drawn_as_a_flat_line_below_a_legend_on_a_ground(browser, folder):
+    sol = nh.integrate(nh.systems.ball_right(), nh.DLA(), h=0.1, steps=40)
+    nh.animate(sol, exact=True, below="energy").save(folder / "flat.html")
+    with Page(browser, folder / "flat.html") as p:
+        p.drawn()
+        low, high = p.stage("span")
+        assert low < 0.99 * sol.energy()[0] < 1.01 * sol.energy()[0] < high
+        ground = "getComputedStyle(document.querySelector('.nhs .top label')).backgroundColor"
+        assert "0.72" in p.ask(f"() => {ground}")  # bodies may stand behind it
+
+
 def test_two_versions_live_on_one_page(browser, folder, film):
     """Another version has another global name, and each output is played by its own."""
     code = player.player().replace(KEY, "nhlab_stage_0")

@@ -346,7 +346,7 @@ def test_a_missing_column_is_named():
 
 
 # The player of each version that notebooks may have stored; the last is that of today.
-PLAYERS = {2: "fd141a9619b54f18b04dddc34c7c90cd4f29d478b41d811146b917a1fca684eb"}
+PLAYERS = {2: "9df30feb5e7cc7b3d4b66cfb18260ff11225f671e63b55f8513ded0ee188cb42"}
 
 
 def test_a_changed_player_has_another_version():
@@ -404,6 +404,11 @@ def test_a_run_is_told_by_its_nodes_and_times_between_those_far_apart(count, gap
     assert nodes[::every].all() and t[-1] == sol.t[-1] and (np.diff(t) > 0).all()
     assert np.diff(t).max() < 1.001 * max(sol.t[-1] / stage.SAMPLES, 0)
     assert len(t) <= stage.MOST
+
+
+def test_the_camera_follows_a_body_that_would_be_small():
+    bicycle = nh.animate(run("bicycle", steps=80), exact=True).scene
+    assert bicycle.follows(0) and not nh.animate(run("rolling_disk")).scene.follows(0)
 
 
 def test_what_several_columns_have_in_common_is_packed_once():

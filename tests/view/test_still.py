@@ -106,6 +106,17 @@ def test_a_still_is_quick(name):
     assert taken < 2.3 * measure, pairs
 
 
+def test_rounding_is_drawn_as_a_flat_line(monkeypatch):
+    """The energy of this run is off by 3e-15: that is no curve to look at."""
+    sol = nh.integrate(nh.systems.ball_right(), nh.DLA(), h=0.1, steps=40)
+    assert 0 < np.ptp(sol.energy()) < 1e-13
+    ends = []
+    monkeypatch.setattr(still, "ticks", lambda *x: ends.append(x) or ([], ""))
+    still.picture(nh.animate(sol, below="energy").scene)
+    ((low, high),) = ends
+    assert low < 0.99 * sol.energy()[0] < 1.01 * sol.energy()[0] < high
+
+
 def test_round_numbers_beside_a_curve():
     assert still.ticks(0, 10) == ([(0.0, "0"), (5.0, "5"), (10.0, "10")], "")
     assert [x for _, x in still.ticks(-0.93, 0.14)[0]] == ["-0.5", "0.0"]
