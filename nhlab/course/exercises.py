@@ -13,9 +13,10 @@ import linecache
 import re
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
+from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
+from types import FunctionType
 
 import ipywidgets as w
 import numpy as np
@@ -23,6 +24,7 @@ import numpy as np
 from ..run.progress import no_bars
 
 SOLUTIONS = Path(__file__).parent / "solutions"
+NOTHING = "Your function {} returns nothing"
 LISTING = '<pre style="overflow-x:auto;user-select:all">{}</pre>'
 
 
@@ -130,12 +132,30 @@ def check(name: str, answer: object = ...) -> Verdict:
     tries[name] += 1
     try:
         with no_bars():
-            hint = test(answer)
+            hint = test(with_return(answer))
     except Exception as error:  # an answer may be any object, also a function that fails
         return Verdict(name, "wrong", raised(error, [answer]))
     if hint is None:
         return Verdict(name, "right", why(name))
     return Verdict(name, "wrong", re.sub(r"\n {4,}", " ", hint))  # the source's line breaks
+
+
+def with_return(answer: object) -> object:
+    """A reader's function as one that raises where it returns nothing; other answers as they are.
+
+    Without it None goes on to NumPy, whose message names neither the function nor the mistake.
+    """
+    if not isinstance(answer, FunctionType):
+        return answer
+
+    @wraps(answer)
+    def returning(*args, **named):
+        value = answer(*args, **named)
+        if value is None:
+            raise ValueError(f"{NOTHING.format(answer.__name__)}: does it have a `return`?")
+        return value
+
+    return returning
 
 
 def raised(error: Exception, functions: Sequence[object]) -> str:
@@ -153,7 +173,10 @@ def raised(error: Exception, functions: Sequence[object]) -> str:
             own = f" In {name}, at `{line}`." if line else f" In {name}."
         trace = trace.tb_next
     kind = "" if isinstance(error, (ValueError, ArithmeticError)) else f"{type(error).__name__}: "
-    return f"{kind}{text}.{own}"
+    # of a function inside the reader's function, which ``with_return`` does not see
+    none = " None is what a function without `return` gives." if "NoneType" in text else ""
+    end = "" if text.endswith("?") else "."
+    return f"{kind}{text}{end}{own}{none}"
 
 
 def _inside(code, codes):

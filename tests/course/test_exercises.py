@@ -174,6 +174,7 @@ MIRRORS = [
     (lambda s, a, b, d: b + d, "a free flight"),
     (lambda s, a, b, d: (s.P(b) - s.Q(b)) @ d, "Add q1"),
     (lambda s, a, b, d: ..., "gaps left"),
+    (lambda s, a, b, d: b + (s.P(b) - s.Q(b)) * d, "the shape (3, 3), but a node is three numbers"),
 ]
 ACTIONS = [  # lesson 01: h L((1 - alpha) q0 + alpha q1, (q1 - q0) / h)
     (lambda L, a, b, h, x: L((1 - x) * a + x * b, (b - a) / h), "factor h is missing"),
@@ -183,17 +184,68 @@ ACTIONS = [  # lesson 01: h L((1 - alpha) q0 + alpha q1, (q1 - q0) / h)
     (lambda L, a, b, h, x: h * L((1 - x) * a + x * b, b - a), "divide it by h"),
     (lambda L, a, b, h, x: h * L((1 - x) * a + x * b, (a - b) / h), "wrong sign"),
     (lambda L, a, b, h, x: h * (L(a, b) + L(b, a)), "Evaluate L once"),
+    (lambda L, a, b, h, x: h * L((a + b) / 2), "L takes two arguments, a place and a velocity"),
+    (lambda L, a, b, h, x: h * L((b - a) / h, (1 - x) * a + x * b), "L takes the place first"),
 ]
 BALANCES = [  # lesson 01: D1Ld + p
     (lambda Ld, q1, p, q2: plain.D(1, Ld, q1, q2) - p, "minus D1Ld"),
     (lambda Ld, q1, p, q2: p - plain.D(2, Ld, q1, q2), "arrives at q2"),
     (lambda Ld, q1, p, q2: plain.D(1, Ld, q1, q2), "Where is the momentum p"),
-    (lambda Ld, q1, p, q2: 0 * p, "Compare p with"),
+    (lambda Ld, q1, p, q2: -plain.D(1, Ld, q1, q2), "Where is the momentum p"),
+    (lambda Ld, q1, p, q2: p, "Where is the momentum that leaves q1"),
+    (lambda Ld, q1, p, q2: plain.D(1, Ld, q2, q1) + p, "the nodes as q2, q1"),
+    (lambda Ld, q1, p, q2: plain.D(2, Ld, q2, q1) + p, "the nodes as q2, q1"),
+    (lambda Ld, q1, p, q2: plain.D(2, Ld, q1, q2) + p, "arrives at q2"),
+    (lambda Ld, q1, p, q2: plain.D(1, Ld, q1, q2) == -p, "True or False"),
+    (lambda Ld, q1, p, q2: p @ plain.D(1, Ld, q1, q2), "returns the shape ()"),
+    (lambda Ld, q1, p, q2: 0.5 * p, "your function returns [ 0.45 -0.25]"),
+]
+
+
+def correction(size, force=np.sin, v=1.0):
+    """An answer of 01.4: a velocity to start with that adds size(alpha) h force(theta0) to v0."""
+    return lambda theta0, v0, alpha, h: v * v0 + size(alpha) * h * force(theta0)
+
+
+STARTS = [
+    (correction(lambda alpha: 0), "You return v0 as it is"),
+    (correction(lambda alpha: alpha - 0.5), "sign of your correction is the other one"),
+    (correction(lambda alpha: 1 - alpha), "gravity acts during this step in the true motion"),
+    (correction(lambda alpha: 0.5 - alpha, np.cos), "its gradient, which the momentum contains"),
+    (correction(lambda alpha: alpha - 0.5, np.cos), "its gradient, which the momentum contains"),
+    (correction(lambda alpha: -alpha), "the momentum that arrives"),
+    (correction(lambda alpha: 0.5 - alpha, v=0), "the correction alone"),
+    (correction(lambda alpha: 0.5 - alpha, lambda theta: theta), "small swings"),
+    (lambda theta0, v0, alpha, h: v0 + (0.5 - alpha) * np.sin(theta0), "The factor h is missing"),
+    (correction(lambda alpha: 0.1), "The observed orders for alpha"),
+]
+CROSSINGS = [
+    (0.1004, "like h^4"),
+    (0.1, "like h^4"),
+    (0.071, "halve h where T is doubled"),
+    (0.284, "they cross at a smaller h"),
+    (-0.1127, "positive"),
+    (0.142, "for T = 1000"),
+    (0.05, "Write both errors as powers"),
+]
+MOMENTA = [  # which leave, of p+ = (1, 0, 0) at y = 1
+    ((1, 0, 0), "This is p+ itself"),
+    ((2, 0, -1), "The kick has the wrong sign"),
+    ((0.5, 0, -0.5), "This is the normal part of p alone"),
+    ((-0.5, 0, 0.5), "The normal part is turned round"),
+    ((0.5, 0, 0.5), "This is P^T p, the part in D, alone"),
+    ((-1, 0, 0), "All of p is turned round"),
+    ((-1, 0, 2), "A is not of length 1"),
+    ((0, 0, -1), "wrong way round"),
+    ((0, 1, 0), "Split p"),
 ]
 MISTAKES = [
     *(("01.2", action, said) for action, said in ACTIONS),
     *(("01.3", balance, said) for balance, said in BALANCES),
     *(("01.1", step, said) for step, said in MIDPOINTS),
+    *(("01.4", start, said) for start, said in STARTS),
+    *(("02.2", number, said) for number, said in CROSSINGS),
+    *(("03.1", momentum, said) for momentum, said in MOMENTA),
     *(("02.1", dla_step(right, wrong), said) for right, wrong, said in DLA_STEPS),
     *(("03.2", mirrored(wrong), said) for wrong, said in MIRRORS),
     ("06.2", ["cos(phi)", "sin(phi)", 0], "not text"),
@@ -247,6 +299,34 @@ def test_a_typo_in_a_step_is_one_sentence_with_the_readers_line(tmp_path):
     text = check("02.1", space["step"]).text
     assert "NameError: name 'py' is not defined. In step, at `vy = py - h * y`." in text
     assert "\n" not in text and "Traceback" not in text
+
+
+@pytest.mark.parametrize("name", ["01.1", "01.2", "01.3", "01.4", "02.1", "02.3", "03.2"])
+def test_a_function_without_return_is_named(name):
+    def my_step(*arguments):
+        arguments[0]  # and is not returned
+
+    verdict = check(name, my_step)
+    assert verdict.state == "wrong"
+    assert verdict.text.endswith("Your function my_step returns nothing: does it have a `return`?")
+
+
+def test_a_function_without_return_inside_the_answer_is_guessed():
+    def my_step(q0, q1, h):
+        def leaves(q2):
+            q2 * 2  # and is not returned
+
+        return newton(lambda q2: leaves(q2) - 1.0, q1)
+
+    assert "None is what a function without `return` gives" in check("01.1", my_step).text
+
+
+def test_no_message_gives_the_solution_away():
+    """Where an answer is wrong in no usual way, the sentence is about the way, not the formula."""
+    texts = [check("01.3", lambda Ld, q1, p, q2: 0.5 * p).text, check("02.2", 0.05).text]
+    texts += [check("01.4", correction(lambda alpha: 0.1)).text]
+    for secret in ("D(1, Ld, q1, q2)", "h^5", "(1-alpha) h sin(theta)"):
+        assert not any(secret in text for text in texts), secret
 
 
 def test_no_bar_stands_above_a_verdict():

@@ -306,7 +306,9 @@ def exercise_2(answer):
     seen, value, alpha, h = [], 7.0, 0.3, 0.5
     q0, q1 = np.array([1.0, -2.0]), np.array([2.0, 2.0])
 
-    def L(q, v):  # which notes where it is evaluated
+    def L(q=None, v=None, *more):  # which notes where it is evaluated
+        if q is None or v is None or more:
+            raise ValueError("L takes two arguments, a place and a velocity: L(q, v)")
         seen.append((np.array(q, float), np.array(v, float)))
         return value
 
@@ -317,6 +319,7 @@ def exercise_2(answer):
     velocities = [
         (-mean, "The velocity has the wrong sign: a step goes from q0 to q1."),
         (q1 - q0, "q1 - q0 is the displacement; divide it by h to get the mean velocity."),
+        ((1 - alpha) * q0 + alpha * q1, "L takes the place first, then the velocity: L(q, v)."),
     ]
     places = [
         (alpha * q0 + (1 - alpha) * q1, "Exchange alpha and 1 - alpha: at alpha = 0 it is q0."),
@@ -338,26 +341,76 @@ def exercise_2(answer):
 
 @takes(callable, "Give a function of (Ld, q1, p, q2) that returns what must be zero.")
 def exercise_3(answer):
-    Ld = plain.discretise(lambda q, v: v @ v / 2 + np.cos(q[0]) - q[1] ** 4, 0.3, 0.5)
+    # alpha is not 1/2, for then Ld(q1, q2) = Ld(q2, q1), and an exchange would not be seen
+    Ld = plain.discretise(lambda q, v: v @ v / 2 + np.cos(q[0]) - q[1] ** 4, 0.3, 0.2)
     q1, q2, p = np.array([1.0, 0.4]), np.array([1.2, 0.7]), np.array([0.9, -0.5])
     first, second = (plain.D(slot, Ld, q1, q2) for slot in (1, 2))
+    back = [plain.D(slot, Ld, q2, q1) for slot in (1, 2)]
     found = np.squeeze(answer(Ld, q1, p, q2))
+    if found.dtype == bool:
+        return """== only says whether both sides are equal, True or False. A solver must know by
+            how much they differ: return a difference."""
+    if found.shape != p.shape:
+        return f"""For two coordinates your function returns the shape {found.shape}; it should have
+            one equation for each coordinate."""
     if near(found, -first - p, 1e-9):  # has the same zeros
         return None
+    second_slot = "D2Ld of this step arrives at q2. You need the momentum that leaves q1."
+    exchanged = "You gave Ld the nodes as q2, q1: this is the step back. It goes from q1 to q2."
+    alone = """Where is the momentum p that has arrived? You return the derivative at q1 alone;
+        return by how much what leaves q1 differs from p."""
     mistakes = [
         (first - p, "What leaves is minus D1Ld, so D1Ld = -p where the two are equal."),
         (p - first, "What leaves is minus D1Ld, so D1Ld = -p where the two are equal."),
-        (second - p, "D2Ld of this step arrives at q2. What leaves q1 is -D1Ld."),
-        (p - second, "D2Ld of this step arrives at q2. What leaves q1 is -D1Ld."),
-        (first, "Where is the momentum p that has arrived?"),
+        *((x, second_slot) for x in (second - p, p - second, second + p, -second - p)),
+        *((i * x + k * p, exchanged) for x in back for i in (1, -1) for k in (1, -1)),
+        *((x, alone) for x in (first, -first)),
+        *((x, "Where is the momentum that leaves q1 for q2? You use p alone.") for x in (p, -p)),
     ]
-    return told(found, first + p, mistakes, "Compare p with -D(1, Ld, q1, q2).", 1e-9)
+    otherwise = f"""Return by how much the momentum that leaves q1 for q2 differs from p, which
+        arrives: zero where both are equal. In a test with two coordinates they are not equal, and
+        your function returns {found.round(3)}."""
+    return told(found, first + p, mistakes, otherwise, 1e-9)
+
+
+ARRIVES = """alpha h grad V is the share of the momentum that arrives at the end of a step. At the
+    start a momentum leaves."""
+
+
+def start_hint(answer):
+    """What is wrong with a formula for the velocity to start with, if it is a usual mistake."""
+    theta, v0, alpha, h = np.transpose(
+        [(1.0, 0.4, 0.3, 0.1), (2.0, -0.7, 0.8, 0.2), (0.5, 1, 0, 1)]
+    )
+    found = [float(answer(*x)) for x in zip(theta, v0, alpha, h, strict=True)]
+    half, whole, force = (0.5 - alpha) * h, (1 - alpha) * h, np.sin(theta)
+    sign = """The sign of your correction is the other one: it makes the error of the first velocity
+        larger."""
+    sine = "V = -cos(theta), so its gradient, which the momentum contains, is sin(theta), not cos."
+    all_ = """Now the velocity of the first step is v0 for every alpha. But gravity acts during this
+        step in the true motion as well, whose mean velocity is not v0: a part of
+        (1 - alpha) h grad V is the motion's own."""
+    mistakes = [
+        (v0, "You return v0 as it is: then p0 = v0 is taken for the momentum that leaves."),
+        (v0 - half * force, sign),
+        *((v0 + x * half * np.cos(theta), sine) for x in (1, -1)),
+        *((v0 + x * whole * np.cos(theta), sine) for x in (1, -1)),
+        (v0 + whole * force, all_),
+        (v0 - whole * force, f"{sign} And its size is not all of (1 - alpha) h grad V."),
+        *((v0 + x * alpha * h * force, ARRIVES) for x in (1, -1)),
+        (v0 + (0.5 - alpha) * force, "The factor h is missing: a smaller step needs less."),
+        (half * force, "That is the correction alone: add it to v0."),
+        (v0 + half * theta, "theta in place of sin(theta) holds for small swings only."),
+    ]
+    return told(found, v0 + half * force, mistakes, None, 1e-9)
 
 
 @takes(
     callable, "Give a function of (theta0, v0, alpha, h) that returns the velocity to start with."
 )
 def exercise_4(answer):
+    if said := start_hint(answer):
+        return said
     system, q0, v0, T, hs = systems.pendulum(), [1.0], 0.4, 2.0, (0.1, 0.05, 0.025)
     truth = integrate(system, Reference(), q0, [v0], h=T, steps=1).q[-1]
     slopes = []
@@ -370,5 +423,6 @@ def exercise_4(answer):
         slopes.append(slope(hs, errors))
     if not min(slopes) > 1.8:
         return f"""The observed orders for alpha = 0, 0.3, 0.8 are {slopes[0]:.1f}, {slopes[1]:.1f},
-            {slopes[2]:.1f}. Compare p_minus = v + (1-alpha) h sin(theta) with the exact
-            (theta1 - theta0)/h = v0 - (h/2) sin(theta0) + ..."""
+            {slopes[2]:.1f}, and should be 2. The bracket of the text says what the momentum of the
+            method is; which velocity has its first step, and which the first step of the true
+            motion?"""

@@ -183,11 +183,36 @@ def exercise_1(answer):
 
 
 def exercise_2(answer):
-    if near(answer, crossing(2000, 0.1, 0.115, 0.13), 0.06):
+    truth = crossing(2000, 0.1, 0.115, 0.13)
+    if near(answer, truth, 0.06):
         return None
     if near(answer, crossing(1000, 0.125, 0.145, 0.16), 0.03):
         return "That is where they cross for T = 1000. RK4's error grows with T, that of DLA not."
-    return "Write RK4's error as a T h^5, DLA's as b h^2; read a and b off the picture."
+    mistakes = [
+        (-truth, "A step h is a length of time, and positive."),
+        (0.142 / 2, "You halve h where T is doubled. The errors go with powers of h, not with h."),
+        (
+            0.142 / 2 ** (1 / 2),
+            """For an error of RK4 like h^4 this would be right. By which factor did it fall in the
+                prediction about halving h?""",
+        ),
+        (
+            0.142 / 2 ** (1 / 5),
+            "That keeps the error of RK4 as it was. But that of DLA depends on h as well.",
+        ),
+        *(
+            (0.142 * 2**x, "With a longer T RK4's error is larger: they cross at a smaller h.")
+            for x in (1, 1 / 2, 1 / 3)
+        ),
+    ]
+    return told(
+        answer,
+        truth,
+        mistakes,
+        """Write both errors as powers, RK4's as a T h^m and DLA's as b h^n: the predictions say by
+            which factors they fall when h is halved.""",
+        0.02,
+    )
 
 
 def exercise_3(answer):

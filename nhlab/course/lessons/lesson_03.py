@@ -10,7 +10,7 @@ from ...mechanics.system import System, symbols
 from ...methods import DLA, Projector, Reference
 from ...run.loop import integrate
 from ..colours import BLUE, DARK, GREEN, GREY, ORANGE, PURPLE
-from ..exercises import near, sized, some_of, takes, told, unfinished
+from ..exercises import sized, some_of, takes, told, unfinished
 from ..kit import RIGHT, ahead, circle, drawn, frame, joined, new_board
 from ..predict import either
 from ..statements import bent_arrows
@@ -205,13 +205,26 @@ def prediction_6():
 def exercise_1(answer):
     s, q, p = systems.free_particle(), np.array([0.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0])
     P, Q = s.P(q), s.Q(q)
-    if near(answer, P.T @ p):
-        return "This is the tangent part P* p. The normal part is not dropped: it changes sign."
-    if near(answer, (Q - P).T @ p):
-        return "The mirror is the wrong way round: the tangent part is kept, the normal one turns."
-    if not near(answer, (P - Q).T @ p):
-        return """A = (-1, 0, 1) at y = 1. Split p into a part along A and a part at right angles to
-            it, and turn the first round."""
+    tangent, normal, A = P.T @ p, Q.T @ p, s.A(q)[0]
+    mistakes = [
+        (
+            tangent,
+            "This is P^T p, the part in D, alone. The normal part is not dropped: it changes sign.",
+        ),
+        (normal - tangent, "The mirror is the wrong way round: the part in D stays as it is."),
+        (normal, "This is the normal part of p alone, Q^T p. The part in D belongs to it as well."),
+        (-normal, "The normal part is turned round; the part of p in D, which stays, is missing."),
+        (p, "This is p+ itself: it is not allowed at y = 1, so there is a kick."),
+        (-p, "All of p is turned round. The part in D goes on as it came."),
+        (
+            p + 2 * normal,
+            "The kick has the wrong sign: it makes the normal part three times as large.",
+        ),
+        (p - 2 * A * (A @ p), "A is not of length 1: the part of p along A is A (A p)/(A A)."),
+    ]
+    otherwise = """A = (-1, 0, 1) at y = 1. Split p into a part along A and a part at right angles
+        to it, and turn the first round."""
+    return told(answer, tangent - normal, mistakes, otherwise)
 
 
 @takes(callable, "The answer is a function: answer = step, without calling it.")
@@ -223,6 +236,9 @@ def exercise_2(answer):
         if mine is ...:
             return "There are gaps left: tangent, normal and what is returned."
         mine = np.asarray(mine, float)
+        if mine.shape != c.shape:
+            return f"""Your q2 has the shape {mine.shape}, but a node is three numbers. The product
+                of a matrix and a vector is P @ d; P * d multiplies entry by entry."""
         at = f"From {a.round(2)} and {b.round(2)} your q2 is {mine.round(3)}, the method's is"
         if said := told(mine, c, _mistakes(s, a, b), f"{at} {c.round(3)}.", 1e-8):
             return said
