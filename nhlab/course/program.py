@@ -1,7 +1,7 @@
 """The program that the lessons grow: what a lesson changes in it, and a reader's own system in it.
 
 ``difference`` shows two versions of a function line by line.  ``compare`` runs a reader's L and A
-by the program and by the library; ``read_system`` makes the library's System of the same functions.
+by the program and by the library; ``read_formulas`` reads the formulas of the same functions.
 """
 
 import ast
@@ -11,6 +11,7 @@ import io
 import re
 import textwrap
 import tokenize
+import warnings
 from collections.abc import Callable, Sequence
 from html import escape
 from inspect import signature
@@ -24,7 +25,7 @@ from ..run.errors import IntegrationError
 from ..run.loop import integrate
 from ..view import plot
 from .colours import BLUE, GREY
-from .exercises import Said, raised
+from .exercises import NOTHING, Said, raised
 
 # ------------------------------------------------------------------ the difference of two versions
 
@@ -155,6 +156,7 @@ def _with_changes(before, after):
 
 # ------------------------------------------------------------------ a system of the reader's own
 
+ROUNDING = 1e-9  # the most by which runs of one method differ, for numbers of about 1
 NAMES = {"arcsin": "asin", "arccos": "acos", "arctan": "atan"}
 FUNCTIONS = "sin cos tan exp log sqrt sinh cosh tanh arcsin arccos arctan".split()
 
@@ -198,11 +200,11 @@ for _name in FUNCTIONS:
     setattr(Formula, _name, _unary(_name))
 
 
-def read_system(L: Callable, A: Callable | None, n: int) -> System:
-    """The System of plain functions L(q, v) and A(q), or L(q, v, t) and A(q, t), of n coordinates.
+def read_formulas(L: Callable, A: Callable | None, n: int) -> dict[str, object]:
+    """What ``System`` takes of plain functions L(q, v) and A(q), or L(q, v, t) and A(q, t).
 
-    They are called with formulas in place of numbers, so they may use + - * / **, @ and the
-    functions of NumPy such as np.sin.
+    n : the number of coordinates.  Both are called with formulas in place of numbers, so they may
+    use + - * / **, @ and the functions of NumPy such as np.sin.
     """
     numbers = range(1, n + 1)
     q, v = (symbols(" ".join(f"{x}{k}" for k in numbers) + ("," if n == 1 else "")) for x in "qv")
@@ -212,9 +214,8 @@ def read_system(L: Callable, A: Callable | None, n: int) -> System:
     rows = A(x, *clock(A, 1)) @ u if A else []
     constraints = [sp.sympify(row, strict=True) for row in rows]
     timed = clock(L, 2) or clock(A, 1)
-    return System(
-        q, v, sp.sympify(L(x, u, *clock(L, 2)), strict=True), constraints, t=t if timed else None
-    )
+    energy = sp.sympify(L(x, u, *clock(L, 2)), strict=True)
+    return {"q": q, "v": v, "L": energy, "constraints": constraints, "t": t if timed else None}
 
 
 def _required(f):
@@ -231,7 +232,28 @@ class Comparison:
 
     def __str__(self):
         gap = max(self.differences.values())
-        return f"largest difference to the library in {len(self.run.t) - 1} steps: {gap:.0e}"
+        said = f"largest difference to the library in {len(self.run.t) - 1} steps: {gap:.0e}"
+        return said + self.verdict()
+
+    def verdict(self) -> str:
+        """What a difference larger than rounding means, as a sentence; "" for rounding.
+
+        Two methods differ at once, rounding grows in a run: so the first two steps tell.
+        """
+        limit = ROUNDING * max(np.abs(x).max(initial=1) for x in (self.library.q, self.library.p))
+        if max(self.differences.values()) <= limit:
+            return ""
+        pairs = ((getattr(self.run, x)[:3], getattr(self.library, x)[:3]) for x in self.differences)
+        early = max(np.abs(a - b).max(initial=0) for a, b in pairs)
+        if early > limit:
+            return (
+                f". That is more than rounding, and within two steps it is {early:.0e} already: "
+                "your program is not the same method"
+            )
+        return (
+            ". The runs agree at first and part later: either this motion magnifies rounding, "
+            "or your program does something else from there on"
+        )
 
     def _repr_mimebundle_(self, **_):
         return self.picture()._repr_mimebundle_()
@@ -274,18 +296,26 @@ def compare(
     """
     functions = [L] if A is None else [L, A]
     try:
-        _check_shapes(L, A, q0, v0)
-        run = program(*functions, q0, v0, h, steps)
+        with warnings.catch_warnings():  # of math.cos: what is raised then says the same in words
+            warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
+            _check_shapes(L, A, q0, v0)
+            run = program(*functions, q0, v0, h, steps)
+            if run is None:
+                raise ValueError(f"{NOTHING.format(program.__name__)}: does it have a `return`?")
     except Exception as error:  # whatever the reader's functions may raise
         return Said(raised(error, functions))
     try:
-        system = read_system(L, A, len(q0))
+        formulas = read_formulas(L, A, len(q0))
+    except Exception as error:
+        unread = "Your run is complete, but the library cannot read L and A as formulas"
+        return Said(f"{unread}: {raised(error, functions)}")
+    try:
+        system = System(**formulas)
         library = integrate(system, method, q0, v0, h=h, steps=steps, progress=False)
     except IntegrationError as error:
         return Said(f"Your run is complete, but the library refuses it: {error.reason}")
     except Exception as error:
-        unread = "Your run is complete, but the library cannot read L and A as formulas"
-        return Said(f"{unread}: {raised(error, functions)}")
+        return Said(f"Your run is complete, but the library refuses it: {raised(error, functions)}")
     found = Comparison(run, library)
     print(found)
     return found
@@ -295,13 +325,61 @@ def _check_shapes(L, A, q0, v0):
     q, v = np.array(q0, float), np.array(v0, float)
     if q.ndim != 1 or q.shape != v.shape:
         raise ValueError(f"q0 = {q0} and v0 = {v0} must be lists of equally many numbers")
-    value = L(q, v, *[0.0] * (_required(L) - 2))
+    energy = lambda u: L(q, u, *[0.0] * (_required(L) - 2))  # noqa: E731
+    value = energy(v)
     if np.ndim(value) != 0 or value is None or value is ...:
-        raise ValueError(f"L(q0, v0) = {value} must be one number; does L return v @ v / 2 - ... ?")
+        array = "; q and v are arrays: write q[0] for a coordinate, v @ v for a sum of squares"
+        array = array if np.ndim(value) else "; does L return v @ v / 2 - ... ?"
+        raise ValueError(f"L(q0, v0) = {value} must be one number{array}")
+    _check_inertia(energy, v)
     if A is not None:
-        shape = np.shape(A(q, *[0.0] * (_required(A) - 1)))
-        if len(shape) != 2 or shape[1] != len(q):
+        rows = A(q, *[0.0] * (_required(A) - 1))
+        if rows is None:
+            raise ValueError(f"{NOTHING.format('A')}: does it have a `return`?")
+        if np.ndim(rows) != 2 or np.shape(rows)[1] != len(q):
             raise ValueError(
-                f"A(q0) has the shape {shape}; it must have one row for each constraint and "
-                f"{len(q)} columns: write np.array([[...]])"
+                f"A(q0) has the shape {np.shape(rows)}; it must have one row for each constraint "
+                f"and {len(q)} columns: write np.array([[...]])"
             )
+        _check_rows(np.asarray(rows, float))
+
+
+def _check_inertia(energy, v):
+    """Refuse an L without a kinetic term for some velocity, for which M has no inverse.
+
+    Second differences show it: an L without v[k] has the same digits when v[k] changes.
+    """
+    e = np.eye(len(v))
+    with np.errstate(all="ignore"):
+        one = np.array([energy(v + a) for a in e])
+        two = np.array([[energy(v + a + b) for b in e] for a in e])
+        bend = two - one - one[:, None] + energy(v)
+        absent = np.flatnonzero(np.abs(bend).max(1) <= 8e-16 * np.abs(two).max())
+    if len(absent):
+        names, squares = (" and ".join(x.format(k) for k in absent) for x in ("q[{}]", "v[{}]**2"))
+        raise ValueError(f"L has no kinetic term for {names}: add a mass / 2 times {squares}")
+    size = np.sqrt(np.abs(np.diag(bend)))
+    if np.isfinite(bend).all() and size.all():  # with units in which all masses are 1
+        _, widths, directions = np.linalg.svd(bend / size / size[:, None])
+        if widths[-1] < 1e-12:
+            along = directions[-1] / size
+            largest = along[np.abs(along) > 0.9 * np.abs(along).max()][0]
+            along = ((along / largest).round(3) + 0.0).tolist()  # 0.0 makes -0.0 to 0.0
+            raise ValueError(
+                f"L has no kinetic energy for v = {along}: give this motion a mass, too"
+            )
+
+
+def _check_rows(rows):
+    """Refuse rows of A(q0) of which one follows from the others, and say which these are."""
+    length = np.linalg.norm(rows, axis=1)
+    if not length.all():
+        raise ValueError(f"row {np.argmin(length)} of A(q0) is zero, and demands nothing")
+    u, sizes, _ = np.linalg.svd(rows / length[:, None])
+    rank = np.sum(sizes > 1e-9)
+    if rank < len(rows):
+        among = np.flatnonzero(np.abs(u[:, rank:]).max(1) > 1e-9)
+        raise ValueError(
+            f"rows {', '.join(map(str, among))} of A(q0) are dependent, {len(rows)} rows of rank "
+            f"{rank}: leave out what follows from the others"
+        )

@@ -2,8 +2,10 @@
 
 import ast
 import inspect
+import math
 import re
 import textwrap
+import warnings
 from pathlib import Path
 
 import nbformat
@@ -215,6 +217,44 @@ def test_a_program_that_differs_is_seen():
     L, A = lambda q, v: v @ v / 2, lambda q: np.array([[-q[1], 0, 1.0]])
     found = program.compare(wrong, nh.DLA(), L, A, q0=[0, 0, 0], v0=[1, 1, 0], h=0.1, steps=20)
     assert max(found.differences.values()) > 1e-4
+    assert re.search(r"in 20 steps: \de-\d\d\. That is more than rounding", str(found))
+
+
+def test_a_changed_start_of_the_projector_method_is_called_another_method(typed):
+    """The half kick with the other sign keeps order and energy: only the comparison shows it."""
+    names, cell = typed["03"]
+    source = inspect.getsource(plain.projector)
+    assert source.count("p - h / 2 * push") == 1
+    other = dict(names)
+    exec(source.replace("p - h / 2 * push", "p + h / 2 * push"), other)
+    right, wrong = (
+        shown(cell.replace("v0=[0, 0, 1]", "v0=[1, 0, 1]"), dict(x)) for x in (names, other)
+    )
+    assert right.verdict() == "" and "method" not in str(right)
+    assert "your program is not the same method" in str(wrong)
+
+
+def test_rounding_that_a_motion_magnifies_is_not_called_another_method():
+    """An upside-down oscillator, whose run is disturbed by 1e-13 of its step number 3."""
+
+    def disturbed(L, *rest):
+        run = plain.variational(L, *rest)
+        run.q[:, 0] += 1e-13 * np.exp(run.t) * (run.t > 0.25)
+        return run
+
+    L, start = lambda q, v: v @ v / 2 + np.cos(q[0]), {"q0": [1.0], "v0": [0.0]}
+    found = program.compare(disturbed, nh.Variational(), L, **start, h=0.1, steps=150)
+    assert "either this motion magnifies rounding" in str(found)
+    assert "not the same method" not in str(found)
+
+
+def test_a_program_without_return_is_named():
+    def mine(L, A, *rest):
+        plain.dla(L, A, *rest)
+
+    L, A = lambda q, v: v @ v / 2, lambda q: np.array([[-q[1], 0, 1.0]])
+    said = program.compare(mine, nh.DLA(), L, A, q0=[0, 0, 0], v0=[1, 1, 0], h=0.1, steps=2)
+    assert said.text == "Your function mine returns nothing: does it have a `return`?"
 
 
 TYPOS = [  # in the cell of lesson 02
@@ -244,6 +284,60 @@ def test_a_typo_is_answered_by_one_sentence(old, new, sentence, typed, tmp_path)
     said = scope["found"]
     assert isinstance(said, exercises.Said) and re.search(sentence, said.text)
     assert "Traceback" not in said.text and len(said.text) < 400
+
+
+SKATE_A = "[np.sin(q[2]), -np.cos(q[2]), 0]"
+MISFITS = [  # lessons, what is replaced in their cell, what is said
+    ("01", "np.cos(q[0])", "np.cos(q)", r"must be one number; q and v are arrays: write q\[0\]"),
+    ("01", "v @ v / 2", "v * v / 2", r"must be one number; q and v are arrays: write q\[0\]"),
+    ("01", "v @ v / 2 + ", "", r"^L has no kinetic term for q\[0\]: add .* v\[0\]\*\*2\.$"),
+    ("01", "np.cos(q[0])", "math.cos(q[0])", "^L must accept complex numbers"),
+    *(
+        (lesson, *change)
+        for lesson in ("02", "03")
+        for change in (
+            ("v @ v / 2", "v[:2] @ v[:2] / 2", r"^L has no kinetic term for q\[2\]: add"),
+            ("v @ v / 2", "v[0] ** 2", r"^L has no kinetic term for q\[1\] and q\[2\]"),
+            (
+                "v @ v / 2",
+                "(v[0]**2 + (v[1] + v[2])**2)",
+                r"no kinetic energy for v = \[0.0, 1.0, -1.0\]",
+            ),
+            (SKATE_A, f"{SKATE_A}, {SKATE_A}", r"^rows 0, 1 of A\(q0\) are dependent"),
+            (SKATE_A, f"{SKATE_A}, [0, 0, 0]", r"^row 1 of A\(q0\) is zero"),
+            ("return np.array", "np.array", "^Your function A returns nothing"),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize("lesson, old, new, sentence", MISFITS)
+def test_what_is_wrong_with_a_system_is_named(lesson, old, new, sentence, typed):
+    names, cell = typed[lesson]
+    assert cell.count(old) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # no warning stands before the sentence
+        said = shown(cell.replace(old, new), {**names, "math": math})
+    assert isinstance(said, exercises.Said) and re.search(sentence, said.text)
+    assert "cannot read" not in said.text and "+ []" not in said.text
+
+
+def test_a_system_that_the_library_refuses_is_not_called_unreadable():
+    """The formulas are read; what the library refuses here is the name in place of a method."""
+    L, A = lambda q, v: v @ v / 2, lambda q: np.array([[-q[1], 0, 1.0]])
+    start = {"q0": [0, 0, 0], "v0": [1, 1, 0], "h": 0.1, "steps": 2}
+    said = program.compare(plain.dla, "DLA", L, A, **start)
+    assert said.text.startswith("Your run is complete, but the library refuses it: ")
+
+
+def test_light_masses_and_momenta_without_squares_are_no_missing_terms():
+    A = lambda q: np.array([[-q[1], 0, 1.0]])  # noqa: E731
+    start = {"q0": [0, 0, 0], "v0": [1, 1, 0], "h": 0.1, "steps": 5}
+    light = lambda q, v: (v[0] ** 2 + v[1] ** 2 + 1e-6 * v[2] ** 2) / 2  # noqa: E731
+    mixed = lambda q, v: v[0] * v[1] + v[2] ** 2 / 2  # noqa: E731
+    for L in (light, mixed):
+        found = program.compare(plain.dla, nh.DLA(), L, A, **start)
+        assert found.verdict() == ""
 
 
 def test_no_step_is_said_as_well(typed):
