@@ -142,6 +142,11 @@ def mirrored(wrong):
     return lambda a, b: wrong(systems.free_particle(), a, b, b - a)
 
 
+def place_alone(L, q0, q1, h, alpha):
+    """An answer of 01.2 that forgets the velocity.  What it raises is shown with its own line."""
+    return h * L((q0 + q1) / 2)
+
+
 DLA_STEPS = [
     ("py - h * y", "py + h * y", "vy has a wrong sign"),
     ("y + h / 2 * vy", "y", "Half a step is missing: ym"),
@@ -184,7 +189,7 @@ ACTIONS = [  # lesson 01: h L((1 - alpha) q0 + alpha q1, (q1 - q0) / h)
     (lambda L, a, b, h, x: h * L((1 - x) * a + x * b, b - a), "divide it by h"),
     (lambda L, a, b, h, x: h * L((1 - x) * a + x * b, (a - b) / h), "wrong sign"),
     (lambda L, a, b, h, x: h * (L(a, b) + L(b, a)), "Evaluate L once"),
-    (lambda L, a, b, h, x: h * L((a + b) / 2), "L takes two arguments, a place and a velocity"),
+    (place_alone, "L takes two arguments, a place and a velocity"),
     (lambda L, a, b, h, x: h * L((b - a) / h, (1 - x) * a + x * b), "L takes the place first"),
 ]
 BALANCES = [  # lesson 01: D1Ld + p
