@@ -39,7 +39,7 @@ CONTROL = {
     "layout": {"flex": "1 1 220px", "width": "auto", "max_width": "360px", "min_width": "0"},
 }
 BUTTON = {"layout": {"width": "auto"}}
-LINE = {"flex": "1 1 100%", "margin": "0"}  # a line of a row alone
+LINE = {"flex": "1 1 100%", "margin": "0", "height": "18px"}  # a line of a row alone, for a word
 TRY = '<b class="nhlab-tries">Try</b>'  # above the buttons for settings to try
 ASIDE = 240  # pixels for the controls beside a picture
 STARTS = 2  # so many sliders for the start are seen at once
@@ -54,7 +54,7 @@ LOOK = """<style>
 .nhlab-panel .widget-hslider > .slider-container {order: 3; flex: 1 1 100%; height: 34px;
     margin: 0; padding: 10px 12px 0; box-sizing: border-box}
 .nhlab-panel .widget-hslider.nhlab-main > .widget-label {font-weight: 600}
-.nhlab-panel .nhlab-tries {display: block; line-height: 20px}
+.nhlab-panel .nhlab-tries {display: block; line-height: 18px}
 .nhlab-panel .nhlab-try button, .nhlab-panel button.nhlab-try {border-radius: 14px; height: 28px;
     line-height: 26px; padding: 0 12px; background: transparent; overflow: visible;
     border: 1px solid var(--jp-border-color1, #999); color: var(--jp-ui-font-color1, #111)}
@@ -242,7 +242,7 @@ class Panel(w.VBox):
         reset = w.Button(description="Reset", tooltip="back to the initial values", **BUTTON)
         reset.on_click(lambda _: self.reset())
         buttons = _row([*self._try_buttons(), reset, *(under[:1] if rest else copy)])
-        buttons.layout.flex = LINE["flex"]
+        buttons.layout.flex = "1 1 100%"
         self.bar.children = (*front, buttons, *under[1:])
 
     def _try_buttons(self):
