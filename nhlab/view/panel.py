@@ -65,11 +65,11 @@ LOOK = """<style>
 .nhlab-bars {display: grid; grid-template-columns: auto minmax(40px, 1fr) auto; gap: 0 12px;
     align-items: center; max-width: 46em; margin-top: 2px}
 .nhlab-bars > div {display: contents}
-.nhlab-bars span:first-child {font-weight: 600; color: var(--light)}
+.nhlab-bars > div > span:first-child {font-weight: 600; color: var(--light)}
 .nhlab-bars i {height: 7px; border-radius: 4px; background: rgba(127, 127, 127, .22)}
 .nhlab-bars b {display: block; height: 7px; min-width: 1px; border-radius: 4px;
     background: var(--light)}
-[data-jp-theme-light="false"] .nhlab-bars span:first-child {color: var(--dark)}
+[data-jp-theme-light="false"] .nhlab-bars > div > span:first-child {color: var(--dark)}
 [data-jp-theme-light="false"] .nhlab-bars b {background: var(--dark)}
 </style>"""
 # One piece of HTML, since each widget that changes costs a message: picture, numbers, messages.

@@ -386,6 +386,9 @@ def test_what_is_touched_is_at_least_24_pixels_large(browser, server):
     try:
         lesson.run_all()
         lesson.image(0).wait_for()
+        weight = "all => all.map(e => getComputedStyle(e).fontWeight)"  # of 1.2e-03 beside a bar
+        numbers = lesson.page.locator(".nhlab-bars > div > span:last-child > span")
+        assert {*numbers.evaluate_all(weight)} == {"400"}  # as other numbers there
         lesson.open_more()
         for width in (1366, 390):
             lesson.page.set_viewport_size({"width": width, "height": 768})
