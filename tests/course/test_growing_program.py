@@ -235,7 +235,7 @@ def test_a_changed_start_of_the_projector_method_is_called_another_method(typed)
 
 
 def test_rounding_that_a_motion_magnifies_is_not_called_another_method():
-    """An upside-down oscillator, whose run is disturbed by 1e-13 of its step number 3."""
+    """The run of a pendulum is disturbed by 1e-13 e^t from node 3 on."""
 
     def disturbed(L, *rest):
         run = plain.variational(L, *rest)
