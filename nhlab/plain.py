@@ -35,8 +35,8 @@ def D(slot, f, *x):
     is subtracted, so no digits cancel; but f must accept complex numbers: v @ v, not norm(v)**2.
     """
     before, at, after = x[: slot - 1], x[slot - 1], x[slot:]
-    moves = 1e-30j * np.eye(np.size(at)) if np.ndim(at) else [1e-30j]
-    slopes = [np.imag(f(*before, at + e, *after)) / 1e-30 for e in moves]
+    moves = 1e-30j * np.eye(np.size(at)) if np.ndim(at) else [1e-30j]  # one for a number
+    slopes = [np.imag(f(*before, at + e, *after)) / 1e-30 for e in moves]  # to the last axis
     return np.stack(slopes, -1) if np.ndim(at) else slopes[0]
 
 
@@ -59,13 +59,13 @@ def begin(L, A, q0, v0, h):
     q, v = np.array(q0, float), np.array(v0, float)
     if q.ndim != 1 or q.shape != v.shape or not h > 0:
         raise ValueError(f"q0 = {q0}, v0 = {v0} must be equally long, and h = {h} positive")
-    a = np.arange(1, len(q) + 1)  # a direction in which L changes
+    a = np.arange(1, len(q) + 1)  # does the complex slope of L along a agree with a difference?
     near = [L(q + (0.01 + s) * a, v + (1 + s) * a) for s in (1e-30j, 1e-5, -1e-5)]
     if abs(np.imag(near[0]) / 1e-30 - (near[1] - near[2]) / 2e-5) > 1e-4 * (1 + abs(near[1])):
         raise ValueError("L must accept complex numbers: write v @ v or np.sqrt, not norm or abs")
     rows = A(q)
     if np.abs(rows @ v).max(initial=0) > 1e-9 * (1 + np.abs(v).max()):
-        nearest = (v - np.linalg.pinv(rows) @ rows @ v).tolist()
+        nearest = (v - np.linalg.pinv(rows) @ rows @ v).tolist()  # without its normal part
         raise ValueError(f"A(q0) v0 = {rows @ v} must be 0; the nearest such v0 is {nearest}")
     return q, D(2, L, q, v), np.zeros(len(rows)), v
 
@@ -75,14 +75,14 @@ def march(equations, arriving, start, h, steps, solve=solve, move=np.add):
 
     It begins at start = (q0, p0, lam, v0); arriving(q1, q2) is the momentum at the end of a step.
     """
+    n, nodes = len(start[-1]), [start]
 
     def step(q1, p, lam, v):
         residual = lambda x: np.concatenate(equations(q1, p, move(q1, h * x[:n]), x[n:]))
-        v, lam = np.split(solve(residual, np.append(v, lam)), [n])
+        v, lam = np.split(solve(residual, np.append(v, lam)), [n])  # x = (v, lam)
         q2 = move(q1, h * v)
         return q2, arriving(q1, q2), lam, v
 
-    n, nodes = len(start[-1]), [start]
     for k in range(steps):
         try:
             nodes.append(step(*nodes[-1]))
@@ -90,7 +90,7 @@ def march(equations, arriving, start, h, steps, solve=solve, move=np.add):
             hint = f"take a smaller h, or steps={k}; if no h helps, rows of A may be dependent here"
             hint += ", or (edla, redla) no positive step may keep the energy: use dla, rdla"
             raise ArithmeticError(f"step {k + 1} is not found, {error}; {hint}") from None
-    q, p, lam = (np.array([node[i] for node in nodes]) for i in range(3))
+    q, p, lam = (np.array([node[i] for node in nodes]) for i in range(3))  # no step made lam[0]
     return Run(h * np.arange(steps + 1), q, p, lam[1:])
 
 
@@ -126,7 +126,7 @@ def projector(L, A, q0, v0, h, steps, alpha=0.5):
     """
     Ld, (q, p, lam, v) = discretise(L, h, alpha), begin(L, A, q0, v0, h)
     equations = lambda q1, p, q2, lam: mirror(*kinetic(L, q1), A(q1), p, -D(1, Ld, q1, q2), lam)
-    # dL/dv at (q + s v, v); these differences are exact, for L is quadratic in v
+    # dL/dv at (q + s v, v), by differences: D cannot be put inside D; exact for L quadratic in v
     p_along = lambda s: [(L(q + s * v, v + e) - L(q + s * v, v - e)) / 2 for e in np.eye(len(q))]
     (M, b), bend = kinetic(L, q), D(1, lambda s: A(q + s * v) @ v, 0.0)
     if not np.allclose(M @ (v + 2) + b, D(2, L, q, v + 2)):
