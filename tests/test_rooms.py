@@ -140,12 +140,12 @@ def test_the_path_of_one_call_can_be_read_in_an_evening():
 # that brings it, with the reason in the body; whoever removes lines lowers it.
 LINES = {
     "codegen": 1_691,
-    "mechanics": 2_573,
+    "mechanics": 2_616,
     "methods": 1_055,
-    "run": 3_146,
-    "geometry": 2_252,
-    "view": 5_775,
-    "course": 7_208,
+    "run": 3_407,
+    "geometry": 2_312,
+    "view": 5_820,
+    "course": 7_575,
     "plain": 137,
 }
 SLACK = 0.01  # for branches that are merged, each of which has kept to the number
