@@ -330,7 +330,7 @@ def exercise_2(answer):
         if near(mine, p - 2 * a * p[2] / a[2], 1e-9):
             return "You reflect a velocity: the jump of a momentum is along A^T, not I^-1 A^T."
         if near(mine, (truth + p) / 2, 1e-9):
-            return "This is the part P* p in the plane. The other part is not dropped, it turns."
+            return "This is the part P^T p in the plane. The other part is not dropped, it turns."
         return f"For p = {p.round(2)} the mirror image is {truth.round(3)}, yours {mine.round(3)}."
 
 
