@@ -1,6 +1,7 @@
 """The cache heals, trusts nobody and is never needed."""
 
 import os
+import re
 import shutil
 import threading
 import warnings
@@ -475,3 +476,14 @@ def test_a_tree_that_changes_under_a_process_leaves_no_stale_text(backend, tmp_p
     assert before and texts() == before  # and has written nothing
     assert run(update=False)  # a fresh process finds no text of the old code under the new name
     assert len(texts()) == 2 * len(before)
+
+
+def test_texts_are_named_by_every_room_that_states_what_is_generated():
+    """Else an update of such a room would be answered by the texts of the one before it."""
+    house = running.SOURCES.house
+    stating = {
+        f.relative_to(house).parts[0]
+        for f in house.glob("*/**/*.py")
+        if re.search(r"codegen\.(statement|program) import", f.read_text(encoding="utf-8"))
+    }
+    assert {"methods", "run"} <= stating <= {*running.SOURCES.ROOMS}
