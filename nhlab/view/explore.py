@@ -11,7 +11,6 @@ from typing import Any
 from ..mechanics.checks import sequence
 from ..mechanics.spelling import nearest
 from ..mechanics.system import System
-from ..methods import DLA, EDLA, Projector
 from ..methods.method import Method
 from . import plot
 from .figure import Axes, Curve, Figure, View
@@ -180,8 +179,9 @@ class Explorer:
     def _offers(self):
         """View -> the offer of another one that a slider does move."""
         found = {k: of_change(x) for k, x in CHANGES.items() if x in self.views}
-        for kept, kinds in KEPT.items():
-            keepers = [type(m).__name__ for m in self.setting.methods.values() if type(m) in kinds]
+        methods = self.setting.methods.values()
+        for kept, where in KEPT.items():
+            keepers = [type(m).__name__ for m in methods if m.constraint_at == where]
             for view in self.views:
                 nodes = view.replace(kept, "node constraint")
                 if keepers and view.startswith(kept) and nodes in self.views:
@@ -212,8 +212,9 @@ def _written(call, own, view):
 QUICK_STEPS = 400  # of each run while a slow panel is dragged
 # Beside views of energies those that stay comparable when the start moves.
 CHANGES = {"energy": "energy error", "midpoint energy": "midpoint energy error"}
-# What methods solve for in each step, so that only rounding is left of it, whatever alpha is.
-KEPT = {"discrete constraint": (DLA, EDLA), "average constraint": (Projector,)}
+# View -> the ``constraint_at`` of the methods that keep what it shows in each step, up to rounding
+# and whatever alpha is.
+KEPT = {"discrete constraint": "midpoints", "average constraint": "average"}
 
 
 def _all_are(kind, name, given, example):
