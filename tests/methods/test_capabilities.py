@@ -154,7 +154,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("make", "method"), PAIRS, ids=str)
+@pytest.mark.parametrize(("make", "method"), PAIRS, ids=lambda x: getattr(x, "__name__", str(x)))
 def test_a_statement_follows_the_rules(make, method):
     system = make()
     stated, layout = method.statement(system), method.layout(system)
