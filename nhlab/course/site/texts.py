@@ -25,6 +25,7 @@ MOVED = {  # links between files of the project, and the pages that take their p
     "../README.md#citing": "cite.md",
     "../README.md": "index.md",
     "README.md": "index.md",
+    "DECISIONS.md": "decisions.md",
     "../notebooks/": "notebooks/",
 }
 
@@ -46,7 +47,8 @@ def filled(path, root, notebooks, address, live, lite=False):
         "bibtex": lambda: bibtex(cff, address),
         "binder": lambda: binder(address),
         "clone": lambda: clone(address),
-        "contributing": lambda: contributing(root),
+        "contributing": lambda: guide(root, "CONTRIBUTING"),
+        "decisions": lambda: guide(root, "DECISIONS"),
         "changelog": lambda: (root / "CHANGELOG.md").read_text(encoding="utf-8"),
         "live": lambda: opening(live.get(path.stem, {})),
         "lite": lambda: LITE if lite else "",
@@ -68,9 +70,9 @@ def section(text, title):
     return re.search(rf"(?ms)^## {title}\n(.*?)(?=^## |\Z)", text)[1].strip()
 
 
-def contributing(root):
-    text = (root / ".github/CONTRIBUTING.md").read_text(encoding="utf-8")
-    return linked(text)
+def guide(root, name):
+    """A page for those who work on nhlab, as it stands in the project."""
+    return linked((root / f".github/{name}.md").read_text(encoding="utf-8"))
 
 
 def lessons(notebooks):
@@ -120,8 +122,9 @@ def bibtex(cff, address):
         "author": f"{{{' and '.join(names)}}}",
         "title": cff["title"],
         "version": cff["version"],
-        "year": str(cff["date-released"])[:4],
     }
+    released = cff.get("date-released")
+    fields |= {"year": str(released)[:4]} if released else {"note": "not yet released"}
     if address:
         fields["url"] = address
     lines = "".join(f"  {key} = {{{value}}},\n" for key, value in fields.items())
