@@ -176,7 +176,7 @@ def modified_term(
     check_pair(system, method)
     if system.m:
         raise ValueError(f"{system!r} has constraints, on which (q, p) is not free; reduce it")
-    if method.variable_step or isinstance(method, Reference):
+    if method.variable_step or not method.has_step:
         raise ValueError(f"{method!r} chooses its own steps; take one that does not")
     (q0, v0), hs = start_of(system, q0, v0), positive(h, False) / 2 ** np.arange(4.0)
     rates = np.empty((4, 2 * len(system.q)))

@@ -83,7 +83,7 @@ def look(method: Method) -> dict[str, Any]:
 def label(method: Method) -> str:
     """A short name: what differs from the midpoint rule is said."""
     name = type(method).__name__
-    if method.base is not None:
+    if getattr(method, "base", None) is not None:
         return f"{label(method.base)} composed, order {method.order}"
     extras = []
     if getattr(method, "alpha", 0.5) != 0.5:

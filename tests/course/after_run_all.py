@@ -192,7 +192,7 @@ def moved_bodies(panel):
 
 def faults(panel, names, stem):
     """All that is wrong with a panel; the figures of the papers are moved on their own page."""
-    if hasattr(panel, "stage"):
+    if getattr(panel, "stage", None) is not None:
         return itertools.chain(copied(panel, names), moved_bodies(panel))
     checks = [redrawn(panel), copied(panel, names)]
     if stem == "paper_figures" or not panel.alt.startswith(FIGURES):

@@ -55,7 +55,7 @@ def test_the_browser_opens_with_the_token_which_others_cannot_read():
 def test_a_slider_moves_its_picture(app):
     assert app.asked_to_log_in  # without the token that is printed
     assert app.listens and app.listens <= {"127.0.0.1", "::1"}
-    assert "nh.predict" not in app.locator("body").inner_text()  # no code
+    assert "import nhlab" not in app.locator("body").inner_text()  # no code
     covers = app.get_by_role("button", name="Just show me")
     covers.first.wait_for(timeout=120_000)
     covers.nth(1).click()  # of a skate to park, and of the first figure of CM01

@@ -46,7 +46,7 @@ print(json.dumps([{
     "labels": {k: c.description for k, c in p.controls.items()},
     "sliders": {k: [c.min, c.max] for k, c in p.controls.items() if hasattr(c, "max")},
     "image": hashlib.sha256(p.image.value).hexdigest(), "code": p._code and p._code(p.values),
-    "plays": hasattr(p, "stage"),
+    "plays": getattr(p, "stage", None) is not None,
     "alt": p.alt, "readout": p.readout.value, "message": p.message.value} for p in _panels]))
 """
 
@@ -341,6 +341,7 @@ def test_copy_as_code_is_in_the_clipboard(small):
     small.page.keyboard.press("End")
     listing = small.page.locator(".nhlab-listing pre", has_text="h=0.4")
     listing.wait_for(state="attached")  # after a pause
+    small.open_more()
     small.page.get_by_role("button", name="Copy as code").click()
     small.page.get_by_role("button", name="Copied").wait_for()
     copied = small.page.evaluate("navigator.clipboard.readText()")
