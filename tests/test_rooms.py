@@ -122,7 +122,7 @@ def code_lines(node, text):
         if isinstance(x, (ast.FunctionDef, ast.ClassDef, ast.Module)) and ast.get_docstring(x):
             found -= {*range(x.body[0].lineno, x.body[0].end_lineno + 1)}
         declared = isinstance(x, ast.AnnAssign) and x.value is None
-        declared |= isinstance(x, ast.ImportFrom) and x.module == "typing"
+        declared |= isinstance(x, ast.ImportFrom) and x.module in ("typing", "collections.abc")
         if declared or (isinstance(x, ast.If) and ast.unparse(x.test) == "TYPE_CHECKING"):
             found -= {*range(x.lineno, x.end_lineno + 1)}
     return found
@@ -140,7 +140,7 @@ def test_the_path_of_one_call_can_be_read_in_an_evening():
 # that brings it, with the reason in the body; whoever removes lines lowers it.
 LINES = {
     "codegen": 1_691,
-    "mechanics": 2_616,
+    "mechanics": 2_664,
     "methods": 1_055,
     "run": 3_407,
     "geometry": 2_312,

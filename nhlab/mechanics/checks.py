@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import math
 import numbers
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import sympy as sp
@@ -19,6 +19,7 @@ from .spelling import nearest
 if TYPE_CHECKING:
     from .system import System
 
+T = TypeVar("T")
 LOG = logging.getLogger("nhlab")
 SINGULAR = 1e13  # amplification of round-off by which a constant M or metric has no inverse
 NEARLY_DEPENDENT = 1e-3  # ``independence`` below which an error names dependence as its cause
@@ -28,7 +29,7 @@ States = ArrayLike | Mapping[Any, ArrayLike]  # q or v: (..., n), or by names, o
 UNSET = math.nan  # the value of an input, until a run or ``set`` gives it one
 
 
-def brief(x):
+def brief(x: object) -> str:
     """What was given, as far as a sentence can hold it."""
     text = repr(x)
     return text if len(text) <= 100 else f"{text[:100]}..."
@@ -55,26 +56,26 @@ def symbols(names: str | Sequence[str], **assumptions: Any) -> Any:
         raise ValueError(f"names = {brief(names)} are no names such as 'x y': {error}") from None
 
 
-def need(x, kind, name, what):
+def need(x: T, kind: type[T] | tuple[type, ...], name: str, what: str) -> T:
     """x, or a ValueError if it is not of that kind."""
     if not isinstance(x, kind):
         raise ValueError(f"{name} = {brief(x)} is no {what}")
     return x
 
 
-def one_of(x, choice, name):
+def one_of(x: Any, choice: Iterable[str], name: str) -> str:
     """x, or a ValueError if it is not among the choice."""
     if not isinstance(x, str) or x not in choice:
         raise ValueError(f"{name} = {brief(x)} is unknown; choose one of {tuple(choice)}")
     return x
 
 
-def sequence(x):
+def sequence(x: Any) -> list[Any]:
     x = x.ravel() if isinstance(x, np.ndarray) else x
     return list(x) if isinstance(x, (list, tuple, np.ndarray, sp.MatrixBase)) else [x]
 
 
-def read_symbols(given, name):
+def read_symbols(given: Any, name: str) -> tuple[sp.Symbol, ...]:
     found = tuple(sequence(given))
     for s in found:
         if not isinstance(s, sp.Symbol):
@@ -87,13 +88,13 @@ def read_symbols(given, name):
     return found
 
 
-def check_names(symbols):
+def check_names(symbols: Sequence[sp.Symbol | None]) -> None:
     twice = sorted({str(s) for s in symbols if symbols.count(s) > 1})
     if twice:
         raise ValueError(f"q, v and t name {twice} more than once; give each its own symbol")
 
 
-def read_scalar(e, name):
+def read_scalar(e: Any, name: str) -> sp.Expr:
     """e as an expression; an equation is the difference of its sides."""
     e = sympified(e, name)
     if isinstance(e, sp.Equality):
@@ -103,7 +104,7 @@ def read_scalar(e, name):
     return e
 
 
-def read_expression(e, name):
+def read_expression(e: Any, name: str) -> sp.Expr:
     e = read_scalar(e, name)
     unknown = e.atoms(sp.core.function.AppliedUndef) | e.atoms(sp.Derivative)
     if unknown:
@@ -127,11 +128,11 @@ def check_cases(e: sp.Expr, name: str) -> sp.Expr:
     return e
 
 
-def read_expressions(given, name):
+def read_expressions(given: Any, name: str) -> tuple[sp.Expr, ...]:
     return tuple(read_expression(e, name) for e in sequence(given))
 
 
-def read_matrix(rows, name):
+def read_matrix(rows: Any, name: str) -> sp.ImmutableMatrix:
     try:
         if not isinstance(rows, (sp.MatrixBase, sp.MatrixExpr)):
             rows = [[sympified(e, name) for e in row] for row in rows]
@@ -141,7 +142,7 @@ def read_matrix(rows, name):
     return check_cases(matrix, name)
 
 
-def read_number(x, name):
+def read_number(x: Any, name: str) -> float:
     try:
         real = isinstance(x, numbers.Real) or (isinstance(x, sp.Expr) and x.is_real)
         if real and not isinstance(x, bool) and math.isfinite(float(x)):
@@ -152,8 +153,14 @@ def read_number(x, name):
 
 
 def read_array(
-    x, name, shape=(), expected="", *, finite=False, otherwise="is not an array of numbers"
-):
+    x: Any,
+    name: str,
+    shape: tuple[int, ...] = (),
+    expected: str = "",
+    *,
+    finite: bool = False,
+    otherwise: str = "is not an array of numbers",
+) -> np.ndarray:
     """x as an array of numbers whose last axes have the given shape; ``otherwise`` says what is
     wrong with it if it is none."""
     try:
@@ -204,12 +211,17 @@ def read_by_name(system: System, given: Mapping[Any, ArrayLike], name: str) -> n
         raise ValueError(f"{name} has entries of different lengths: {sizes}") from None
 
 
-def check_inputs(values, known):
+def check_inputs(values: Mapping[sp.Symbol, Any], known: Mapping[sp.Symbol, float]) -> None:
     if not isinstance(values, dict) or not values.keys() <= known.keys():
         raise ValueError(f"values = {brief(values)} must map inputs of the forces to numbers")
 
 
-def read_parameters(given, expressions, own, forces=()):
+def read_parameters(
+    given: Mapping[Any, float] | None,
+    expressions: Sequence[sp.Expr],
+    own: Sequence[sp.Symbol],
+    forces: Sequence[sp.Expr] = (),
+) -> dict[sp.Symbol, float]:
     """Parameters as a dict symbol -> float; every other symbol must be among ``own``: q, v, t.
 
     What occurs in the forces alone may be left out: it is an input.
@@ -255,7 +267,7 @@ def read_parameters(given, expressions, own, forces=()):
     return dict(sorted(bound.items(), key=lambda item: item[0].name))
 
 
-def check_forms(system):
+def check_forms(system: System) -> None:
     """Refuse constraints that the methods cannot treat, naming them."""
     n, m = len(system.v), len(system.constraints) + len(system.holonomic)
     for c in system.constraints:
@@ -283,7 +295,7 @@ def check_forms(system):
         raise ValueError(f"metric has shape {system.metric.shape}, expected {(n, n)}")
 
 
-def check_values(system):
+def check_values(system: System) -> None:
     """Refuse what is singular at all generic points: M, the metric, the constraints."""
     S, m, (q, v, t) = system.short, system.m, system.samples()
     with np.errstate(all="ignore"):
@@ -308,7 +320,7 @@ def check_values(system):
         )
 
 
-def solved(matrix, b, what):
+def solved(matrix: np.ndarray, b: np.ndarray, what: str) -> np.ndarray:
     """matrix^-1 b over leading axes; ValueError where there is none."""
     try:
         return np.linalg.solve(matrix, b)
@@ -322,7 +334,9 @@ REMEDY = (
 )
 
 
-def shortest(G: np.ndarray, A: np.ndarray, x: np.ndarray, place) -> np.ndarray:
+def shortest(
+    G: np.ndarray, A: np.ndarray, x: np.ndarray, place: Callable[[int], str]
+) -> np.ndarray:
     """The shortest v in the metric G with A v = x, G^-1 A^T (A G^-1 A^T)^-1 x, over leading axes.
 
     The rows of A are made orthonormal first, for A G^-1 A^T would lose twice as many digits where
@@ -387,7 +401,7 @@ def independence(A: np.ndarray, G: np.ndarray) -> np.ndarray:
     return np.linalg.svd(unit_rows(A * units(G)[..., None, :])[0], compute_uv=False)[..., -1]
 
 
-def check_independent(values: np.ndarray, place):
+def check_independent(values: np.ndarray, place: Callable[[int], str]) -> None:
     """Refuse the first of some states whose ``independence`` is round-off, naming its place."""
     for k in np.flatnonzero(~(values * MAX_AMPLIFICATION >= 1))[:1]:
         size = f"smallest singular value {values.flat[k]:.1e} of the scaled rows"

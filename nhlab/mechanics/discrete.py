@@ -89,7 +89,7 @@ class DiscreteLagrangian:
         return self.means(lambda ah, bh, L_v, f: L_v + ah * f, self.S.L_v, self.S.f)
 
     @property
-    def _one_form(self):
+    def _one_form(self) -> tuple[sp.Expr, ...]:
         """The forces on R x Q, F.(dq - v dt), the component along t last."""
         return (*self.S.F, -self.S.power)
 
@@ -117,7 +117,7 @@ class DiscreteLagrangian:
         alpha h F.v belongs."""
         return self._energy(lambda ah, bh, E, L_t: E - ah * L_t)
 
-    def _energy(self, f):
+    def _energy(self, f: Callable[..., sp.Expr]) -> sp.Expr:
         return self.mean(f, self.S.E / self.shrink, self.S.L_t - self.S.power)
 
     @cached_property

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
 import sympy as sp
+
+if TYPE_CHECKING:
+    from .system import System
 
 GREEK = {"eps": r"\varepsilon", "Om": r"\Omega"}  # which SymPy does not know
 WIDTH = 70  # signs of a Lagrangian that stand in one row
 
 
-def aligned(rows):
+def aligned(rows: Iterable[str]) -> str:
     """Rows ``left &= right`` or ``& equation`` as one formula of a notebook."""
     return r"$\displaystyle \begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}$"
 
 
-def dotted(q, v):
+def dotted(q: Sequence[sp.Symbol], v: Sequence[sp.Symbol]) -> dict[sp.Symbol, str]:
     """Names of velocities: those of the coordinates with a dot."""
     return {u: rf"\dot{{{sp.latex(s)}}}" for s, u in zip(q, v, strict=True)}
 
 
-def lettered(parameters):
+def lettered(parameters: Iterable[sp.Symbol]) -> dict[sp.Symbol, str]:
     """Names of parameters of two letters, the second as an index; and those that are Greek."""
     short = {s: rf"{s.name[0]}_{{{s.name[1]}}}" for s in parameters if len(sp.latex(s)) == 2}
     return short | {s: GREEK[s.name] for s in parameters if s.name in GREEK}
 
 
-def broken(left, e, names, right=""):
+def broken(left: str, e: sp.Expr, names: dict[sp.Symbol, str], right: str = "") -> list[str]:
     """The row ``left e right``, and further rows below it for the terms that find no place."""
     rows, room = [""], WIDTH
     for term in e.as_ordered_terms():
@@ -38,7 +44,7 @@ def broken(left, e, names, right=""):
     return [*rows[:-1], rows[-1] + right]
 
 
-def formulas(system, dots):
+def formulas(system: System, dots: dict[sp.Symbol, str]) -> list[str]:
     """The rows of L, the constraints, the fields and the forces."""
     dots = dots | lettered(system.parameters)
     rows = broken("L &=", system.L, dots)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from typing import Any
 
 import sympy as sp
 
@@ -11,7 +12,17 @@ from . import vectors
 from .checks import read_matrix, read_scalar, read_symbols, sequence
 
 
-def plain(L, q=None, constraints=(), *, holonomic=(), forces=None, metric=None, t=None, **others):
+def plain(
+    L: Any,
+    q: Any = None,
+    constraints: Any = (),
+    *,
+    holonomic: Any = (),
+    forces: Any = None,
+    metric: Any = None,
+    t: sp.Symbol | None = None,
+    **others: Any,
+) -> dict[str, Any]:
     """Arguments of ``System`` for what is written in dynamicsymbols and their derivatives."""
     parts = {"q": q, "constraints": constraints, "holonomic": holonomic, "forces": forces}
     parts |= {name: others.pop(name, None) for name in ("frame", "speeds", "kinematic")}
@@ -39,7 +50,14 @@ class Names:
     Dynamicsymbols that occur in the forces alone are inputs, symbols too.
     """
 
-    def __init__(self, qs, speeds, expressions, forces=(), t=None):
+    def __init__(
+        self,
+        qs: Sequence[sp.Expr],
+        speeds: dict[sp.Expr, sp.Expr],
+        expressions: Sequence[sp.Expr],
+        forces: Sequence[sp.Expr] = (),
+        t: sp.Symbol | None = None,
+    ) -> None:
         self.time, self.timely, self.speeds = _time(), False, speeds
         self.t = sp.Symbol("t", real=True) if t in (None, self.time) else read_symbols([t], "t")[0]
         given = [*expressions, *forces, *speeds.values()]
@@ -64,7 +82,7 @@ class Names:
         self.places = dict(zip((*qs, *inputs), symbols[:-1], strict=True)) | {self.time: self.t}
         self.rates = dict(zip(_rates(qs), self.v, strict=True))
 
-    def read(self, e):
+    def read(self, e: sp.Expr) -> sp.Expr:
         e = e.xreplace(self.speeds).doit().xreplace(self.rates)
         left = e.atoms(sp.Derivative, sp.core.function.AppliedUndef) - self.places.keys()
         if left:
@@ -78,18 +96,18 @@ class Names:
         return e
 
 
-def _functions(expressions):
+def _functions(expressions: Iterable[sp.Expr]) -> set[sp.Expr]:
     return set().union(*(e.atoms(sp.core.function.AppliedUndef) for e in expressions))
 
 
-def _time():
+def _time() -> sp.Symbol:
     """SymPy's symbol of time in dynamicsymbols."""
     from sympy.physics.mechanics import dynamicsymbols
 
     return dynamicsymbols("x").args[0]
 
 
-def _coordinates(q):
+def _coordinates(q: Any) -> list[sp.Expr]:
     if q is None:
         raise ValueError("q is missing: list the coordinates, made with dynamicsymbols")
     qs = sequence(q)
@@ -99,17 +117,17 @@ def _coordinates(q):
     return qs
 
 
-def _rates(qs):
+def _rates(qs: Iterable[sp.Expr]) -> list[sp.Expr]:
     return [s.diff(_time()) for s in qs]
 
 
-def _scalar(e, name):
+def _scalar(e: Any, name: str) -> sp.Expr:
     """e as an expression; a matrix with one entry is that entry."""
     single = isinstance(e, sp.MatrixBase) and e.shape == (1, 1)
     return read_scalar(e[0] if single else e, name)
 
 
-def _by_coordinate(forces, qs):
+def _by_coordinate(forces: Any, qs: Sequence[sp.Expr]) -> list[Any]:
     """The forces in the order of q."""
     if not isinstance(forces, Mapping):
         return [] if forces is None else sequence(forces)
@@ -121,7 +139,7 @@ def _by_coordinate(forces, qs):
     return [given.get(name, 0) for name in names]
 
 
-def _speeds(qs, speeds, kinematic):
+def _speeds(qs: Sequence[sp.Expr], speeds: Any, kinematic: Any) -> dict[sp.Expr, sp.Expr]:
     """u -> expression in q, q' and t, from kinematic equations linear in u."""
     us, equations = ([] if x is None else sequence(x) for x in (speeds, kinematic))
     equations = [_scalar(e, "kinematic") for e in equations]

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from math import sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .groups import SO3
 from .groupsystem import GroupSystem
 
+if TYPE_CHECKING:
+    from .system import System
 
-def numbers(system, names):
+
+def numbers(system: System, names: str) -> list[float]:
     """The numbers of the named parameters."""
     values = {s.name: x for s, x in system.parameters.items()}
     return [values[name] for name in names.split()]
 
 
-def free_particle(system, t):
+def free_particle(system: System, t: np.ndarray) -> np.ndarray:
     """y is linear in t, and x' sqrt(1 + y^2) is constant."""
     (x0, y0, z0), (vx, vy, _) = system.q0, system.v0
     y = y0 + vy * t
@@ -26,7 +31,7 @@ def free_particle(system, t):
     return np.stack([x, y, z], -1)
 
 
-def sleigh(system, t):
+def sleigh(system: System, t: np.ndarray) -> np.ndarray:
     """Forward speed u and turn rate w obey u' = a w^2, b^2 w' = -a u w; (x, y) by quadrature."""
     from scipy.integrate import quad_vec  # late: importing SciPy takes longer than most runs
 
@@ -38,11 +43,11 @@ def sleigh(system, t):
     e = sqrt(u0**2 + b**2 * w0**2)  # constant: the energy is m e^2 / 2
     k = a * e / b**2
 
-    def theta(t):
+    def theta(t: np.ndarray) -> np.ndarray:
         T = np.tanh(k * t / 2)
         return theta0 + (2 * b / a * np.arctan2(b * w0 * T, e + u0 * T) if a else w0 * t)
 
-    def velocity(t):
+    def velocity(t: np.ndarray) -> np.ndarray:
         T = np.tanh(k * t)
         u = e * (u0 + e * T) / (e + u0 * T)
         return np.stack([u * np.cos(theta(t)), u * np.sin(theta(t))])
@@ -54,7 +59,7 @@ def sleigh(system, t):
 sleigh_se2 = sleigh
 
 
-def rolling_disk(system, t):
+def rolling_disk(system: System, t: np.ndarray) -> np.ndarray:
     """Both angles turn uniformly, so the point of contact goes round a circle."""
     (x0, y0, theta0, phi0), (_, _, vtheta, vphi) = system.q0, system.v0
     (R,) = numbers(system, "R")
@@ -64,7 +69,7 @@ def rolling_disk(system, t):
     return np.stack([x, y, theta0 + vtheta * t, phi], -1)
 
 
-def knife_edge(system, t):
+def knife_edge(system: System, t: np.ndarray) -> np.ndarray:
     """From rest at the origin, heading down, with spin W."""
     W = system.v0[2]
     g, slope = numbers(system, "g slope")
@@ -73,7 +78,7 @@ def knife_edge(system, t):
     return np.stack([x, y, W * t], -1)
 
 
-def suslov_omega(system, t):
+def suslov_omega(system: System, t: ArrayLike) -> np.ndarray:
     r"""The body velocity of ``suslov`` from its v0, shape (..., 3).
 
     With :math:`(\sqrt{I_1}\omega_1, \sqrt{I_2}\omega_2) = \rho(\cos\phi, \sin\phi)` the energy
@@ -92,13 +97,13 @@ def suslov_omega(system, t):
     return np.stack([rho * np.cos(phi) / sqrt(I1), rho * np.sin(phi) / sqrt(I2), zero], -1)
 
 
-def ball_right(system, t):
+def ball_right(system: System, t: np.ndarray) -> np.ndarray:
     """The angular velocity is constant, in the body as in space."""
     turn = t[..., None] * np.array(system.v0, float)
     return SO3.multiply(np.array(system.q0), SO3.exp(turn))
 
 
-def pendulum(system, t):
+def pendulum(system: System, t: np.ndarray) -> np.ndarray:
     """From rest: sin(theta/2) = k cn/dn with k = sin(theta0/2)."""
     from scipy.special import ellipj  # late: importing SciPy takes longer than most runs
 
@@ -108,7 +113,7 @@ def pendulum(system, t):
     return 2 * np.arcsin(k * cn / dn)[..., None]
 
 
-def kepler(system, t):
+def kepler(system: System, t: np.ndarray) -> np.ndarray:
     """From an apsis of an ellipse: Kepler's equation for the eccentric angle E."""
     q0, v0 = np.array(system.q0, float), np.array(system.v0, float)
     (mu,) = numbers(system, "mu")

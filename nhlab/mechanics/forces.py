@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from functools import reduce
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
 from .checks import UNSET, read_expression, sequence
 
+if TYPE_CHECKING:
+    from .system import System
+
 CUTS = sp.Max, sp.Min, sp.Heaviside  # by which controllers saturate and switch
 
 
-def read_forces(system, given):
+def read_forces(system: System, given: Any) -> tuple[sp.Expr, ...]:
     """The forces as expressions, one per velocity, or () where there are none."""
     if given is None:
         return ()
@@ -35,7 +40,7 @@ def read_forces(system, given):
     return tuple(forces) if any(forces) else ()
 
 
-def written_out(e):
+def written_out(e: sp.Expr) -> sp.Expr:
     """One of CUTS in functions that all generated code knows."""
     if isinstance(e, sp.Heaviside):
         return e.rewrite(sp.Piecewise)
@@ -43,14 +48,14 @@ def written_out(e):
     return reduce(lambda a, b: (a + b + sign * sp.Abs(a - b)) / 2, e.args)
 
 
-def force_names(system):
+def force_names(system: System) -> dict[str, int]:
     """name -> place among the forces: the coordinates, and body velocities by their own names."""
     names = {name: k for k, name in enumerate(system.degrees)}
     straight = system.q[: getattr(system, "k", None)]
     return names | {s.name: k for k, s in enumerate(straight)}
 
 
-def need_inputs(system, what, besides=()):
+def need_inputs(system: System, what: str, besides: Collection[str] = ()) -> None:
     """Refuse to compute with forces whose inputs, besides some, have no values."""
     missing = [s.name for s, x in system.parameters.items() if x is UNSET and s.name not in besides]
     if missing:
@@ -61,7 +66,7 @@ def need_inputs(system, what, besides=()):
         )
 
 
-def closed(system, feedback):
+def closed(system: System, feedback: Mapping[sp.Symbol, sp.Expr]) -> System:
     """The system whose inputs are given by expressions in t, q, v and parameters.
 
     feedback : input -> expression.  Made once for each feedback, for all settings of parameters.
@@ -71,7 +76,7 @@ def closed(system, feedback):
     return new.set(**{s.name: x for s, x in system.numbers.items() if s in new.parameters})
 
 
-def _closed(system, feedback):
+def _closed(system: System, feedback: Mapping[sp.Symbol, sp.Expr]) -> System:
     if system.full is not None:
         return type(system)(**system.given() | {"system": _closed(system.full, feedback)})
     known = {s.name: s for s in (*system.q, *system.v, *system.parameters, system.t) if s}

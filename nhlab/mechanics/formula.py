@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import math
 import operator
+from collections.abc import Mapping
+from typing import Any
 
 import sympy as sp
 
@@ -18,7 +20,7 @@ FUNCTIONS = {
 REMEDY = "use numbers, names, + - * / **, pi and " + ", ".join(FUNCTIONS)
 
 
-def sympified(e, name):
+def sympified(e: Any, name: str) -> Any:
     """e as a SymPy object; text is refused, since SymPy would execute it."""
     try:
         return sp.sympify(e, strict=True)
@@ -28,7 +30,7 @@ def sympified(e, name):
         ) from None
 
 
-def read_formula(text, symbols, name):
+def read_formula(text: str, symbols: Mapping[str, sp.Symbol], name: str) -> sp.Expr:
     """The expression that a text of arithmetic says; ``symbols`` by name, others are made new."""
     known = {"pi": sp.pi, **symbols}
     try:
@@ -39,7 +41,7 @@ def read_formula(text, symbols, name):
         raise ValueError(f"{name}: {text[:80]!r} is no scalar SymPy expression; {REMEDY}") from None
 
 
-def _value(node, known):
+def _value(node: ast.expr, known: Mapping[str, sp.Expr]) -> sp.Expr:
     match node:
         case ast.Constant(value=int() | float() as x) if not isinstance(x, bool):
             e = sp.sympify(x, strict=True)
@@ -58,7 +60,7 @@ def _value(node, known):
     return e
 
 
-def _power(a, b):
+def _power(a: sp.Expr, b: sp.Expr) -> sp.Expr:
     if not is_moderate_power(a, b):
         raise OverflowError(f"{a}**{b}")
     return a**b
@@ -73,7 +75,7 @@ OPERATIONS = {
 }
 
 
-def is_moderate_power(a, b):
+def is_moderate_power(a: sp.Expr, b: sp.Expr) -> bool:
     """False for a number a**b beyond those of floats: SymPy might write out all of its digits."""
     if not (a.is_number and b.is_number):
         return True

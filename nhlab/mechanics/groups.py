@@ -43,6 +43,7 @@ from ..codegen.statement import dummy
 from .checks import read_array
 from .formula import sympified
 
+Components = tuple[Any, ...]  # of an element or a vector: numbers, arrays or expressions
 BASIS = (1, 0, 0), (0, 1, 0), (0, 0, 1)
 MATRICES = "expected (..., 3, 3)"
 
@@ -98,10 +99,10 @@ class Group:
     identity: Any
     dim = 3
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"nh.groups.{self.name}"
 
-    def __reduce__(self):
+    def __reduce__(self) -> str:
         return self.name
 
     # ------------------------------------------------------------------ numbers
@@ -156,7 +157,7 @@ class Group:
             raise ValueError("g turns by pi, where the Cayley map has no inverse; use log")
         return _stack([2 * x / C for x in part])
 
-    def _angle2(self, x):
+    def _angle2(self, x: Sequence[Any]) -> Any:
         """theta^2, the square of the angle."""
         return sum(a * b for a, b in zip(x, self._flat(x), strict=True))
 
@@ -216,7 +217,7 @@ class Group:
             return self.from_matrix(g, name)
         return _stack(self._parts(g, name))
 
-    def _parts(self, g, name="g"):
+    def _parts(self, g: Any, name: str = "g") -> tuple[np.ndarray, ...]:
         k, names = len(self.coordinates), ", ".join(self.coordinates)
         expected = f"an element of {self.name} has {k} numbers, ({names})"
         return _columns(g, name, k, expected)
@@ -229,7 +230,7 @@ class _SO3(Group):
     coordinates = ("w", "x", "y", "z")
     identity = (1.0, 0.0, 0.0, 0.0)
 
-    def _parts(self, g, name="g"):
+    def _parts(self, g: Any, name: str = "g") -> tuple[np.ndarray, ...]:
         q = super()._parts(g, name)
         size = np.sqrt(sum(x * x for x in q))
         bad = ~(np.abs(size - 1) < 1e-6)
@@ -240,7 +241,7 @@ class _SO3(Group):
             )
         return q
 
-    def _product(self, a, b):
+    def _product(self, a: Sequence[Any], b: Sequence[Any]) -> Components:
         (w, x, y, z), (s, i, j, k) = a, b
         return (
             w * s - x * i - y * j - z * k,
@@ -249,7 +250,7 @@ class _SO3(Group):
             w * k + x * j - y * i + z * s,
         )
 
-    def _inverse(self, g):
+    def _inverse(self, g: Sequence[Any]) -> Components:
         w, x, y, z = g
         return w, -x, -y, -z
 
@@ -269,16 +270,16 @@ class _SO3(Group):
     def bracket(self, x: Sequence[Any], y: Sequence[Any]) -> list[Any]:
         return x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]
 
-    def _flat(self, x):
+    def _flat(self, x: Sequence[Any]) -> Components:
         return tuple(x)
 
-    def _hat(self, x):
+    def _hat(self, x: Sequence[Any]) -> tuple[Components, ...]:
         return (0, -x[2], x[1]), (x[2], 0, -x[0]), (-x[1], x[0], 0)
 
-    def _element(self, x, C, f, angle):
+    def _element(self, x: Sequence[Any], C: Any, f: Any, angle: Any) -> Components:
         return C, f * x[0], f * x[1], f * x[2]
 
-    def _half(self, g):
+    def _half(self, g: Sequence[np.ndarray]) -> tuple[Any, Any, Sequence[Any]]:
         w, *part = np.where(g[0] < 0, -1.0, 1.0) * g
         return w, np.sqrt(sum(x * x for x in part)), part
 
@@ -331,16 +332,16 @@ class _SE2(Group):
     coordinates = ("x", "y", "theta")
     identity = (0.0, 0.0, 0.0)
 
-    def _turn(self, angle, x, y):
+    def _turn(self, angle: Any, x: Any, y: Any) -> Components:
         c, s = _cos_sin(angle)
         return c * x - s * y, s * x + c * y
 
-    def _product(self, a, b):
+    def _product(self, a: Sequence[Any], b: Sequence[Any]) -> Components:
         (x, y, theta), (i, j, angle) = a, b
         i, j = self._turn(theta, i, j)
         return x + i, y + j, theta + angle
 
-    def _inverse(self, g):
+    def _inverse(self, g: Sequence[Any]) -> Components:
         x, y, theta = g
         return *self._turn(-theta, -x, -y), -theta
 
@@ -349,7 +350,7 @@ class _SE2(Group):
         c, s = _cos_sin(theta)
         return (c, -s, x), (s, c, y), (0, 0, 1)
 
-    def _Ad(self, g):
+    def _Ad(self, g: Sequence[Any]) -> tuple[Components, ...]:
         x, y, theta = g
         return self.entries((y, -x, theta))
 
@@ -359,17 +360,17 @@ class _SE2(Group):
     def bracket(self, x: Sequence[Any], y: Sequence[Any]) -> list[Any]:
         return x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], 0
 
-    def _flat(self, x):
+    def _flat(self, x: Sequence[Any]) -> Components:
         return 0, 0, x[2]
 
-    def _hat(self, x):
+    def _hat(self, x: Sequence[Any]) -> tuple[Components, ...]:
         return (0, -x[2], x[0]), (x[2], 0, x[1]), (0, 0, 0)
 
-    def _element(self, x, C, f, angle):
+    def _element(self, x: Sequence[Any], C: Any, f: Any, angle: Any) -> Components:
         a, b = 2 * f * C, 2 * f * f * x[2]  # sin(theta)/theta, (1 - cos(theta))/theta
         return a * x[0] - b * x[1], b * x[0] + a * x[1], angle
 
-    def _half(self, g):
+    def _half(self, g: Sequence[np.ndarray]) -> tuple[Any, Any, Sequence[Any]]:
         x, y, theta = g
         half = theta / 2 - np.pi * np.ceil((theta / np.pi - 1) / 2)  # in (-pi/2, pi/2]
         x, y = self._turn(-half, x / 2, y / 2)
@@ -397,30 +398,32 @@ class _SE2(Group):
 SO3, SE2 = _SO3(), _SE2()
 
 
-def _columns(x, name, k=3, expected="its last axis must have length 3"):
+def _columns(
+    x: Any, name: str, k: int = 3, expected: str = "its last axis must have length 3"
+) -> tuple[np.ndarray, ...]:
     return tuple(np.moveaxis(read_array(x, name, (k,), expected, finite=True), -1, 0))
 
 
-def _stack(parts):
+def _stack(parts: Sequence[Any]) -> np.ndarray:
     return np.stack(np.broadcast_arrays(*parts), -1)
 
 
-def _table(rows):
+def _table(rows: Sequence[Sequence[Any]]) -> np.ndarray:
     entries = _stack([x for row in rows for x in row])
     return entries.reshape(*entries.shape[:-1], 3, 3)
 
 
-def _apply(matrix, x):
+def _apply(matrix: np.ndarray, x: ArrayLike | None) -> np.ndarray:
     if x is None:
         return matrix
     return np.einsum("...ij,...j->...i", matrix, _stack(_columns(x, "the vector")))
 
 
-def _sinc(x):
+def _sinc(x: np.ndarray) -> np.ndarray:
     """sin(x)/x; NumPy's multiplies by pi first, which costs large angles their last digits."""
     return np.where(x == 0, 1.0, np.sin(x) / np.where(x == 0, 1.0, x))
 
 
-def _cos_sin(angle):
+def _cos_sin(angle: Any) -> tuple[Any, Any]:
     F = sp if isinstance(angle, sp.Basic) else np
     return F.cos(angle), F.sin(angle)

@@ -105,7 +105,7 @@ class GroupSystem(System):
     def degrees(self) -> list[str]:
         return [u.name for u in self.v]
 
-    def _check_lengths(self):
+    def _check_lengths(self) -> None:
         G, k = self.group, self.k
         if len(self.pose) != len(G.coordinates):
             raise ValueError(
@@ -117,7 +117,7 @@ class GroupSystem(System):
                 f"then {G.dim} of the body in {G.name}"
             )
 
-    def _check(self):
+    def _check(self) -> None:
         found = sorted(s.name for s in self.L.free_symbols & {*self.pose})
         if found:
             raise ValueError(
@@ -135,13 +135,13 @@ class GroupSystem(System):
                 "are the same rotation; use the entries of nh.groups.SO3.matrix(g)"
             )
 
-    def _is_free_rotation(self):
+    def _is_free_rotation(self) -> bool:
         """True if L = omega.I.omega/2 on SO(3), with I constant."""
         I = {s for row in self.symbolic.M for e in row for s in e.free_symbols}
         free = sp.expand(2 * self.L - dot(self.v, self.symbolic.L_v)) == 0
         return self.group.name == "SO3" and not self.k and I <= {*self.parameters} and free
 
-    def _is_single_valued(self):
+    def _is_single_valued(self) -> bool:
         """True if the constraints at a quaternion and at its negative are the same up to signs."""
         q, _, _ = self.samples()
         A, B = (
@@ -153,11 +153,11 @@ class GroupSystem(System):
 
     # ------------------------------------------------------------------ identity and display
 
-    def _where(self):
+    def _where(self) -> str:
         on = f"R^{self.k} x {self.group.name}" if self.k else self.group.name
         return f" on {on}, rule={self.rule!r}"
 
-    def _rows(self):
+    def _rows(self) -> list[str]:
         body, name = ", ".join(sp.latex(u) for u in self.v[self.k :]), self.group.name
         algebra = rf"\mathfrak{{{name[:2].lower()}}}({name[2:]})"
         names = display.dotted(self.q[: self.k], self.v[: self.k])
@@ -229,7 +229,7 @@ class BodySymbolic(Symbolic):
     """f = (L_r, ad*_omega L_omega) + F, the right-hand side for body velocities."""
 
     @cached_property
-    def f(self):
+    def f(self) -> tuple[sp.Expr, ...]:
         s = self.system
         body = s.group.ad_star_of(s.v[s.k :], self.L_v[s.k :])
         return tuple(a + b for a, b in zip((*self.L_q[: s.k], *body), self.F, strict=True))
@@ -245,7 +245,16 @@ class GroupLagrangian(DiscreteLagrangian):
     Lagrangian L/(1 + h^2 |omega|^2/4): J = tr(I)/2 - I gives tr J - tr J W = h^2 of it.
     """
 
-    def __init__(self, system, t, q, v, h, alpha, symmetric=False):
+    def __init__(
+        self,
+        system: GroupSystem,
+        t: sp.Expr,
+        q: Sequence[sp.Expr],
+        v: Sequence[sp.Expr],
+        h: sp.Expr,
+        alpha: sp.Expr | float,
+        symmetric: bool = False,
+    ) -> None:
         super().__init__(system, t, q, v, h, alpha, symmetric)
         self.mu = [dummy(f"mu_{u.name}") for u in v[system.k :]]
         mean = self.means(lambda ah, bh, L_omega: L_omega, system.symbolic.L_v[system.k :])
@@ -255,7 +264,7 @@ class GroupLagrangian(DiscreteLagrangian):
             self.shrink = 1 + let[0][0] / 4
         self.let += [*zip(self.mu, mean, strict=True), *let]
 
-    def _body(self, sign):
+    def _body(self, sign: int) -> list[sp.Expr]:
         s, turn = self.system, [sign * x for x in self.turn]
         if s.rule == "trace":
             force = s.group.ad_star_of(turn, self.mu)
@@ -263,13 +272,13 @@ class GroupLagrangian(DiscreteLagrangian):
         return s.group.leaving(turn, self.mu, s.tau, self.half)
 
     @cached_property
-    def p_minus(self):
+    def p_minus(self) -> list[sp.Expr]:
         k = self.system.k
         body = [p - f for p, f in zip(self._body(1), self.impulse_minus[k:-1], strict=True)]
         return [*super().p_minus[:k], *body]
 
     @cached_property
-    def p_plus(self):
+    def p_plus(self) -> list[sp.Expr]:
         k = self.system.k
         body = [p + f for p, f in zip(self._body(-1), self.impulse_plus[k:-1], strict=True)]
         return [*super().p_plus[:k], *body]

@@ -11,14 +11,16 @@ steer of a bicycle: a benchmark and review", Proc. R. Soc. A 463 (2007); KL82 is
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sympy import cos, pi, sin, sqrt, tan
+from sympy import Expr, cos, pi, sin, sqrt, tan
 
 from ..codegen.derivatives import dot
 from .groups import SO3
 from .listing import GroupStatement, Statement, listed, machines
 from .system import symbols
+
+Vector = tuple[Any, ...]  # three numbers or expressions
 
 x, y, theta, phi, psi, left, right = symbols("x y theta phi psi left right")
 vx, vy, vtheta, vphi, vpsi, vleft, vright = symbols("vx vy vtheta vphi vpsi vleft vright")
@@ -27,15 +29,15 @@ vx, vy, vtheta, vphi, vpsi, vleft, vright = symbols("vx vy vtheta vphi vpsi vlef
 # ---------------------------------------------------------------------------- vectors, as tuples
 
 
-def cross(a, b):
+def cross(a: Vector, b: Vector) -> Vector:
     return tuple(a[i - 2] * b[i - 1] - a[i - 1] * b[i - 2] for i in range(3))
 
 
-def plus(*vectors):
+def plus(*vectors: Vector) -> Vector:
     return tuple(map(sum, zip(*vectors, strict=True)))
 
 
-def turned(u, *turns):
+def turned(u: Vector, *turns: tuple[int, Any]) -> Vector:
     """u after turns (axis, angle), axis 0, 1, 2: the components in space of a vector that was
     given in a body turned so, last turn first.  With -angle: the other way round."""
     u = list(u)
@@ -54,30 +56,30 @@ class Frame(NamedTuple):
     down: tuple = (0, 0, 1)
     z: object = 0
 
-    def turned(self, axis, angle, rate):
+    def turned(self, axis: int, angle: Any, rate: Any) -> Frame:
         """The frame after a turn about one of its axes, at a rate."""
         u, w, down = (turned(x, (axis, -angle)) for x in (self.u, self.w, self.down))
         return Frame(u, plus(w, [rate if k == axis else 0 for k in range(3)]), down, self.z)
 
-    def moved(self, place):
+    def moved(self, place: Vector) -> Frame:
         """The frame with its origin at a place in it."""
         z = self.z + dot(self.down, place)
         return Frame(plus(self.u, cross(self.w, place)), self.w, self.down, z)
 
 
-def kinetic(m, body, I1, I2, I3, I13=0, I12=0):
+def kinetic(m: Any, body: Frame, I1: Any, I2: Any, I3: Any, I13: Any = 0, I12: Any = 0) -> Expr:
     """The kinetic energy of a body whose centre is the origin of its frame."""
     u, w = body.u, body.w
     spin = I1 * w[0] ** 2 + I2 * w[1] ** 2 + I3 * w[2] ** 2 + 2 * w[0] * (I12 * w[1] + I13 * w[2])
     return (m * dot(u, u) + spin) / 2
 
 
-def along(angle):
+def along(angle: Expr) -> Expr:
     """The velocity of (x, y) along a heading."""
     return vx * cos(angle) + vy * sin(angle)
 
 
-def across(angle):
+def across(angle: Expr) -> Expr:
     """The velocity of (x, y) across a heading, from x to y."""
     return vy * cos(angle) - vx * sin(angle)
 
@@ -149,13 +151,13 @@ def car_with_trailer(
     return dict(q=(x, y, theta, phi, psi), L=(T - k * phi**2) / 2, constraints=rows, **start)
 
 
-def wheels(R, d):
+def wheels(R: Any, d: Any) -> tuple[Expr, ...]:
     """A pair of driven wheels at -d/2 and d/2 beside (x, y): no slip across, no slip along."""
     ahead, turn = along(theta), d * vtheta / 2
     return [across(theta), ahead - turn - R * vleft, ahead + turn - R * vright]
 
 
-def wheel_energy(M, J, K, d):
+def wheel_energy(M: Any, J: Any, K: Any, d: Any) -> Expr:
     """Of both wheels, of mass M and inertia J about the axle, K about a diameter."""
     place = M * (vx**2 + vy**2) + M * d**2 * vtheta**2 / 4
     return place + J * (vleft**2 + vright**2) / 2 + K * vtheta**2
@@ -349,7 +351,7 @@ def bicycle(
     _, _, yaw, roll, pitch, steer, _, _ = q
     vyaw, vroll, vpitch, vsteer, vrear, vfront = symbols("vyaw vroll vpitch vsteer vrear vfront")
 
-    def parts(ahead, side):
+    def parts(ahead: Any, side: Any) -> tuple[Frame, Frame]:
         """The frame at the rear axle, the fork at its upper end, if the rear contact moves so."""
         rear = Frame((ahead, side, 0), (0, 0, vyaw)).turned(0, roll, vroll).moved((0, 0, -rR))
         frame = rear.turned(1, pitch, vpitch)
@@ -370,7 +372,7 @@ def bicycle(
     return dict(q=q, L=L, constraints=rows, holonomic=[F.z + rF * steep], v0=v0)
 
 
-def contact(wheel, radius):
+def contact(wheel: Frame, radius: Any) -> tuple[Expr, ...]:
     """How steep a wheel stands, and its slip along its plane and along its axle.
 
     It touches where its plane goes down most steeply; down it does not slip, by its height.

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike
 
 from ..codegen.careful import careful_step
 from ..codegen.derivatives import dot
 from ..codegen.evaluate import Function, joined
+from ..codegen.kinds import Pair
 from ..codegen.program import Program
 from ..codegen.statement import Stage, Statement, dummy
-from .checks import NEARLY_DEPENDENT, REMEDY, read_array
+from .checks import NEARLY_DEPENDENT, REMEDY, States, read_array
 from .forces import need_inputs
 from .symbolic import Place
 
+if TYPE_CHECKING:
+    from .system import System
 
-def motion_stage(system, t, q, v, let):
+
+def motion_stage(
+    system: System, t: sp.Expr, q: Sequence[sp.Expr], v: Sequence[sp.Expr], let: list[Pair]
+) -> Stage:
     """The linear equations for (a, lambda) at (t, q, v), as a Stage; ``let`` grows.
 
     M a + L_vq q' + L_vt - f = A^T lambda and d/dt (A v + b) = 0.  Where D is spanned by fields, for
@@ -38,7 +48,7 @@ def motion_stage(system, t, q, v, let):
     return Stage((*a, *others), equations, (sp.S.Zero,) * len(equations))
 
 
-def balance(system, a, rates) -> list:
+def balance(system: System, a: Sequence[sp.Expr], rates: Sequence[sp.Expr]) -> list:
     """d/dt L_v - f with the accelerations a: the forces of the constraints, as expressions.
 
     rates : those of L_v without accelerations, as the first of ``Symbolic.rates``
@@ -48,7 +58,7 @@ def balance(system, a, rates) -> list:
     return [dot(row, a) + rate - f for row, rate, f in parts]
 
 
-def _along_fields(system, a) -> tuple:
+def _along_fields(system: System, a: Sequence[sp.Expr]) -> tuple:
     """The unknowns (u', u) beside a, and the equations for all three."""
     S, n, r = system.short, len(system.v), len(system.fields)
     du, u = (tuple(dummy(f"{x}{k}") for k in range(r)) for x in ("du", "u"))
@@ -69,7 +79,7 @@ class Motion:
     Where D is spanned by fields (u', u) stand in the place of lambda; ``extra`` counts them.
     """
 
-    def __init__(self, system):
+    def __init__(self, system: System) -> None:
         need_inputs(system, "motion")
         self.system, self.parameters = system, system.parameters.values()
         key = ("motion", system.is_definite)
@@ -81,7 +91,7 @@ class Motion:
         s = self.system
         return 2 * len(s.fields) or s.m
 
-    def reaction(self, q, v, t) -> np.ndarray:
+    def reaction(self, q: np.ndarray, v: np.ndarray, t: ArrayLike) -> np.ndarray:
         """The force d/dt L_v - f of the constraints over arrays of states, shape (..., n)."""
         s = self.system
         found = self.values(q, v, t)
@@ -91,14 +101,14 @@ class Motion:
         f = s.made("reaction", lambda: _reaction_function(s))
         return f(t, s.states(q, "q"), s.states(v, "v"), found[..., : len(s.v)], *self.parameters)
 
-    def multipliers(self, q, v, t) -> np.ndarray:
+    def multipliers(self, q: States, v: States, t: ArrayLike) -> np.ndarray:
         """lambda over arrays of states, shape (..., m); with fields, of the one-forms that belong
         to them."""
         if not self.system.fields:
             return self.values(q, v, t)[..., len(self.system.v) :]
         return multipliers_of(self.system, q, t, self.reaction(q, v, t))
 
-    def statement(self):
+    def statement(self) -> Statement:
         s = self.system
         time, let = s.t or dummy("t"), []
         stage = motion_stage(s, time, s.q, s.v, let)
@@ -113,12 +123,12 @@ class Motion:
             definite=s.is_definite,
         )
 
-    def __call__(self, t, y):
+    def __call__(self, t: float, y: Sequence[float]) -> list[float]:
         """(q', a, lambda) at one state y = (q, v), of floats; ValueError where there is none."""
         ok, *values = self.program.one_step(t, 0.0, *y, *self.parameters)
         return values[1:] if ok else self.carefully(t, y)
 
-    def carefully(self, t, y):
+    def carefully(self, t: float, y: Sequence[float]) -> list[float]:
         """The same with pivoting."""
         attempt = careful_step(self.program.statement, t, 1.0, y, list(self.parameters))
         if not attempt.ok:
@@ -127,7 +137,7 @@ class Motion:
             raise ValueError(f"the equations of motion have no solution at q = {q}: {why}")
         return attempt.carry
 
-    def _why(self, t, q, v):
+    def _why(self, t: float, q: Sequence[float], v: Sequence[float]) -> str:
         """What may be wrong there, in words."""
         forms = self.system.A(q, t), self.system.M(q, v, t)
         finite = all(np.isfinite(x).all() for x in forms)
@@ -138,11 +148,11 @@ class Motion:
             return f"the constraints become dependent there ({value}); {REMEDY}"
         return "they are singular there (dependent constraints, M without inverse, or L not finite)"
 
-    def values(self, q, v, t):
+    def values(self, q: States, v: States, t: ArrayLike) -> np.ndarray:
         """(a, lambda) over arrays of states, shape (..., n + m)."""
         return self.rates(q, v, t)[..., len(self.system.q) :]
 
-    def rates(self, q, v, t):
+    def rates(self, q: States, v: States, t: ArrayLike) -> np.ndarray:
         """(q', a, lambda) over arrays of states, shape (..., len(q) + n + m)."""
         s = self.system
         q, v, t = s.states(q, "q"), s.states(v, "v"), read_array(t, "t")
@@ -159,14 +169,14 @@ class Motion:
         return out
 
 
-def _reaction_function(system) -> Function:
+def _reaction_function(system: System) -> Function:
     """(t, q, v, a) -> the force of the constraints."""
     a, time = tuple(dummy(f"a{k}") for k in range(len(system.v))), system.t or dummy("t")
     table = balance(system, a, system.short.rates(system.short.L_v))
     return Function((time, system.q, system.v, a, *system.parameters), table, system.short.let)
 
 
-def multipliers_of(system, q, t, force) -> np.ndarray:
+def multipliers_of(system: System, q: np.ndarray, t: ArrayLike, force: np.ndarray) -> np.ndarray:
     """The shortest lambda with A^T lambda = force, over leading axes."""
     A = np.swapaxes(system.A(q, t), -1, -2)
     return np.einsum("...ai,...i->...a", np.linalg.pinv(A, rcond=1e-12), force)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .checks import rank, read_array, read_by_name, read_number, solved
+
+if TYPE_CHECKING:
+    from .system import System
 
 TOLERANCE = 1e-12  # of the last correction of a position, against its size
 
 
-def settle(system, q, t):
+def settle(system: System, q: Any, t: ArrayLike) -> np.ndarray:
     """The position with g = 0 next to q in the metric M(q): Newton on q1 - q = -M^-1 Dg^T mu."""
     q0 = q = position(system, q)
     t, n, m = read_number(t, "t"), len(q), len(system.holonomic)
@@ -36,7 +41,7 @@ def settle(system, q, t):
     raise ValueError(f"no position on the holonomic constraints was found near q = {q0}")
 
 
-def _nearest(q, q0, H, D):
+def _nearest(q: np.ndarray, q0: np.ndarray, H: np.ndarray, D: np.ndarray) -> np.ndarray:
     """q, if nothing near it on the constraints is nearer to q0: H is positive on ker D."""
     along = np.linalg.svd(D)[2][len(D) :]
     if len(along) and np.linalg.eigvalsh(along @ H @ along.T)[0] <= 0:
@@ -46,14 +51,14 @@ def _nearest(q, q0, H, D):
     return q
 
 
-def _metric(system, q, t):
+def _metric(system: System, q: np.ndarray, t: float) -> np.ndarray:
     M = system.M(q, None, t)
     if not np.isfinite(M).all() or np.linalg.eigvalsh(M)[0] <= 0:
         raise ValueError(f"M is not positive definite at q = {q}, so nothing is nearest there")
     return M
 
 
-def position(system, q):
+def position(system: System, q: Any) -> np.ndarray:
     """One position as an array of floats."""
     expected = f"expected one number for each of {system.q}"
     q = read_by_name(system, q, "q") if isinstance(q, Mapping) else system.configuration(q)

@@ -20,6 +20,7 @@ from ..codegen.evaluate import Function
 from . import checks
 
 if TYPE_CHECKING:
+    from .checks import States
     from .system import System
 
 AGREEMENT = 1e-9  # largest |A X| beside |A| |X| of one-forms and fields of the same D
@@ -46,7 +47,7 @@ def read_fields(given: Any, system: System) -> tuple:
     return fields
 
 
-def _read_field(row, name: str, system: System) -> tuple:
+def _read_field(row: Any, name: str, system: System) -> tuple:
     """One field as a tuple of n expressions."""
     names = [s.name for s in system.q]
     if isinstance(row, dict):
@@ -199,7 +200,7 @@ def orthonormal_forms(
     return basis[..., rows.shape[-2] :, :] / unit[..., None, :]
 
 
-def independence(system: System, q: ArrayLike, v: ArrayLike | None, t: ArrayLike) -> np.ndarray:
+def independence(system: System, q: States, v: States | None, t: ArrayLike) -> np.ndarray:
     """The smallest singular value of the fields, scaled to length one, from 0 to 1."""
     X, unit = values(system, system.states(q, "q")), checks.units(system.M(q, v, t))
     rows = checks.unit_rows(np.swapaxes(X / unit[..., None], -1, -2))[0]
@@ -214,7 +215,7 @@ def _need_fields(system: System, what: str) -> None:
         )
 
 
-def columns(system: System, q: ArrayLike) -> np.ndarray:
+def columns(system: System, q: States) -> np.ndarray:
     """The fields that span D as columns, shape (..., n, r); v = X u."""
     _need_fields(system, "X")
     return values(system, system.states(q, "q"))
@@ -232,7 +233,7 @@ def quasi_velocities(system: System, q: ArrayLike, v: ArrayLike, t: ArrayLike = 
 
 
 def independent_forms(
-    system: System, q: ArrayLike, v: ArrayLike | None = None, t: ArrayLike = 0.0
+    system: System, q: States, v: States | None = None, t: ArrayLike = 0.0
 ) -> np.ndarray:
     """One-forms of D, shape (..., m, n): those of the constraints or, where D is spanned by fields,
     orthonormal ones, which stay independent as long as the fields do."""

@@ -44,7 +44,7 @@ def spelt(function: F) -> F:
     """Decorate a public function: a misspelt argument is answered with the most similar one."""
 
     @wraps(function)
-    def call(*args, **options):
+    def call(*args: Any, **options: Any) -> Any:
         check_keywords(function, options, function.__name__)
         return function(*args, **options)
 

@@ -179,7 +179,7 @@ class System:
         """
         return self._with(values, is_definite=definite)
 
-    def _with(self, values, **own):
+    def _with(self, values: Mapping[str, Any], **own: Any) -> Self:
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)  # derived expressions and generated code hold for both
         new.__dict__.pop("is_definite", None)
@@ -207,7 +207,7 @@ class System:
         """The same with other arguments of its constructor; its exact solution is then another."""
         return type(self)(**self.given() | {"exact": None} | changes)
 
-    def _bind(self, given):
+    def _bind(self, given: Mapping[Any, float] | None) -> dict[sp.Symbol, float]:
         own = (*self.q, *self.v, *(() if self.t is None else (self.t,)))
         return checks.read_parameters(given, self.fixed, own, self.forces)
 
@@ -229,7 +229,7 @@ class System:
         found = found.difference(*(e.free_symbols for e in self.fixed))
         return tuple(sorted(found, key=lambda s: s.name))
 
-    def _check_lengths(self):
+    def _check_lengths(self) -> None:
         if len(self.q) != len(self.v):
             raise ValueError(
                 f"q has {len(self.q)} symbols but v has {len(self.v)}: give each "
@@ -244,7 +244,7 @@ class System:
 
     # ------------------------------------------------------------------ identity and display
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         numbers = ((s, f"{x:g}" if np.ndim(x) == 0 else "...") for s, x in self.numbers.items())
         values = "".join(f", {s}={x}" for s, x in numbers)
         values += "".join(f", input {s}" for s in self.parameters if s not in self.numbers)
@@ -256,26 +256,26 @@ class System:
         """What to call it: its name, or its coordinates if it has none."""
         return self.name or f"q = ({', '.join(map(str, self.q))})"
 
-    def _where(self):
+    def _where(self) -> str:
         """What stands after the name: the coordinates, or what else a kind of system lives on."""
         return f": q = ({', '.join(map(str, self.q))})"
 
-    def _rows(self):
+    def _rows(self) -> list[str]:
         """The lines in LaTeX, with dots for the velocities."""
         return display.formulas(self, display.dotted(self.q, self.v))
 
-    def _repr_latex_(self):
+    def _repr_latex_(self) -> str | None:
         return None if self.short.let else display.aligned(self._rows())  # no board is that long
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), **self.given()), ()
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         if not isinstance(other, System):
             return NotImplemented
         return self.key == other.key and self.parameters == other.parameters
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((self.key, tuple(sorted((s.name, x) for s, x in self.parameters.items()))))
 
     @cached_property
@@ -565,5 +565,5 @@ class System:
 System.__new__.__signature__ = inspect.signature(System.__init__)
 
 
-def _frozen(table):
+def _frozen(table: Any) -> Any:
     return tuple(map(_frozen, table)) if isinstance(table, (tuple, list)) else table

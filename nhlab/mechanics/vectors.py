@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import sympy as sp
+
 from .checks import sequence
+
+T = TypeVar("T")
 
 PARTS = (
     "its parts: System.from_mechanics(bodies, q, velocity_constraints, frame=N, speeds=u, "
@@ -10,7 +17,7 @@ PARTS = (
 )
 
 
-def unpacked(L, parts):
+def unpacked(L: Any, parts: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """(L, parts), where L may come as a method of SymPy's or as bodies in ``parts["frame"]``."""
     import sympy.physics.mechanics as me
 
@@ -33,7 +40,7 @@ def unpacked(L, parts):
     return L, parts
 
 
-def _from_lagrange(method):
+def _from_lagrange(method: Any) -> tuple[Any, dict[str, Any]]:
     """What a LagrangesMethod was made from."""
     made = vars(method)
     holonomic = made["_hol_coneqs"]
@@ -46,7 +53,7 @@ def _from_lagrange(method):
     }
 
 
-def _from_kane(method):
+def _from_kane(method: Any) -> tuple[list[Any], dict[str, Any]]:
     """The bodies of a KanesMethod, and what else it was made from."""
     made, bodies = vars(method), list(method.bodies or ())
     if not bodies:
@@ -67,7 +74,9 @@ def _from_kane(method):
     }
 
 
-def generalised(forces, rates, frame, speeds):
+def generalised(
+    forces: Any, rates: Sequence[sp.Expr], frame: Any, speeds: Mapping[sp.Expr, sp.Expr]
+) -> Any:
     """Forces per coordinate from loads (point, force), (frame, torque); others as they are."""
     import sympy.physics.mechanics as me
 
@@ -87,7 +96,9 @@ def generalised(forces, rates, frame, speeds):
     return [sum(row) for row in zip(*each, strict=True)]
 
 
-def _along(place, vector, rates, frame, speeds):
+def _along(
+    place: Any, vector: Any, rates: Sequence[sp.Expr], frame: Any, speeds: Mapping[sp.Expr, sp.Expr]
+) -> list[sp.Expr]:
     """The force of one load along each coordinate: its vector times the partial velocities."""
     from sympy.physics.mechanics import Point, msubs, partial_velocity
 
@@ -96,7 +107,7 @@ def _along(place, vector, rates, frame, speeds):
     return [u.dot(msubs(vector, speeds)) for u in partial]
 
 
-def _frame(frame, what):
+def _frame(frame: Any, what: str) -> Any:
     import sympy.physics.mechanics as me
 
     if not isinstance(frame, me.ReferenceFrame):
@@ -104,7 +115,7 @@ def _frame(frame, what):
     return frame
 
 
-def _careful(make, what):
+def _careful(make: Callable[[], T], what: str) -> T:
     """SymPy's own complaints of missing velocities, as ours."""
     try:
         return make()

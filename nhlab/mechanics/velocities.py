@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks, spans
-from .checks import rank, read_array, read_number, solved, unit_rows
+from .checks import States, rank, read_array, read_number, solved, unit_rows
 from .positions import position
 from .spelling import nearest
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .system import System
 
 
-def normal(system, q, t, x) -> np.ndarray:
+def normal(system: System, q: States, t: ArrayLike, x: np.ndarray) -> np.ndarray:
     """The shortest velocities, in the metric G, with A v = x: G^-1 A^T (A G^-1 A^T)^-1 x."""
     A, G = system.independent_forms(q, None, t), system.G(q, t)
     if not system.m:
@@ -25,14 +25,14 @@ def normal(system, q, t, x) -> np.ndarray:
     return checks.shortest(G, A, x, _place_of(system, q, A.shape[:-2]))
 
 
-def _place_of(system, q, batch):
+def _place_of(system: System, q: States, batch: tuple[int, ...]) -> Callable[[int], str]:
     """A function k -> the k-th of some positions, in words."""
     n = len(system.q)
     places = np.broadcast_to(system.states(q, "q"), (*batch, n)).reshape(-1, n)
     return lambda k: f"q = {places[k]}"
 
 
-def independence(system, q, v, t) -> np.ndarray:
+def independence(system: System, q: States, v: States | None, t: ArrayLike) -> np.ndarray:
     """The smallest singular value of A with rows of length one, in units in which the entries of
     M have about the size one: neither units nor factors of the constraints change it much."""
     if not system.m:
@@ -42,7 +42,7 @@ def independence(system, q, v, t) -> np.ndarray:
     return checks.independence(system.A(q, t), system.M(q, v, t))
 
 
-def check_multipliers(system, q, v, t):
+def check_multipliers(system: System, q: States, v: States, t: ArrayLike) -> None:
     """Refuse places where round-off leaves no digits of the multipliers, as of a least-squares
     problem: it is multiplied by one over the square of ``independence``."""
     if system.m > 1:
@@ -51,7 +51,7 @@ def check_multipliers(system, q, v, t):
         checks.check_independent(values, _place_of(system, q, values.shape))
 
 
-def velocity(system, q, p, t):
+def velocity(system: System, q: States, p: np.ndarray, t: ArrayLike) -> np.ndarray:
     """The inverse Legendre map: v with dL/dv(q, v) = p, over leading axes."""
     if system.is_mechanical:
         shift = system.momentum(q, np.zeros_like(p), t)
@@ -71,7 +71,7 @@ def velocity(system, q, p, t):
     raise ValueError("the Legendre map of this L could not be inverted at these momenta")
 
 
-def start_of(system, q0=None, v0=None):
+def start_of(system: System, q0: Any = None, v0: Any = None) -> tuple[np.ndarray, ...]:
     """q0, v0 as given, as arrays or by names, or else the system's own, as arrays."""
     given = {"q0": system.q0 if q0 is None else q0, "v0": system.v0 if v0 is None else v0}
     for name, x in given.items():
@@ -85,7 +85,7 @@ def start_of(system, q0=None, v0=None):
     )
 
 
-def free_velocities(system: System, q0: ArrayLike, asked: Iterable[str] = ()) -> list[str]:
+def free_velocities(system: System, q0: ArrayLike, asked: Iterable[int] = ()) -> list[int]:
     """Indices of n - m velocities, among them those asked for, that determine the others through
     the constraints at q0.
 
@@ -101,7 +101,7 @@ def free_velocities(system: System, q0: ArrayLike, asked: Iterable[str] = ()) ->
     return free
 
 
-def independent(A):
+def independent(A: np.ndarray) -> list[int]:
     """The places of components that determine the others where A v is given."""
     if not len(A):
         return list(range(A.shape[1]))
@@ -125,7 +125,7 @@ def complete_velocity(
     raise ValueError(f"the constraints are dependent at q0 = {q0}")
 
 
-def _completed(A, b, v, free, unit):
+def _completed(A: np.ndarray, b: np.ndarray, v: np.ndarray, free: Any, unit: Any) -> Any:
     """v with A v + b = 0 and its free components; None where these do not determine the others,
     in these units of the velocities."""
     bound = [k for k in range(len(v)) if k not in free]
@@ -136,7 +136,7 @@ def _completed(A, b, v, free, unit):
     return v
 
 
-def complete(system, q, given, t):
+def complete(system: System, q: States, given: Mapping[str, float], t: ArrayLike) -> np.ndarray:
     """The velocity at (q, t) with the given components, name -> number, and A v + b = 0."""
     names, q = [u.name for u in system.v], position(system, q)
     unknown = sorted(given.keys() - {*names})
@@ -153,7 +153,7 @@ def complete(system, q, given, t):
         raise ValueError(f"the constraints are dependent at q = {q}: rank {found} of {len(A)}")
     free = len(names) - len(A)
 
-    def example():
+    def example() -> str:
         return ", ".join(f"{names[k]}=..." for k in independent(A))
 
     if len(given) != free:
