@@ -7,7 +7,7 @@ a group.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
@@ -17,6 +17,9 @@ from ..codegen.derivatives import dot
 from ..mechanics.checks import read_array
 from ..methods import RDLA
 
+if TYPE_CHECKING:
+    from ..mechanics.system import System
+
 Names = str | sp.Symbol | Sequence[str | sp.Symbol] | None  # coordinates, as "x y" or a list
 
 
@@ -25,16 +28,16 @@ class Translations:
 
     multiply, inverse, log = np.add, np.negative, np.positive
 
-    def __init__(self, coordinates):
+    def __init__(self, coordinates: Sequence[sp.Symbol]) -> None:
         self.coordinates, self.identity = coordinates, np.zeros(len(coordinates))
 
-    def element(self, g, name="g"):
+    def element(self, g: ArrayLike, name: str = "g") -> np.ndarray:
         """g as an array, shape (..., m)."""
         m = len(self.coordinates)
         expected = f"its last axis must have length {m}, one entry for each of {self.coordinates}"
         return read_array(g, name, (m,), expected)
 
-    def bracket(self, x, y):
+    def bracket(self, x: Sequence[Any], y: Sequence[Any]) -> list[int]:
         return [0] * len(x)
 
 
@@ -44,7 +47,7 @@ class Bundle:
     r, s : their places among the coordinates;  v_r, v_s : those of their velocities
     """
 
-    def __init__(self, system, base, fibre):
+    def __init__(self, system: System, base: Names, fibre: Names) -> None:
         self.r, self.s = _split(system, base, fibre)
         self.is_abelian = getattr(system, "group", None) is None
         self.v_r, self.v_s = self.r, self.s
@@ -53,15 +56,15 @@ class Bundle:
         else:
             self.group, self.v_s = system.group, list(range(len(self.r), len(system.v)))
 
-    def join(self, r, s):
+    def join(self, r: Any, s: Any) -> np.ndarray:
         """Positions q from their parts, numbers or symbols, which broadcast."""
         return _merged(self.r, r, self.s, s)
 
-    def join_v(self, v_r, v_s):
+    def join_v(self, v_r: Any, v_s: Any) -> np.ndarray:
         """Velocities v from their parts."""
         return _merged(self.v_r, v_r, self.v_s, v_s)
 
-    def lifted(self, p, A):
+    def lifted(self, p: Sequence[sp.Expr], A: sp.Matrix) -> list[sp.Expr]:
         """B^T p for expressions p on Q, where B = (1, -A) lifts velocities: v = B v_r."""
         p_s = [p[j] for j in self.v_s]
         return [p[i] - dot(A.col(b), p_s) for b, i in enumerate(self.v_r)]
@@ -74,7 +77,16 @@ class DiscreteConnection:
     (..., k); those of (q0, q1) the same with points of the full system.
     """
 
-    def _on_pair(self, what, r0, r1, h, alpha=0.5, symmetric=False, t=0.0):
+    def _on_pair(
+        self,
+        what: str,
+        r0: ArrayLike,
+        r1: ArrayLike,
+        h: ArrayLike,
+        alpha: float = 0.5,
+        symmetric: bool = False,
+        t: ArrayLike = 0.0,
+    ) -> np.ndarray:
         """A part of the reduced discrete Lagrangian of steps from r0 to r1."""
         r0, r1 = self.states(r0, "q"), self.states(r1, "q")
         with np.errstate(all="ignore"):
@@ -186,13 +198,13 @@ class DiscreteConnection:
         return self.bundle.group.element(s0, "s0")
 
 
-def names_of(given):
+def names_of(given: Names) -> list[str]:
     """Names from "x y", from symbols or from a list."""
     given = given.replace(",", " ").split() if isinstance(given, str) else given
     return [getattr(x, "name", x) for x in np.atleast_1d(np.array(given, object))]
 
 
-def _split(system, base, fibre):
+def _split(system: System, base: Names, fibre: Names) -> tuple[list[int], list[int]]:
     """The places of base and fibre coordinates in system.q."""
     names, parts = [s.name for s in system.q], {}
     for what, given in (("base", base), ("fibre", fibre)):
@@ -223,7 +235,7 @@ def _split(system, base, fibre):
     return r, s
 
 
-def _merged(i, x, j, y):
+def _merged(i: list[int], x: Any, j: list[int], y: Any) -> np.ndarray:
     """An array with x at the places i of its last axis and y at the places j."""
     x, y = np.asarray(x), np.asarray(y)
     batch = np.broadcast_shapes(x.shape[:-1], y.shape[:-1])

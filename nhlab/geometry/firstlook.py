@@ -61,7 +61,7 @@ def growth_vector(system: System) -> list[int]:
         fields += last
 
 
-def _check_constraints(system):
+def _check_constraints(system: System) -> None:
     """Raise a ValueError unless the constraints are A(q) v = 0 in coordinates."""
     need(system, System, "system", "nh.System")
     if isinstance(system, GroupSystem):
@@ -73,7 +73,7 @@ def _check_constraints(system):
         )
 
 
-def _basis(system, q):
+def _basis(system: System, q: np.ndarray) -> list[sp.Matrix]:
     """Vector fields that span D near q, as columns of expressions without denominators."""
     numbers = {s: sp.nsimplify(x) for s, x in system.parameters.items()}
     rows = system.fields
@@ -83,7 +83,7 @@ def _basis(system, q):
     return [sp.Matrix(row).subs(numbers) for row in rows]
 
 
-def _rank(columns):
+def _rank(columns: np.ndarray) -> int:
     """The rank of a table whose columns may differ in size by powers of ten."""
     size = np.linalg.norm(columns, axis=0)
     kept = columns[:, size > 0] / size[size > 0]
@@ -117,7 +117,7 @@ class Answers:
     constraints: bool
     motion: Trajectory = field(repr=False, compare=False)
 
-    def __str__(self):
+    def __str__(self) -> str:
         energy = "may change, by forces or with time" if self.energy is None else self.energy
         return (
             f"{self.name}: growth {self.growth} of {self.coordinates}\n"

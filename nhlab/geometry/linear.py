@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -163,7 +163,9 @@ class _Neighbourhood:
     J, B : the derivatives of the rates by the state and by the inputs
     """
 
-    def __init__(self, system, q, v, inputs):
+    def __init__(
+        self, system: System, q: np.ndarray, v: np.ndarray, inputs: tuple[str, ...]
+    ) -> None:
         self.system, self.q, self.v = system, q, v
         self.free = free_velocities(system, q)
         rows, l = system.independent_forms(q, v), len(system.holonomic)
@@ -182,13 +184,13 @@ class _Neighbourhood:
         self.J = np.block([top, [by_q[self.free], (a_v @ lift)[self.free]]])
         self.B = np.vstack([np.zeros((len(self.places), len(inputs))), a_u[self.free]])
 
-    def rates(self, q):
+    def rates(self, q: np.ndarray) -> np.ndarray:
         """Of the state, at q and with the free velocities of v."""
         v = complete_velocity(self.system, q, self.v, self.free)
         return np.concatenate([v[self.places], self.system.acceleration(q, v)[self.free]])
 
     @cached_property
-    def scale(self):
+    def scale(self) -> np.ndarray:
         """How large the rates of places and those of velocities are nearby: a unit of q away, or
         in a unit of time."""
         k, speed = len(self.places), np.abs(self.v).max()
@@ -196,7 +198,7 @@ class _Neighbourhood:
         largest = [np.max(part, initial=speed) for part in (rates[:k], rates[k:])]
         return np.repeat(largest, [k, len(rates) - k])
 
-    def ignorable(self):
+    def ignorable(self) -> list[int]:
         """The largest set of coordinates on which no rate depends but their own."""
         found, here = list(range(len(self.places))), self.rates(self.q)
         small = STEADY * (self.scale + np.abs(here))
@@ -208,7 +210,7 @@ class _Neighbourhood:
                 return found
             found = fewer
 
-    def _changes(self, k, here, small):
+    def _changes(self, k: int, here: np.ndarray, small: np.ndarray) -> np.ndarray:
         """Which rates depend on coordinate k."""
         way = np.eye(len(self.system.v))[self.places[k]]
         found = np.zeros(len(here), bool)
@@ -222,7 +224,7 @@ class _Neighbourhood:
                 return np.ones(len(here), bool)
         return found
 
-    def require_steady(self, ignorable):
+    def require_steady(self, ignorable: Collection[int]) -> None:
         rates = self.rates(self.q)
         off = {
             name: rates[k]
@@ -237,7 +239,7 @@ class _Neighbourhood:
                 "or from a motion in which only ignorable coordinates advance"
             )
 
-    def require_coordinates(self, ignorable):
+    def require_coordinates(self, ignorable: Collection[int]) -> None:
         """On a group the turns do not commute: what depends on them needs other coordinates."""
         s = self.system
         if isinstance(s, GroupSystem) and not {*range(s.k, len(s.v))} <= {*ignorable}:
@@ -247,13 +249,13 @@ class _Neighbourhood:
             )
 
 
-def _place_names(system):
+def _place_names(system: System) -> list[str]:
     """Of the ways in which a place can change; on a group those of the body, as integrals."""
     k = system.k if isinstance(system, GroupSystem) else len(system.q)
     return [s.name for s in system.q[:k]] + [f"∫{u.name}" for u in system.v[k:]]
 
 
-def _lift(rows, free):
+def _lift(rows: np.ndarray, free: Sequence[int]) -> np.ndarray:
     """The matrix that gives all components of a vector with rows . x = 0 from the free ones."""
     bound = [k for k in range(rows.shape[-1]) if k not in free]
     lift = np.zeros((rows.shape[-1], len(free)))
@@ -262,10 +264,12 @@ def _lift(rows, free):
     return lift
 
 
-def _derivatives(system, q, v, inputs):
+def _derivatives(
+    system: System, q: np.ndarray, v: np.ndarray, inputs: tuple[str, ...]
+) -> tuple[np.ndarray, ...]:
     """Of the acceleration by q, v and inputs, of A v by q, and of q' by v, at (q, v)."""
 
-    def make():
+    def make() -> Function:
         let = []
         stage = motion_stage(system, dummy("t"), system.q, system.v, let)
         by = (*stage.unknowns, *system.q, *system.v)
@@ -285,7 +289,7 @@ def _derivatives(system, q, v, inputs):
     return *np.split(by, [k, k + n], 1), turn, frame
 
 
-def _turn_of_forms(system, q, v):
+def _turn_of_forms(system: System, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """The derivative of A(q) v by q at fixed v, shape (m, len(q))."""
     S = system.short
     rows = system.made(
@@ -295,14 +299,14 @@ def _turn_of_forms(system, q, v):
     return system.values(rows, q, v).reshape(len(rows), len(q))
 
 
-def _turn_of_fields(system, q, v):
+def _turn_of_fields(system: System, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """The same of ``System.independent_forms``: A X = 0 makes it -A d(X u)/dq with u fixed."""
     table = [[[e.diff(x) for x in system.q] for e in field] for field in system.symbolic.fields]
     moved = np.einsum("aij,a->ij", system.values(table, q), system.u(q, v))
     return -system.independent_forms(q, v) @ moved
 
 
-def _pairs(values, size):
+def _pairs(values: Iterable[complex], size: float) -> Iterator[str]:
     """Complex numbers in words, conjugate ones together, round-off as 0."""
     for z in values:
         re, im = (0.0 if abs(x) < 1e-9 * size else x for x in (z.real, z.imag))

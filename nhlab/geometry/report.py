@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +20,12 @@ from ..run.errors import IntegrationError
 from ..run.loop import integrate
 from .diagnostics import order
 from .search import find_symmetries
+
+if TYPE_CHECKING:
+    from ..methods.method import Method
+    from ..run.trajectory import Trajectory
+
+Finding = tuple[bool | None, str]  # was it good, None if it does not apply; and what was found
 
 MARKS = {True: "ok", False: "NO", None: "-"}
 EXACT = 1e-9  # of what must vanish along a reference run, relative to what it is made of
@@ -106,7 +114,7 @@ def report(
     return Report(f"{system.label}: {size}", lines)
 
 
-def _check_start(system, q0, v0):
+def _check_start(system: System, q0: ArrayLike | None, v0: ArrayLike | None) -> None:
     """Raise ValueError for a v0 that was given and cannot be the start of a motion: once, and not
     in each line of the report."""
     if v0 is not None:
@@ -117,7 +125,7 @@ def _check_start(system, q0, v0):
                 raise
 
 
-def _line(check, trial):
+def _line(check: Callable[[Trial], Finding], trial: Trial) -> Line:
     """The finding of a check; whatever goes wrong is one, too."""
     name, blind = check.__doc__.split(": ", 1)
     blind = " ".join(blind.split())
@@ -131,11 +139,13 @@ def _line(check, trial):
 class Trial:
     """A start, and the true motion from there."""
 
-    def __init__(self, system, q0, v0, T):
+    def __init__(
+        self, system: System, q0: ArrayLike | None, v0: ArrayLike | None, T: float | None
+    ) -> None:
         self.system, self.given, self._T = system, (q0, v0), T
 
     @cached_property
-    def start(self):
+    def start(self) -> tuple[np.ndarray, np.ndarray]:
         """q0, v0 as given, or the system's own, or else a generic one on the constraints."""
         s, given = self.system, self.given
         q0, v0 = (own if x is None else x for x, own in zip(given, (s.q0, s.v0), strict=True))
@@ -148,12 +158,12 @@ class Trial:
         return q, v - np.linalg.pinv(s.A(q)) @ s.constraint(q, v) if s.m else v
 
     @cached_property
-    def rate(self):
+    def rate(self) -> float:
         """The fastest rate near the start, from differences of the acceleration; at least 1/4."""
         s, (q, v) = self.system, self.start
         n, e = len(v), 1e-6
 
-        def slope(f):
+        def slope(f: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
             return np.transpose([(f(e * w) - f(-e * w)) / (2 * e) for w in np.eye(n)])
 
         a_q = slope(lambda w: s.acceleration(s.move(q, w, 1.0), v))
@@ -162,7 +172,7 @@ class Trial:
         return max(0.25, np.abs(values).max())
 
     @cached_property
-    def sources(self):
+    def sources(self) -> list[str]:
         """What feeds energy in or takes it out, in words."""
         s = self.system
         words = {"-dL/dt": s.t is not None, "the power F.v": s.is_forced}
@@ -170,11 +180,11 @@ class Trial:
         return [word for word, there in words.items() if there]
 
     @property
-    def T(self):
+    def T(self) -> float:
         return 20 / self.rate if self._T is None else self._T
 
     @cached_property
-    def run(self):
+    def run(self) -> Trajectory:
         """The true motion, or as much of it as there is."""
         steps = NODES[bool(self.sources)]
         run = {"h": self.T / steps, "steps": steps, "progress": False}
@@ -186,7 +196,7 @@ class Trial:
             return stop.trajectory
 
     @cached_property
-    def work(self):
+    def work(self) -> float:
         """What energies are measured against: the largest |v.p|, and the change of E."""
         return np.abs((self.run.v * self.run.p).sum(1)).max() + np.ptp(self.run.energy())
 
@@ -195,7 +205,7 @@ class Trial:
 # The docstring of each: its name, and what it cannot see.
 
 
-def motion(trial):
+def motion(trial: Trial) -> Finding:
     """true motion: what happens from other starts."""
     sol = trial.run
     slip = np.abs(sol.constraint()).max(initial=0)
@@ -206,7 +216,7 @@ def motion(trial):
     return good, f"{end}; {kept}" if trial.system.m else end
 
 
-def integrability(trial):
+def integrability(trial: Trial) -> Finding:
     """integrability: rows that are integrable while the others are not."""
     s = trial.system
     if not s.constraints:
@@ -216,7 +226,7 @@ def integrability(trial):
     return False, "integrable by Frobenius: positions are restricted; state them as holonomic"
 
 
-def ranks(trial):
+def ranks(trial: Trial) -> Finding:
     """rank: places where this motion does not go."""
     s, sol = trial.system, trial.run
     if not s.m:
@@ -231,7 +241,7 @@ def ranks(trial):
     return good, f"{count} of {count} along the motion; {where}" if good else f"it falls; {where}"
 
 
-def definiteness(trial):
+def definiteness(trial: Trial) -> Finding:
     """mass matrix: other places; masses that are wrong but positive."""
     s, sol = trial.system, trial.run
     M = s.M(sol.q, sol.v, sol.t)
@@ -244,7 +254,7 @@ def definiteness(trial):
     return good, f"{word} along the motion, least scaled eigenvalue {least:.2g}; L is {kind}"
 
 
-def energy(trial):
+def energy(trial: Trial) -> Finding:
     """energy balance: a wrong L or wrong constraints, for their motion has an energy too."""
     s, sol, size = trial.system, trial.run, trial.work
     E = sol.energy()
@@ -259,13 +269,13 @@ def energy(trial):
     return lost <= SUMMED * size, words
 
 
-def _integral(x, sol):
+def _integral(x: np.ndarray, sol: Trajectory) -> np.ndarray:
     from scipy.integrate import simpson
 
     return simpson(x, x=sol.t, axis=0)
 
 
-def momentum(trial):
+def momentum(trial: Trial) -> Finding:
     """momentum: symmetries that are not affine in the coordinates, or hold only nearly."""
     s, sol = trial.system, trial.run
     if isinstance(s, GroupSystem):
@@ -290,7 +300,7 @@ def momentum(trial):
     return gap <= allowed, f"{text}; momenta {word}, to {gap:.0e}: {', '.join(kept.names)}"
 
 
-def orders(trial):
+def orders(trial: Trial) -> Finding:
     """orders: behaviour over long times; errors that shrink with the same order."""
     found = [_order(trial, method) for method in (DLA(), Projector(), RK4())]
     judged = [good for good, _ in found if good is not None]
@@ -298,7 +308,7 @@ def orders(trial):
     return all(judged) if judged else None, f"observed (stated): {text}"
 
 
-def _order(trial, method):
+def _order(trial: Trial, method: Method) -> Finding:
     """The observed order; nearer to the start if it does not show at once."""
     name, slope, failure = type(method).__name__, None, ""
     try:
@@ -318,7 +328,7 @@ def _order(trial, method):
     return abs(slope - method.order) < 0.3, f"{name} {slope:.2f} ({method.order})"
 
 
-def _slope(trial, method, T):
+def _slope(trial: Trial, method: Method, T: float) -> float:
     s, (q0, v0) = trial.system, trial.start
     end = integrate(s, Reference(), q0, v0, h=T, steps=1, progress=False).q[-1]
     floor = 1e-11 * (np.abs(end).max() + np.abs(end - q0).max())
@@ -326,7 +336,7 @@ def _slope(trial, method, T):
     return order(s, method, q0, v0, T=T, hs=hs, reference=lambda t: [end], floor=floor).slope
 
 
-def _relative(x, size):
+def _relative(x: float, size: float) -> str:
     return f"{x / size:.0e}" if size else f"{x:.0e} (nothing moves)"
 
 

@@ -15,9 +15,10 @@ work?", Numer. Math. 145 (2020), doi:10.1007/s00211-020-01126-y).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -60,23 +61,25 @@ class Reversal:
         return np.array(sp.Matrix(self.image).jacobian(sp.Matrix(self.system.q)), float)
 
     @property
-    def steadfast(self):
+    def steadfast(self) -> tuple[sp.Symbol, ...]:
         """The velocities whose sign the reversal keeps.  A motion in which one of the others never
         vanishes is not its own mirror image."""
         signs = np.diagonal(self.S)
         return tuple(v for v, s in zip(self.system.v, signs, strict=True) if s == -1)
 
-    def state(self, q, v):
+    def state(self, q: ArrayLike, v: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """(S q + c, -S v) of states, arrays of shape (..., n)."""
         q, v = self.system.states(q, "q"), self.system.states(v, "v")
         return self._mirror(q), -v @ self.S.T
 
-    def _mirror(self, q):
+    def _mirror(self, q: ArrayLike) -> np.ndarray:
         """S q + c of positions, shape (..., n)."""
         shift = np.array([e.xreplace(dict.fromkeys(self.system.q, sp.S.Zero)) for e in self.image])
         return q @ self.S.T + shift.astype(float)
 
-    def return_error(self, method, q0=None, v0=None, *, h, steps):
+    def return_error(
+        self, method: Method, q0: Any = None, v0: Any = None, *, h: float, steps: int
+    ) -> float:
         """How far a run, reversed at its end, passes by where it came from: the largest gap.
 
         Round-off for a method that keeps this reversal, the square of its error for others.
@@ -92,7 +95,13 @@ class Reversal:
             back = integrate(self.system, method, q, v, **run)
         return float(np.abs(self._mirror(back.q) - there.q[::-1]).max())
 
-    def nearest(self, sol, *, periods=None, without=()):
+    def nearest(
+        self,
+        sol: Trajectory,
+        *,
+        periods: Mapping[str, float] | None = None,
+        without: Collection[str] = (),
+    ) -> float:
         """How near a run comes to the mirror image of its start, relative to how far it reaches.
 
         Small for a motion that is its own mirror image, once the run is long enough.
@@ -228,7 +237,7 @@ def is_reversible(system: System, involution: ArrayLike | None = None) -> Revers
 # ---------------------------------------------------------------------------- reading
 
 
-def _read(system, involution):
+def _read(system: System, involution: Any) -> Image:
     """The image S q + c of an involution in any of the three forms; refuses what is none."""
     q, n = sp.Matrix(system.q), len(system.q)
     image = sp.Matrix(_image(system, involution))
@@ -248,7 +257,7 @@ def _read(system, involution):
     return tuple(image)
 
 
-def _image(system, involution):
+def _image(system: System, involution: Any) -> list[sp.Expr]:
     """S q + c as a list of expressions, not yet checked."""
     n, by_name = len(system.q), {s.name: s for s in system.q}
     if isinstance(involution, Mapping):
@@ -274,7 +283,7 @@ def _image(system, involution):
 # ---------------------------------------------------------------------------- judging
 
 
-def _judge(system, image):
+def _judge(system: System, image: Image) -> Reversal:
     """The Reversal with its verdict: refuted at a state, or proved, or neither."""
     told = Conditions(system, image)
     doubt = told.refutation()
@@ -289,7 +298,7 @@ def _judge(system, image):
 class Conditions:
     """The differences that vanish if R is a reversal of the system, as numbers and as formulas."""
 
-    def __init__(self, system, image):
+    def __init__(self, system: System, image: Image) -> None:
         self.system, self.image = system, image
         S = sp.Matrix(image).jacobian(sp.Matrix(system.q))
         self.S, self.backwards = S, [-e for e in S * sp.Matrix(system.v)]
@@ -300,7 +309,7 @@ class Conditions:
 
     # ---- numbers: states that refute
 
-    def refutation(self):
+    def refutation(self) -> str | None:
         """A sentence with the state at which a condition fails, or None."""
         for what, (q, v), there, here, size in self._compared():
             off = np.abs(there - here).max(-1)
@@ -309,7 +318,7 @@ class Conditions:
                 return f"{what} {off[k]:.3g} at q = {q[k].round(3)}, v = {v[k].round(3)}"
         return None
 
-    def _compared(self):
+    def _compared(self) -> Iterator[tuple[Any, ...]]:
         """(what fails, states, values at their images, what these should be, size of the terms),
         the values of shape (states, k).
 
@@ -336,17 +345,19 @@ class Conditions:
                 values = s.values(F, *self._there(q, v, t))
                 yield "the forces are not mirrored: they miss by", (q, v), values, mirrored, 0.0
 
-    def _there(self, q, v, t):
+    def _there(
+        self, q: np.ndarray, v: np.ndarray, t: float
+    ) -> tuple[np.ndarray, np.ndarray, float]:
         """R(q, v, t) of arrays of states."""
         to = self.system.values([list(self.image), self.backwards], q, v, t)
         return to[:, 0], to[:, 1], -t
 
-    def _forces(self):
+    def _forces(self) -> list[sp.Expr]:
         """All forces that are not in L, the gyroscopic one of a reduction among them."""
         S = self.system.symbolic
         return [sp.expand(f - e) for f, e in zip(S.f, S.L_q, strict=True)]
 
-    def _formula(self):
+    def _formula(self) -> str:
         """By what L changes, as a formula where it is short enough for a sentence."""
         if sp.count_ops(self.system.L) > LONG:
             return "by"
@@ -356,10 +367,10 @@ class Conditions:
     # ---- formulas: proofs
 
     @cached_property
-    def change_of_L(self):
+    def change_of_L(self) -> sp.Expr:
         return self.system.L.xreplace(self.mirror) - self.system.L
 
-    def changes_by_total_derivative(self):
+    def changes_by_total_derivative(self) -> bool:
         """True if L changes by b(q).v with b a gradient, and all else is carried over."""
         s, change = self.system, sp.expand(self.change_of_L)
         if s.t is not None or sp.count_ops(change) > LONG:
@@ -372,7 +383,7 @@ class Conditions:
         ]
         return self._vanish([*rest, *curl, *self._of_constraints(), *self._of_forces()]) is not None
 
-    def proof(self):
+    def proof(self) -> tuple[str, str]:
         """(verdict, sentence) for a reversal that no state has refuted."""
         terms = [self.change_of_L, *self._of_constraints(), *self._of_forces()]
         with_numbers = self._vanish(terms)
@@ -383,7 +394,7 @@ class Conditions:
             f"L, D{' and the forces' * any(self._forces())} are carried over{with_numbers}",
         )
 
-    def _of_constraints(self):
+    def _of_constraints(self) -> list[sp.Expr]:
         """Formulas that vanish if D is carried over: with the image of a row below it, the rows of
         the constraints stay dependent, so all minors are zero."""
         s, S = self.system, self.system.symbolic
@@ -398,19 +409,19 @@ class Conditions:
             minors += [whole[:, list(c)].det(method="berkowitz") for c in columns]
         return [*minors, *map(self._unlike, s.holonomic)]
 
-    def _unlike(self, g):
+    def _unlike(self, g: sp.Expr) -> sp.Expr:
         """0 if the image of g = 0 is one of the holonomic constraints, but for its sign."""
         there = g.xreplace(self.mirror)
         near = [sp.expand(there - k * e) for e in self.system.holonomic for k in (1, -1)]
         return min(near, key=sp.count_ops)
 
-    def _of_forces(self):
+    def _of_forces(self) -> list[sp.Expr]:
         """F(R(q, v, t)) - S^T F(q, v, t)."""
         F = self._forces()
         there = [e.xreplace(self.mirror) for e in F]
         return [e - dot(self.S[:, i], F) for i, e in enumerate(there)]
 
-    def _vanish(self, terms):
+    def _vanish(self, terms: Sequence[sp.Expr]) -> str | None:
         """ "" if all terms vanish with free parameters, or a clause with the numbers for which they
         do; None where no proof is found."""
         if sum(map(sp.count_ops, terms)) > LONG:
@@ -425,11 +436,11 @@ class Conditions:
         return None
 
 
-def _still(e, velocities):
+def _still(e: sp.Expr, velocities: Iterable[sp.Symbol]) -> sp.Expr:
     """The part of an expression, linear in the velocities, that has none of them."""
     return e.xreplace(dict.fromkeys(velocities, sp.S.Zero))
 
 
-def _is_zero(e):
+def _is_zero(e: sp.Expr) -> bool:
     """True if SymPy can show that e = 0."""
     return sp.expand(e) == 0 or sp.simplify(e) == 0

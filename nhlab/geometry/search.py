@@ -8,13 +8,19 @@ generic states.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
+import sympy as sp
 
 from ..codegen.derivatives import dot
 from .symmetry import Symmetry, echelon, null_space, plain_number
 
+if TYPE_CHECKING:
+    from ..mechanics.system import System
 
-def find_symmetries(system):
+
+def find_symmetries(system: System) -> tuple[Symmetry | None, ...]:
     """Two Symmetries of a System in coordinates, None where there are none: of the affine fields
     that leave L and D alone, and of those that leave L alone and lie in D everywhere, whose momenta
     are kept."""
@@ -26,14 +32,14 @@ def find_symmetries(system):
     return tuple(Symmetry(system, fields) if fields else None for fields in found)
 
 
-def _field(system, row):
+def _field(system: System, row: np.ndarray) -> list[sp.Expr]:
     """(B, c) as expressions; of a turn the angle grows."""
     row = row * np.sign(row[np.abs(row) > 1e-7][-1])
     table = np.reshape([*map(plain_number, row)], (len(system.q), -1)).tolist()
     return [dot(line, (*system.q, 1)) for line in table]
 
 
-def _generic(system):
+def _generic(system: System) -> tuple[np.ndarray, ...]:
     """States at which L and the constraints are finite: q, v, t and A; L gives one condition at
     each, so there must be as many as (B, c) has entries, and some more."""
     n = len(system.q)
@@ -48,13 +54,15 @@ def _generic(system):
     return q[finite], v[finite], t[finite], A[finite]
 
 
-def _leaves_L(system, q, v, t):
+def _leaves_L(system: System, q: np.ndarray, v: np.ndarray, t: np.ndarray) -> np.ndarray:
     """The conditions that L is left alone, one row of length 1 each."""
     S = system.short
     return _units(_row(*(system.values(e, q, v, t) for e in (S.L_q, S.L_v)), q, v))
 
 
-def _leaves_D(system, A, q, v, t):
+def _leaves_D(
+    system: System, A: np.ndarray, q: np.ndarray, v: np.ndarray, t: np.ndarray
+) -> np.ndarray:
     """The conditions that D is left alone: the constraints, at velocities that satisfy them."""
     S, m, n = system.short, system.m, len(system.q)
     if not m:
@@ -65,12 +73,14 @@ def _leaves_D(system, A, q, v, t):
     return _units(np.concatenate([_row(by_q[:, k], A[:, k], q, d) for k in range(m)]))
 
 
-def _units(rows):
+def _units(rows: np.ndarray) -> np.ndarray:
     """The rows with length 1."""
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
 
 
-def _row(by_q, by_v, q, v=0.0):
+def _row(
+    by_q: np.ndarray, by_v: np.ndarray, q: np.ndarray, v: np.ndarray | float = 0.0
+) -> np.ndarray:
     """The coefficients of (B, c) in by_q.(B q + c) + by_v.(B v), shape (points, n (n + 1))."""
     table = by_q[:, :, None] * np.concatenate([q, np.ones_like(q[:, :1])], 1)[:, None, :]
     table[:, :, :-1] += by_v[:, :, None] * (v + 0 * q)[:, None, :]

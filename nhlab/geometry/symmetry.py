@@ -6,7 +6,7 @@ along t, on R x Q.  CM01 section 5.2, FIM08 section 4.5, C03 section 4.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..methods.method import Method
     from ..run.trajectory import Trajectory
 
+Changes = Iterator[str | None]  # for each generator what changes, in words
 TOLERANCE = 1e-10  # of what vanishes identically, measured against the terms it is made of
 H = 0.1  # the step at which Ld and wd are tried
 
@@ -101,7 +102,7 @@ class Symmetry:
         """The same symmetry of ``system.set(**values)``."""
         return Symmetry(self.system.set(**values), *self._given)
 
-    def _field(self, field, where):
+    def _field(self, field: Any, where: str) -> tuple[sp.Expr, ...]:
         names = self.directions
         if not isinstance(field, Mapping):
             field = _sequence(field)
@@ -120,7 +121,7 @@ class Symmetry:
             row[name] = self._expression(e, where)
         return tuple(row.values())
 
-    def _expression(self, e, where):
+    def _expression(self, e: Any, where: str) -> sp.Expr:
         if isinstance(e, str):
             e = read_formula(e, self._symbols, where)
         e = sympified(e, where)
@@ -135,7 +136,7 @@ class Symmetry:
             )
         return e
 
-    def _read_sections(self, section):
+    def _read_sections(self, section: Any) -> tuple[tuple[sp.Expr, ...], ...]:
         rows, k = _sequence(section), len(self.names)
         rows = [_sequence(r) for r in (rows if any(map(is_sequence, rows)) else [rows])]
         for row in rows:
@@ -146,7 +147,7 @@ class Symmetry:
                 )
         return tuple(tuple(self._expression(e, "section") for e in row) for row in rows)
 
-    def _refuse_outside_D(self):
+    def _refuse_outside_D(self) -> None:
         q, _, t = self._generic
         c, (B, size) = self._coefficients(q, t), self._B_values
         gap = np.einsum("pma,psa->psm", B, c)
@@ -159,7 +160,7 @@ class Symmetry:
             )
 
     @cached_property
-    def _generic(self):
+    def _generic(self) -> tuple[np.ndarray, ...]:
         """Fixed generic states (q, v, t), on g(q) = 0 and where everything is finite."""
         s = self.system
         q, v, _ = s.samples(24)
@@ -177,10 +178,14 @@ class Symmetry:
             )
         return q[good], v[good], t[good]
 
-    def _fields(self, q, t=0.0, system=None):
+    def _fields(
+        self, q: np.ndarray, t: ArrayLike = 0.0, system: System | None = None
+    ) -> np.ndarray:
         return (system or self.system).values(self.fields, q, None, t)
 
-    def _coefficients(self, q, t=0.0, system=None, section=None):
+    def _coefficients(
+        self, q: np.ndarray, t: ArrayLike = 0.0, system: System | None = None, section: Any = None
+    ) -> np.ndarray:
         sections = self.sections if section is None else self._read_sections(section)
         if not sections:
             shifts = ", ".join(f'"{x}": {{"{x}": 1}}' for x in self._left_out())
@@ -192,7 +197,7 @@ class Symmetry:
             )
         return (system or self.system).values(sections, q, None, t)
 
-    def _left_out(self):
+    def _left_out(self) -> list[str]:
         """Names of coordinates that nothing depends on and no generator moves."""
         s = self.system
         used = set().union(*(e.free_symbols for e in (s.L, *s.constraints, *s.holonomic)))
@@ -203,7 +208,7 @@ class Symmetry:
     # ------------------------------------------------------------------ g^D
 
     @cached_property
-    def _B(self):
+    def _B(self) -> sp.Matrix:
         """A(q) xi_Q(q), an m x k matrix of expressions; g_q is its null space.
 
         On R x Q the one-forms are A dq + b dt.
@@ -213,7 +218,7 @@ class Symmetry:
         return sp.Matrix(len(rows), len(self.names), lambda m, a: dot(rows[m], self.fields[a]))
 
     @cached_property
-    def _B_values(self):
+    def _B_values(self) -> tuple[np.ndarray, np.ndarray]:
         """Its values at generic points, (points, m, k), and how large a column could be, (k,)."""
         q, _, t = self._generic
         A, xi = self.system.A(q, t), self._fields(q, t)
@@ -273,7 +278,7 @@ class Symmetry:
     # ------------------------------------------------------------------ momentum
 
     @cached_property
-    def _J(self):
+    def _J(self) -> tuple[sp.Expr, ...]:
         S = self.system.symbolic
         return tuple(dot((*S.L_v, -S.E), x) for x in self.fields)
 
@@ -368,7 +373,7 @@ class Symmetry:
             dJ = dJ - np.einsum("...ai,...i->...a", self._fields(q, t, system), F)
         return np.einsum("...sa,...a->...s", self._coefficients(q, t, system, section), dJ)
 
-    def _of(self, sol, whole=False):
+    def _of(self, sol: Trajectory, whole: bool = False) -> System:
         """The system of a run, or a whole run, which may differ from ours in its parameters."""
         if sol.system.key != self.system.key:
             raise ValueError(
@@ -382,7 +387,7 @@ class Symmetry:
             )
         return sol.system
 
-    def _arriving(self, sol, method):
+    def _arriving(self, sol: Trajectory, method: Method | None) -> np.ndarray:
         """(D2Ld, D3Ld) = (p_plus, -E_plus) of each step, shape (N, n+1)."""
         timeless = all(x[-1] == 0 for x in self.fields)
         if sol.method.discrete and method in (None, sol.method):
@@ -391,7 +396,7 @@ class Symmetry:
             p, E = self._on_steps(sol, method, "p_plus", "E_plus")
         return np.concatenate([p, -E[:, None]], -1)
 
-    def _on_steps(self, sol, method, *what):
+    def _on_steps(self, sol: Trajectory, method: Method | None, *what: str) -> list[np.ndarray]:
         """Parts of the discrete Lagrangian of each step: of the run's own method, or of another
         between the nodes."""
         if sol.method.discrete and method in (None, sol.method):
@@ -429,7 +434,7 @@ class Symmetry:
             if getattr(report, name):
                 raise ValueError(report.line(name))
 
-    def _changes_of_L(self):
+    def _changes_of_L(self) -> Changes:
         """Of L dt along each generator: (f - F).xi + L_v.xi' + L_t tau - E tau'."""
         s, S = self.system, self.system.symbolic
         f = [a - b for a, b in zip(S.f, S.F, strict=True)]
@@ -439,7 +444,7 @@ class Symmetry:
             terms += [a * b for a, b in zip((*S.L_v, -S.E), S.rates(x), strict=True)]
             yield _in_words(s.values(terms, *self._generic), size, sum(terms))
 
-    def _changes_of_D(self):
+    def _changes_of_D(self) -> Changes:
         """Of A v + b where it is 0, and of g where g = 0, along each generator."""
         s, (q, v, t) = self.system, self._generic
         A = s.A(q, t)
@@ -451,7 +456,7 @@ class Symmetry:
             changes = (_in_words(s.values(row, q, v, t), size, sum(row)) for row in rows)
             yield next(filter(None, changes), None)
 
-    def _variation(self, x):
+    def _variation(self, x: tuple[sp.Expr, ...]) -> dict[sp.Symbol, sp.Expr]:
         """How q, v, t change: q by R xi, where q' = R v, and v by d/dt xi + [v, xi].
 
         The term -tau' v of a change of time, along v itself, does not leave D, unless D moves.
@@ -464,7 +469,7 @@ class Symmetry:
         changes = dict(zip((*s.q, *s.v), (*X, *dv), strict=True))
         return changes if s.t is None else {**changes, s.t: x[-1]}
 
-    def _changes_of_Ld(self, method):
+    def _changes_of_Ld(self, method: Method) -> Changes:
         """Along each generator: D1Ld.xi(q0) + D2Ld.xi(q1), the two slots of time included."""
         s, (q, v, t) = self.system, self._generic
         s = s.drive(dict.fromkeys(s.inputs, 1.0))  # forces are taken out again, whatever they are
@@ -475,7 +480,7 @@ class Symmetry:
         for terms in np.concatenate([left, right], -1).swapaxes(0, 1):
             yield _in_words(terms, np.abs(H * E0))
 
-    def _changes_of_wd(self, method):
+    def _changes_of_wd(self, method: Method) -> Changes:
         """Of wd where wd = 0, along each generator, by central differences of order 6."""
         s, (q, v, t) = self.system, self._generic
         A = s.A(q, t)[:, : len(s.constraints)]
@@ -494,7 +499,7 @@ class Symmetry:
         xi0, xi1 = xi / np.abs(xi).max((1, 3), keepdims=True).sum(0)
         q, q1, t = q[:, None], q1[:, None], t[:, None]
 
-        def moved(d):
+        def moved(d: float) -> np.ndarray:
             new_q, new_q1 = s.move(q, xi0[..., :-1], d), s.move(q1, xi1[..., :-1], d)
             h = H + d * (xi1 - xi0)[..., -1]
             new_v = s.velocity_between(new_q, new_q1, h)
@@ -506,10 +511,10 @@ class Symmetry:
         for worst in np.abs(change).max((0, 2)):
             yield _in_words(worst[None], 1e3 * largest)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Symmetry of {self.system.name or 'a system'}: {', '.join(self.names)}>"
 
-    def _repr_latex_(self):
+    def _repr_latex_(self) -> str:
         partial = [rf"\partial_{{{sp.latex(sp.Symbol(x))}}}" for x in self.directions]
         rows = [(rf"\xi_{{{k}}}", x) for k, x in enumerate(self.fields, 1)]
         for k, c in enumerate(self.sections, 1):
@@ -536,7 +541,7 @@ class Invariance:
     wd: dict[str, str] | None = None
     method: Method | None = None
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return not any((self.L, self.D, self.Ld, self.wd))
 
     def line(self, what: str) -> str:
@@ -545,15 +550,15 @@ class Invariance:
         changes = "; ".join(f"{a}: it changes at the rate {x}" for a, x in rates)
         return f"{name} is not invariant under {changes}" if changes else f"{name} is invariant"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "\n".join(self.line(x) for x in PARTS if getattr(self, x) is not None)
 
 
-def _sequence(x):
+def _sequence(x: Any) -> list[Any]:
     return list(x) if is_sequence(x) else [x]
 
 
-def _named(generators):
+def _named(generators: Any) -> list[tuple[Any, Any]]:
     """Pairs (name or None, field); a single field may stand alone."""
     many = isinstance(generators, Mapping)
     pairs = list(generators.items()) if many else [(None, x) for x in _sequence(generators)]
@@ -561,13 +566,13 @@ def _named(generators):
     return [(None, generators)] if pairs and alone else pairs
 
 
-def _discrete(method):
+def _discrete(method: Method) -> Method:
     if not getattr(method, "discrete", False):
         raise ValueError(f"method = {method!r} has no discrete Lagrangian; take one like nh.DLA()")
     return method
 
 
-def null_space(B, size=None):
+def null_space(B: np.ndarray, size: np.ndarray | None = None) -> np.ndarray:
     """A basis of the null space, in rows; each column is measured against its size."""
     size = np.abs(B).max(0, initial=0) if size is None else size
     size = np.where(size > 0, size, 1.0)
@@ -575,30 +580,30 @@ def null_space(B, size=None):
     return basis[np.sum(values > TOLERANCE) :] / size
 
 
-def echelon(rows):
+def echelon(rows: np.ndarray) -> np.ndarray:
     """The same space, each row with a 1 where the others have 0."""
     form = sp.Matrix(rows).rref(iszerofunc=lambda x: abs(x) < 1e-8, pivots=False)
     return np.array(form, float).reshape(rows.shape)
 
 
-def _rank(B, size=None):
+def _rank(B: np.ndarray, size: np.ndarray | None = None) -> int:
     return B.shape[1] - len(null_space(B, size))
 
 
-def plain_number(x):
+def plain_number(x: float) -> sp.Expr:
     """A number that is nearly a simple fraction as that fraction."""
     near = Fraction(float(x)).limit_denominator(100)
     return sp.Rational(near) if abs(near - x) < 1e-9 else sp.Float(float(x))
 
 
-def _plain(c):
+def _plain(c: Sequence[sp.Expr]) -> tuple[sp.Expr, ...]:
     """A section cleared of denominators and simplified, its last number positive."""
     factor = sp.lcm_list([sp.fraction(sp.together(e))[1] for e in c])
     last = next(e for e in reversed(c) if e != 0)
     return tuple(sp.simplify(-e * factor if last.is_negative else e * factor) for e in c)
 
 
-def _solutions(B, system):
+def _solutions(B: sp.Matrix, system: System) -> list[tuple[sp.Expr, ...]]:
     """Solutions c of B c = 0: syzygies, which have no denominators, else the null space.
 
     Over the polynomials in coordinates, sines and cosines the syzygies of the columns of B are all
@@ -610,7 +615,7 @@ def _solutions(B, system):
         return [tuple(c) for c in B.applyfunc(sp.simplify).nullspace()]
 
 
-def _syzygies(B, parameters):
+def _syzygies(B: sp.Matrix, parameters: set[sp.Symbol]) -> list[tuple[sp.Expr, ...]]:
     B = B.applyfunc(lambda e: sp.expand(sp.expand_trig(e)))
     angles = sorted({a for f in B.atoms(sp.sin, sp.cos) for a in f.args}, key=str)
     functions = [(f, a) for a in enumerate(angles) for f in (sp.sin, sp.cos)]
@@ -627,7 +632,9 @@ def _syzygies(B, parameters):
     return [tuple(ring.to_sympy(e).xreplace(back) for e in c) for c in found]
 
 
-def _in_words(terms, size, formula=None):
+def _in_words(
+    terms: np.ndarray, size: np.ndarray | float, formula: sp.Expr | None = None
+) -> str | None:
     """The sum over the last axis of terms: None if it vanishes everywhere, else what it is.
 
     It is measured against its terms and against a thousandth of ``size``.
@@ -642,7 +649,9 @@ def _in_words(terms, size, formula=None):
     return f"{value.max():.2g}"
 
 
-def _sum(row, basis, write=str):
+def _sum(
+    row: Sequence[sp.Expr], basis: Sequence[str], write: Callable[[sp.Expr], str] = str
+) -> str:
     """A vector field as one writes it: -y d/dx + x d/dy."""
     gap = r"\," if write is sp.latex else " "
     parts = []
