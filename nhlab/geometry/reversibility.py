@@ -32,6 +32,8 @@ from ..methods.method import Method
 from ..run.loop import integrate
 from ..run.trajectory import Trajectory
 
+Image = tuple[sp.Expr, ...]  # of the coordinates under an involution: S q + c
+
 MOST = 10  # coordinates up to which all sign changes are tried: 2^10 of them
 STATES = 8  # generic states at which a reversal is tried before a proof is sought
 TOLERANCE = 1e-9  # of what vanishes at a state, relative to what it is made of
