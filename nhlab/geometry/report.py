@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Finding = tuple[bool | None, str]  # was it good, None if it does not apply; and what was found
 
 MARKS = {True: "ok", False: "NO", None: "-"}
+ROUNDING = 1e-14  # what sums of a few terms lose, relative to their terms
 EXACT = 1e-9  # of what must vanish along a reference run, relative to what it is made of
 SUMMED = 1e-6  # the same with an integral over the nodes of the run
 NODES = 400, 1600  # of the reference run; more where a power is summed
@@ -297,7 +298,8 @@ def momentum(trial: Trial) -> Finding:
     else:
         gap, allowed, word = np.ptp(J, axis=0), EXACT, "kept"
     gap = float((gap / np.maximum(size, 1e-300)).max())
-    return gap <= allowed, f"{text}; momenta {word}, to {gap:.0e}: {', '.join(kept.names)}"
+    precision = "rounding" if gap < ROUNDING else f"{gap:.0e}"  # digits of rounding say nothing
+    return gap <= allowed, f"{text}; momenta {word}, to {precision}: {', '.join(kept.names)}"
 
 
 def orders(trial: Trial) -> Finding:
