@@ -39,7 +39,7 @@ _HOME = {
     "geometry.measure": ("invariant_measure",),
     "geometry.report": ("report",),
     "geometry.reversibility": ("is_reversible",),
-    "view.page": ("live",),
+    "browser.page": ("live",),
     "view.widgets": ("explore", "animate", "motion_panel", "panel", "Picture"),
     "course.exercises": ("check", "hint", "solution"),
     "course.figures": ("paper_figure",),

@@ -51,7 +51,7 @@ from .run.loop import integrate as integrate
 from .geometry.measure import invariant_measure as invariant_measure
 from .geometry.reversibility import is_reversible as is_reversible
 from .geometry.linear import linearise as linearise
-from .view.page import live as live
+from .browser.page import live as live
 from .run.ensemble import load as load
 from .view.widgets import motion_panel as motion_panel
 from .view.widgets import panel as panel

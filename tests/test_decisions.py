@@ -14,7 +14,8 @@ from nhlab.run.explain import energy_jump, hidden_energy
 
 HOUSE = Path(__file__).resolve().parents[1] / "nhlab"
 PAGE = HOUSE.parent / ".github/DECISIONS.md"
-ROOMS = ("codegen", "mechanics", "methods", "run", "geometry")  # what view and course have is taste
+# What view and course have is taste.
+ROOMS = ("codegen", "mechanics", "methods", "run", "geometry", "browser")
 NO_DECISION = {  # module -> names of what could not be another number
     "codegen/cache.py": "DAY",  # seconds
     "codegen/careful.py": "EPS",
@@ -26,8 +27,9 @@ NO_DECISION = {  # module -> names of what could not be another number
     "run/dop853.py": "STATE SOLVED SINGULAR STUCK",  # places and marks
     "run/events.py": "EPS",
     "run/html.py": "WIDTH HEIGHT POINTS CURVES",
-    "run/script.py": "ALPHA",  # stands for another
     "geometry/symmetry.py": "H",
+    "browser/script.py": "ALPHA",  # stands for another
+    "browser/book.py": "NODES",  # nodes of the run that letters stand for
 }
 
 

@@ -7,7 +7,7 @@ import surface
 import nhlab as nh
 
 jedi = pytest.importorskip("jedi")
-ROOMS = {"codegen", "mechanics", "methods", "run", "geometry", "view", "course", "plain"}
+ROOMS = {"codegen", "mechanics", "methods", "run", "geometry", "view", "browser", "course", "plain"}
 LEAKS = {"np", "re", "io", "base64", "json", "sp", "plt", "annotations", "functools", "Any"}
 
 

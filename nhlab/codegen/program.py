@@ -35,7 +35,7 @@ class Sources:
     they say: from then on nothing is read from the cache, and nothing written.
     """
 
-    ROOMS = "codegen", "mechanics", "methods", "run", "geometry"
+    ROOMS = "codegen", "mechanics", "methods", "run", "geometry", "browser"
 
     def __init__(self, house: Path) -> None:
         self.house, self.changed = house, False

@@ -1,7 +1,7 @@
 """What a panel shows, as data: runs, curves, axes, views, controls and what is said of them.
 
 A ``Figure`` is drawn by two renderers, by matplotlib in the notebook (``view.sheet``) and by a page
-that computes in the browser (``view.book`` and ``page.js``).  Both take runs, readings, limits and
+that computes by itself (``browser.book`` and ``page.js``).  Both take runs, readings, limits and
 verdicts from here; a test compares them at random settings.
 """
 

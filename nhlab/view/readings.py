@@ -1,7 +1,7 @@
 """What can be read of a run and drawn: each reading once, as data.
 
 ``Reading.source`` says what is read and where.  A trajectory is read by it here (``values_of``), a
-run that a page has computed by itself in ``page.js``.
+run that a page has computed by itself in ``browser/page.js``.
 """
 
 import re

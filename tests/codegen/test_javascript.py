@@ -11,8 +11,8 @@ from functools import partial
 import numpy as np
 import pytest
 
+from nhlab.browser.book import runtime
 from nhlab.codegen.javascript import of_function, translated
-from nhlab.view.book import runtime
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="there is no node on this machine")

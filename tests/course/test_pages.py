@@ -17,10 +17,10 @@ import sympy as sp
 from shown import SHOWN, compare, settings, words
 
 import nhlab as nh
+from nhlab.browser.page import components, shared_code
 from nhlab.course.figures import STATEMENTS
 from nhlab.course.pages import ADDED, PAGES, chosen, of_lesson, panels_of
 from nhlab.view.figure import plain
-from nhlab.view.page import components, shared_code
 from nhlab.view.picture import unpainted
 
 pytest.importorskip("bokeh")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import nhlab as nh
+from nhlab.browser.book import book_of
 from nhlab.course.figures import STATEMENTS
 from nhlab.course.pages import PAGES
 from nhlab.course.tries import FIRST, TRIES
-from nhlab.view.book import book_of
 from nhlab.view.picture import unpainted
 
 

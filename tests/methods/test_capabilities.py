@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import nhlab as nh
+from nhlab.browser.script import of_method
 from nhlab.codegen.derivatives import needed
 from nhlab.methods.method import Method
-from nhlab.run.script import of_method
 
 HOUSE = Path(nh.__file__).parent
 CLASSES = {*nh.methods.__all__}

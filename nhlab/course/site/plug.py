@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from ...view.page import components, shared_code
+from ...browser.page import components, shared_code
 from ...view.picture import unpainted
 from ..pages import PAGES, Added, Panel
 from . import contents

@@ -14,6 +14,7 @@ ROOMS = {  # in the order of the pages, with what a reader looks for there
     "run": "Runs",
     "geometry": "Symmetries, reduction, measurements",
     "view": "Pictures and panels",
+    "browser": "Pages that compute by themselves",
     "course": "The course",
     "plain": "All integrators in 250 lines",
 }

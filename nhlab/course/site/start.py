@@ -18,12 +18,12 @@ import sympy as sp
 from PIL import Image
 
 from ... import plain
+from ...browser import script
 from ...codegen.javascript import of_function
 from ...mechanics import catalogue
 from ...mechanics.system import System
 from ...methods import DLA, RK4
 from ...methods.method import component_shares
-from ...run import script
 from .. import sheet
 from . import contents, texts
 

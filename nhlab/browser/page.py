@@ -1,7 +1,7 @@
 """``live``: a panel as a page of its own, which computes in the browser.
 
-Drawn by Bokeh, whose sliders call JavaScript: the generated steps and readings of ``run.script``
-and the runtime in ``page.js``.  A page needs neither a server nor a network.
+Drawn by Bokeh, whose sliders call JavaScript: the generated steps and readings of
+``browser.script`` and the runtime in ``page.js``.  A page needs neither a server nor a network.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ..view.player import KEY, player
+from ..view.sheet import FigurePanel
 from .book import book_of, colours, control, runtime
-from .player import KEY, player
-from .sheet import FigurePanel
 
 DASHES = {
     "none": [],

@@ -12,12 +12,12 @@ import pytest
 import sympy as sp
 
 import nhlab as nh
+from nhlab.browser.book import runtime
+from nhlab.browser.script import literal, of_method, of_system
 from nhlab.mechanics.velocities import complete_velocity, free_velocities
 from nhlab.methods.method import relative_velocity_scales
 from nhlab.run.explain import energy_jump, hidden_energy
-from nhlab.run.script import literal, of_method, of_system
 from nhlab.view import plot
-from nhlab.view.book import runtime
 
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="there is no node on this machine")

@@ -16,21 +16,11 @@ from ..codegen.javascript import of_function
 from ..codegen.traced import Traced, expression, symbols
 from ..methods.method import component_shares
 from ..run.explain import energy_jump, hidden_energy
-from ..run.script import (
-    ALPHA,
-    BLANK,
-    Code,
-    drawing,
-    literal,
-    of_method,
-    of_system,
-    with_blank,
-)
-from . import bands, plot
-from .bands import is_band, running_mean
-from .errors import error_in_words, error_of, growth_in_words, size_of
-from .figure import Axes, Curve, Figure, Runs, plain, runs_of_view, what_is_read
-from .limits import (
+from ..view import bands, plot
+from ..view.bands import is_band, running_mean
+from ..view.errors import error_in_words, error_of, growth_in_words, size_of
+from ..view.figure import Axes, Curve, Figure, Runs, plain, runs_of_view, what_is_read
+from ..view.limits import (
     DRAGGED,
     FILLED,
     ROOM,
@@ -40,8 +30,18 @@ from .limits import (
     round_limits,
     who_leaves,
 )
-from .player import KEY
-from .setting import Call
+from ..view.player import KEY
+from ..view.setting import Call
+from .script import (
+    ALPHA,
+    BLANK,
+    Code,
+    drawing,
+    literal,
+    of_method,
+    of_system,
+    with_blank,
+)
 
 NODES = 64  # letters for so many nodes
 
