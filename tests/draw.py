@@ -141,7 +141,7 @@ def moving(rng):
     s = plain(rng)
     time = sp.S.One if s.t is None else sp.cos(s.t)
     rows = [c + sp.Rational(rng.randint(1, 9), 5) * f_of(rng, s.q) * time for c in s.constraints]
-    return s.remade(constraints=rows, holonomic=[g + (time - 1) / 3 for g in s.holonomic])
+    return s.replace(constraints=rows, holonomic=[g + (time - 1) / 3 for g in s.holonomic])
 
 
 def f_of(rng, q):

@@ -378,7 +378,7 @@ def forced(family: str) -> nh.System:
     s, strength = written(family), nh.symbols("strength")
     forces = [strength * (sp.sin(x) - u * s.v[0]) for x, u in zip(s.q, s.v, strict=True)]
     numbers = {k.name: x for k, x in s.parameters.items()} | {"strength": 1.0}
-    return s.remade(forces=forces, parameters=numbers)
+    return s.replace(forces=forces, parameters=numbers)
 
 
 # ---------------------------------------------------------------------------- all of them

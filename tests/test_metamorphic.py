@@ -69,7 +69,7 @@ def test_nearly_dependent_constraints_are_refused_in_all_units_or_in_none(method
     problem = metamorphic.draw("two_rows", SEED, 0)
     problem = replace(problem, c=np.array([-np.log10(distance) / 1.5, *problem.c[1:]]))
     first, second = problem.system.constraints
-    apart = problem.system.remade(constraints=[first, (second - first) / distance])
+    apart = problem.system.replace(constraints=[first, (second - first) / distance])
     problem = replace(problem, v0=apart.project(problem.q0, problem.v0))
 
     def steps(one):

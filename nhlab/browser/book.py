@@ -103,7 +103,7 @@ class Book:
         """The code of a view of one of the systems, with blanks for what the page fills in."""
         system, alpha = self.setting.systems[k], "alpha" in self.setting.ranges
         moved = [key[4:] for key in self.setting.sliders if key.startswith("par.")]
-        varied = system.varied({x: Blank(f"par.{x}") for x in moved}, True)
+        varied = system.with_arrays({x: Blank(f"par.{x}") for x in moved}, True)
         methods = {x: _by_rule(m, symmetric) for x, m in self.setting.methods.items()}
         methods = {x: with_blank(m) if alpha else m for x, m in methods.items()}
         parts = (("q0", system.q), ("v0", system.v))
@@ -172,7 +172,7 @@ class Book:
         system = self.setting.systems[0]
         q, par = symbols(map(str, system.q)), _parameters(system)
         named = dict(zip([s.name for s in system.parameters], par, strict=True))
-        call = SimpleNamespace(system=system.varied(named, True), q0=tuple(q))
+        call = SimpleNamespace(system=system.with_arrays(named, True), q0=tuple(q))
         runs, tracing = Runs(call, {}, {}), self._trace([*q, *par], "start")
         curves = [_curve_of(x, "", tracing.add(x.x, x.y)) for x in drawing.shapes(runs)]
         return curves, self._letters(tracing, drawing.labels(runs))

@@ -18,7 +18,7 @@ from ..codegen.program import Program
 from ..codegen.statement import Stage, Statement, dummy
 from ..codegen.writing import generate
 from ..mechanics.motion import motion_stage
-from ..mechanics.symbolic import Place
+from ..mechanics.symbolic import Substitution
 from ..methods.method import Frame
 
 ALPHA = 0.123456789  # stands for the value of the slider where a method tells its arguments
@@ -50,7 +50,7 @@ def _function(system, make, *arguments, key=None):
     """The function of a statement ``make(system, *arguments)``, kept by these or a ``key``."""
     key = ("script", make.__name__, *(arguments if key is None else key), system.is_definite)
     statement = partial(make, system, *arguments)
-    program = system.made(key, lambda: Program(f"{key}{system.key}", statement))
+    program = system.memoised(key, lambda: Program(f"{key}{system.key}", statement))
     return expression(program.text, "step")
 
 
@@ -94,8 +94,8 @@ def completion(system, free):
         equations=tuple(equations),
         guess=tuple(given[k] for k in bound),
     )
-    off = [x - y for x, y in zip(s.q, system.settled(s.q), strict=True) if x != y]
-    update = (*system.v, *map(s.at, system.short.holonomic), *off)
+    off = [x - y for x, y in zip(s.q, system.normalise(s.q), strict=True) if x != y]
+    update = (*system.v, *map(s.at, system.expressions.holonomic), *off)
     stated = _stated(s, (*s.q, *given), (stage,) if bound else (), update)
     return replace(stated, definite=False)  # a part of A is not definite
 
@@ -111,26 +111,26 @@ def _rows_by_pivots(matrix):
 def _stated(s, carry, stages, update, args=None, let=()):
     args = s.parameters if args is None else args
     definite = s.system.is_definite
-    lists = (s.system.short.let, s.let, let)
+    lists = (s.system.expressions.let, s.let, let)
     let = tuple(dict.fromkeys(pair for x in lists for pair in x))
     return Statement(s.t, s.h, carry, args, tuple(stages), tuple(update), let, definite=definite)
 
 
 def _read(s):
     """The energy and A v + b at (t, q, v)."""
-    return s.at(s.system.short.E), *_constraints(s, s.system.v)
+    return s.at(s.system.expressions.E), *_constraints(s, s.system.v)
 
 
 def _constraints(s, v):
     """A v + b."""
-    S = s.system.short
+    S = s.system.expressions
     return tuple(dot(row, v) + s.at(b) for row, b in zip(s.at.table(S.A), S.b, strict=True))
 
 
 def reading_of_p(system):
     """(q, p, a guess of v) -> (E, A v, v) where dL/dv(q, v) = p."""
     s = Frame(system)
-    momenta = zip(map(s.at, system.short.L_v), s.p, strict=True)
+    momenta = zip(map(s.at, system.expressions.L_v), s.p, strict=True)
     stage = Stage(system.v, tuple(L_v - p for L_v, p in momenta), s.v)
     return _stated(s, (*s.q, *s.p, *s.v), (stage,), (*_read(s), *system.v))
 
@@ -143,23 +143,23 @@ def reading_of_v(system):
 
 def projected(system):
     """(q, v) -> the energy of P(q) v."""
-    s, S = Frame(system), system.short
+    s, S = Frame(system), system.expressions
     momentum = [dot(row, system.v) for row in s.at.table(S.G)]  # of v, in the metric of P
     w = tuple(dummy(f"w_{name}") for name in system.degrees)
     mu = tuple(dummy(f"mu{k}") for k in range(s.m))
     parts = zip(s.at.table(S.G), s.force(mu), momentum, strict=True)
     rows = [dot(row, w) + f - p for row, f, p in parts]
     rows += _constraints(s, w)
-    there = Place(S, dict(zip(system.v, w, strict=True)), s.let)
+    there = Substitution(S, dict(zip(system.v, w, strict=True)), s.let)
     stage = Stage((*w, *mu), tuple(rows), (sp.S.Zero,) * (s.n + s.m))
     return _stated(s, (*s.q, *system.v), (stage,), [there(S.E)])
 
 
 def heights(system):
     """(q, v) -> (E, V, p, the diagonal of M): what ``explain.energy_jump`` judges a run by."""
-    s, S = Frame(system), system.short
+    s, S = Frame(system), system.expressions
     diagonal = [row[k] for k, row in enumerate(s.at.table(S.M))]
-    rest = Place(S, dict.fromkeys(system.v, sp.S.Zero), s.let)
+    rest = Substitution(S, dict.fromkeys(system.v, sp.S.Zero), s.let)
     update = (s.at(S.E), -rest(S.L), *map(s.at, S.L_v), *diagonal)
     return _stated(s, (*s.q, *system.v), (), update)
 
@@ -221,7 +221,7 @@ def _arguments(system, method):
     method = with_blank(method)
     named = {s.name: f"par.{s.name}" for s in system.parameters}
     shares = [f"share.{k}" for k in range(len(system.v))]
-    found = method.arguments(system.varied(named, system.is_definite), shares)
+    found = method.arguments(system.with_arrays(named, system.is_definite), shares)
     return ["alpha" if x == ALPHA else x for x in found]
 
 
@@ -236,7 +236,7 @@ def beginning(system, method):
     s, let = Frame(system), []
     motion = motion_stage(system, s.t, s.q, system.v, let)
     a, lam = motion.unknowns[: s.n], motion.unknowns[s.n :]
-    p = tuple(map(s.at, system.short.L_v)) if method.discrete else ()
+    p = tuple(map(s.at, system.expressions.L_v)) if method.discrete else ()
     stages, p = method.state_start(s, p, lam)
     return _stated(s, (*s.q, *system.v), (motion, *stages), (*a, *p), let=let)
 

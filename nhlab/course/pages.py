@@ -201,7 +201,7 @@ def braked_sleigh():
     vx, vy, _ = free.v
     brake = {"forces": {"x": -c * vx, "y": -c * vy}, "parameters": {**free.parameters, c: 0.1}}
     return in_motion(
-        free.remade(**brake), [DLA(), RK4()], [*ENERGIES, "x y"], h=(0.05, 0.8, 0.4), T=40,
+        free.replace(**brake), [DLA(), RK4()], [*ENERGIES, "x y"], h=(0.05, 0.8, 0.4), T=40,
         start=[("vx", -2.0, -0.5)], parameters=[("c", 0, 0.4)],
         caption="The sleigh, pushed backwards at vx(0), with a brake of strength c.",
         tries={

@@ -277,7 +277,7 @@ def _derivatives(
         arguments = (system.q, system.v, stage.unknowns, *system.parameters)
         return Function(arguments, *jacobian(stage.equations, by, let))
 
-    f = system.made(("linear", inputs), make)
+    f = system.memoised(("linear", inputs), make)
     n, k = len(v), len(q)
     unknowns = system.motion.values(q, v, 0.0)
     table = f(q, v, unknowns, *system.parameters.values())
@@ -291,8 +291,8 @@ def _derivatives(
 
 def _turn_of_forms(system: System, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """The derivative of A(q) v by q at fixed v, shape (m, len(q))."""
-    S = system.short
-    rows = system.made(
+    S = system.expressions
+    rows = system.memoised(
         ("linear", "turn"),
         lambda: S.jacobian([*S.constraints, *S.rates(S.holonomic)], system.q),
     )

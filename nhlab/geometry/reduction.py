@@ -61,8 +61,8 @@ class Reduction(DiscreteConnection, System):
         self, system: System, base: Names | None = None, fibre: Names | None = None, name: str = ""
     ) -> None:
         need(system, System, "system", "nh.System")
-        if system.short.let:  # v_s is eliminated from the expressions themselves
-            system = system.written_out()
+        if system.expressions.let:  # v_s is eliminated from the expressions themselves
+            system = system.with_plain_code()
         self.full, self.bundle = full, bundle = system, Bundle(system, base, fibre)
         self.base, self.fibre = ([full.q[i] for i in x] for x in (bundle.r, bundle.s))
         base_v, self.fibre_v = (tuple(full.v[i] for i in x) for x in (bundle.v_r, bundle.v_s))
@@ -160,7 +160,7 @@ class Reduction(DiscreteConnection, System):
         more = [" &= ".join(sp.latex(x, symbol_names=dots) for x in row) for row in rows]
         return super()._rows() + more
 
-    def given(self) -> dict[str, Any]:
+    def constructor_kwargs(self) -> dict[str, Any]:
         base, fibre = ([s.name for s in part] for part in (self.base, self.fibre))
         return {"system": self.full, "base": base, "fibre": fibre, "name": self.name}
 
@@ -274,7 +274,7 @@ class Reduction(DiscreteConnection, System):
         self._check_run(sol)
         full, method, t, h, r, v_r = self.full, sol.method.full, sol.t, sol.h, sol.q, sol.rows.v
         held = {u: sol.inputs[u.name][1:] for u in full.inputs if u.name in sol.inputs}
-        driven = full.drive(held)
+        driven = full.with_input_values(held)
         v_s = sol.method.on_step(sol.driven(), "v_s", t[:-1], r[:-1], v_r[1:], h)
         v, q = self.bundle.join_v(v_r[1:], v_s), self.bundle.join(r, self.fibre_start(s0))
         for k in range(len(h)):
@@ -494,8 +494,8 @@ class Horizontal(Reduction):
         p = DLA(alpha, symmetric).on_step(self.full, "p_plus", t, q0, v, h)
         return p[..., self.kept]
 
-    def given(self) -> dict[str, Any]:
-        return {**super().given(), "mu": self.mu.tolist()}
+    def constructor_kwargs(self) -> dict[str, Any]:
+        return {**super().constructor_kwargs(), "mu": self.mu.tolist()}
 
 
 class Mixed(Horizontal):
@@ -557,8 +557,8 @@ class Mixed(Horizontal):
             )
         super()._check_fibre()
 
-    def given(self) -> dict[str, Any]:
-        return {**super().given(), "momentum": self.symmetry}
+    def constructor_kwargs(self) -> dict[str, Any]:
+        return {**super().constructor_kwargs(), "momentum": self.symmetry}
 
 
 class ReducedSymbolic(Symbolic):
@@ -611,7 +611,7 @@ class ReducedLagrangian:
         first = needed(Ld.let, solution)  # the rest may need v_s
         last = [x for x in Ld.let if x not in first]
         self.let_of_ld = [*first, *last]  # of l_d, in which v_s is a variable
-        arrived = zip(r1, s.moved(q, v, h), strict=True)
+        arrived = zip(r1, s.end_of_step(q, v, h), strict=True)
         self.let = [*first, *zip(v_s, solution, strict=True), *last, *arrived]
         self.q, self.v, self.h, self.v_s = q, v, h, v_s
         self.Ld, self.E_minus, self.E_plus, self.work = Ld.Ld, Ld.E_minus, Ld.E_plus, Ld.work

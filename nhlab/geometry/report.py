@@ -152,7 +152,7 @@ class Trial:
         q0, v0 = (own if x is None else x for x, own in zip(given, (s.q0, s.v0), strict=True))
         q = s.samples(1)[0][0] if q0 is None else np.array(s.configuration(q0), float)
         for _ in range(30 if q0 is None and s.holonomic else 0):
-            q = q - np.linalg.pinv(s.values(s.short.Dg, q)) @ s.g(q)
+            q = q - np.linalg.pinv(s.values(s.expressions.Dg, q)) @ s.g(q)
         if v0 is not None:
             return q, np.array(v0, float)
         v = s.samples(1)[1][0]
@@ -262,7 +262,7 @@ def energy(trial: Trial) -> Finding:
     if not trial.sources:
         lost = np.ptp(E)
         return lost <= EXACT * size, f"E is kept to {_relative(lost, size)} of v.p"
-    power = s.power(sol.q, sol.v, sol.t) - s.values(s.short.L_t, sol.q, sol.v, sol.t)
+    power = s.power(sol.q, sol.v, sol.t) - s.values(s.expressions.L_t, sol.q, sol.v, sol.t)
     slip = np.einsum("tij,tj->ti", s.A(sol.q, sol.t), sol.v)
     power += (s.multipliers(sol.q, sol.v, sol.t) * slip).sum(1)
     lost = abs(E[-1] - E[0] - _integral(power, sol))
@@ -280,7 +280,7 @@ def momentum(trial: Trial) -> Finding:
     """momentum: symmetries that are not affine in the coordinates, or hold only nearly."""
     s, sol = trial.system, trial.run
     if isinstance(s, GroupSystem):
-        moves = s.short.depends(s.short.A, s.pose)
+        moves = s.expressions.depends(s.expressions.A, s.pose)
         also = "but D is not" if moves else "and so is D"
         return None, f"L is left-invariant on {s.group.name}, {also}"
     found, kept = find_symmetries(s)

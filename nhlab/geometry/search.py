@@ -47,7 +47,7 @@ def _generic(system: System) -> tuple[np.ndarray, ...]:
     q, v, _ = system.samples(3 * needed)
     t = 0.7 + 0.1 * np.arange(len(q))
     with np.errstate(all="ignore"):
-        A, L = system.A(q, t), system.values(system.short.L_q, q, v, t)
+        A, L = system.A(q, t), system.values(system.expressions.L_q, q, v, t)
     finite = np.flatnonzero(np.isfinite(A).all((1, 2)) & np.isfinite(L).all(1))[:needed]
     if len(finite) < needed:
         raise ValueError("L or the constraints are not finite at most generic places")
@@ -56,7 +56,7 @@ def _generic(system: System) -> tuple[np.ndarray, ...]:
 
 def _leaves_L(system: System, q: np.ndarray, v: np.ndarray, t: np.ndarray) -> np.ndarray:
     """The conditions that L is left alone, one row of length 1 each."""
-    S = system.short
+    S = system.expressions
     return _units(_row(*(system.values(e, q, v, t) for e in (S.L_q, S.L_v)), q, v))
 
 
@@ -64,7 +64,7 @@ def _leaves_D(
     system: System, A: np.ndarray, q: np.ndarray, v: np.ndarray, t: np.ndarray
 ) -> np.ndarray:
     """The conditions that D is left alone: the constraints, at velocities that satisfy them."""
-    S, m, n = system.short, system.m, len(system.q)
+    S, m, n = system.expressions, system.m, len(system.q)
     if not m:
         return np.zeros((0, n * (n + 1)))
     forms = [*S.constraints, *S.rates(S.holonomic)]

@@ -167,9 +167,9 @@ class Symmetry:
         v, t = v[:, : len(s.v)], 0.7 + 0.1 * np.arange(len(q))
         with np.errstate(all="ignore"):
             for _ in range(20 if s.holonomic else 0):
-                slopes = s.values(s.short.Dg, q, None, t)
+                slopes = s.values(s.expressions.Dg, q, None, t)
                 q = q - np.einsum("pij,pj->pi", np.linalg.pinv(slopes), s.g(q, t))
-            table = [s.short.E, *chain(*s.short.A, *self.fields)]
+            table = [s.expressions.E, *chain(*s.expressions.A, *self.fields)]
             good = np.isfinite(s.values(table, q, v, t)).all(-1)
         if good.sum() < 8:
             raise ValueError(
@@ -472,7 +472,9 @@ class Symmetry:
     def _changes_of_Ld(self, method: Method) -> Changes:
         """Along each generator: D1Ld.xi(q0) + D2Ld.xi(q1), the two slots of time included."""
         s, (q, v, t) = self.system, self._generic
-        s = s.drive(dict.fromkeys(s.inputs, 1.0))  # forces are taken out again, whatever they are
+        s = s.with_input_values(
+            dict.fromkeys(s.inputs, 1.0)
+        )  # forces are taken out again, whatever they are
         parts = ("p_minus", "E_minus", "p_plus", "E_plus", "impulse_minus", "impulse_plus")
         p0, E0, p1, E1, F0, F1 = (method.on_step(s, x, t, q, v, H) for x in parts)
         left = self._fields(q, t) * (np.c_[-p0, E0] - F0)[:, None]

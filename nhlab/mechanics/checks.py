@@ -297,7 +297,7 @@ def check_forms(system: System) -> None:
 
 def check_values(system: System) -> None:
     """Refuse what is singular at all generic points: M, the metric, the constraints."""
-    S, m, (q, v, t) = system.short, system.m, system.samples()
+    S, m, (q, v, t) = system.expressions, system.m, system.samples()
     with np.errstate(all="ignore"):
         M, A = (system.values(table, q, v, t) for table in (S.M, S.A))
         if system.metric is not None:

@@ -23,7 +23,7 @@ import sympy as sp
 
 from ..codegen.derivatives import dot
 from ..codegen.statement import dummy
-from .symbolic import Place
+from .symbolic import Substitution
 
 if TYPE_CHECKING:
     from .system import System
@@ -40,7 +40,7 @@ class DiscreteLagrangian:
     system: System
     v: Sequence[sp.Expr]
     h: sp.Expr
-    points: list[tuple[sp.Symbol, sp.Symbol, Place]]
+    points: list[tuple[sp.Symbol, sp.Symbol, Substitution]]
     let: list[tuple[sp.Symbol, sp.Expr]]  # abbreviations and what they stand for
     shrink = sp.S.One  # what L is divided by, where a rule asks for it
 
@@ -54,17 +54,17 @@ class DiscreteLagrangian:
         alpha: sp.Expr | float,
         symmetric: bool = False,
     ) -> None:
-        self.system, self.S, self.v, self.h = system, system.short, v, h
-        self.points, self.let = [], []  # of points: (alpha h, (1-alpha) h, the Place)
+        self.system, self.S, self.v, self.h = system, system.expressions, v, h
+        self.points, self.let = [], []  # of points: (alpha h, (1-alpha) h, the Substitution)
         for mark, a in zip("ab", (alpha, 1 - alpha)[: 1 + symmetric], strict=False):
             ah, bh, ta = (dummy(f"{s}_{mark}") for s in ("ah", "bh", "t"))
             qa = [dummy(f"{s.name}_{mark}") for s in q]
             self.let += [(ah, a * h), (bh, h - ah), (ta, t + ah)]
-            more, place = system.place(q, v, ah)
+            more, place = system.abbreviated_end_of_step(q, v, ah)
             self.let += [*more, *zip(qa, place, strict=True)]
             here = dict(zip((*system.q, *system.v), (*qa, *v), strict=True))
             here |= {} if system.t is None else {system.t: ta}
-            self.points.append((ah, bh, Place(self.S, here, self.let)))
+            self.points.append((ah, bh, Substitution(self.S, here, self.let)))
 
     def mean(self, f: Callable[..., sp.Expr], *forms: sp.Expr) -> sp.Expr:
         """The mean over the one or two points of f(alpha h, (1-alpha) h, *forms there)."""

@@ -72,13 +72,15 @@ def closed(system: System, feedback: Mapping[sp.Symbol, sp.Expr]) -> System:
     feedback : input -> expression.  Made once for each feedback, for all settings of parameters.
     """
     key = ("closed", *feedback.items())
-    new = system.made(key, lambda: _closed(system, feedback))
+    new = system.memoised(key, lambda: _closed(system, feedback))
     return new.set(**{s.name: x for s, x in system.numbers.items() if s in new.parameters})
 
 
 def _closed(system: System, feedback: Mapping[sp.Symbol, sp.Expr]) -> System:
     if system.full is not None:
-        return type(system)(**system.given() | {"system": _closed(system.full, feedback)})
+        return type(system)(
+            **system.constructor_kwargs() | {"system": _closed(system.full, feedback)}
+        )
     known = {s.name: s for s in (*system.q, *system.v, *system.parameters, system.t) if s}
     changes = {}
     for u, e in feedback.items():
@@ -93,4 +95,4 @@ def _closed(system: System, feedback: Mapping[sp.Symbol, sp.Expr]) -> System:
     forces = [e.xreplace(feedback) for e in system.forces]
     gone = set(system.inputs).difference(*(e.free_symbols for e in forces))
     numbers = {s: x for s, x in system.numbers.items() if s not in gone}
-    return system.remade(forces=forces, parameters=numbers, **changes)
+    return system.replace(forces=forces, parameters=numbers, **changes)

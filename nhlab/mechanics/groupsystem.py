@@ -165,9 +165,13 @@ class GroupSystem(System):
         rows = display.formulas(self, names)
         return [rf"& g^{{-1}}\dot g = ({body})^\wedge \in {algebra}", *rows]
 
-    def given(self) -> dict[str, Any]:
+    def constructor_kwargs(self) -> dict[str, Any]:
         own = {"group": self.group, "rule": self.rule, "g": self.pose, "r": self.q[: self.k]}
-        return {k: x for k, x in super().given().items() if k not in ("q", "t", "holonomic")} | own
+        return {
+            k: x
+            for k, x in super().constructor_kwargs().items()
+            if k not in ("q", "t", "holonomic")
+        } | own
 
     # ------------------------------------------------------------------ motion
 
@@ -178,15 +182,15 @@ class GroupSystem(System):
     def rate(self, q: Sequence[sp.Expr], v: Sequence[sp.Expr]) -> list[sp.Expr]:
         return [*v[: self.k], *self.group.rate(q[self.k :], v[self.k :])]
 
-    def place(
+    def abbreviated_end_of_step(
         self, q: Sequence[sp.Expr], v: Sequence[sp.Expr], h: sp.Expr
     ) -> tuple[list[tuple[sp.Symbol, sp.Expr]], list[sp.Expr]]:
         straight = [x + h * u for x, u in zip(q[: self.k], v[: self.k], strict=True)]
         let, g = self.group.step(q[self.k :], [h * u for u in v[self.k :]], self.tau)
         return let, [*straight, *g]
 
-    def settled(self, q: Sequence[Any], named: Callable[..., Any] = list) -> list[Any]:
-        return [*q[: self.k], *self.group.settled(q[self.k :], named)]
+    def normalise(self, q: Sequence[Any], named: Callable[..., Any] = list) -> list[Any]:
+        return [*q[: self.k], *self.group.normalise(q[self.k :], named)]
 
     def discretise(
         self,

@@ -17,7 +17,7 @@ from ..codegen.program import Program
 from ..codegen.statement import Stage, Statement, dummy
 from .checks import NEARLY_DEPENDENT, REMEDY, States, read_array
 from .forces import need_inputs
-from .symbolic import Place
+from .symbolic import Substitution
 
 if TYPE_CHECKING:
     from .system import System
@@ -31,7 +31,7 @@ def motion_stage(
     M a + L_vq q' + L_vt - f = A^T lambda and d/dt (A v + b) = 0.  Where D is spanned by fields, for
     (a, u', u): a = X u' + X' u, X^T (M a + L_vq q' + L_vt - f) = 0 and X^T M (X u - v) = 0.
     """
-    S, n = system.short, len(system.v)
+    S, n = system.expressions, len(system.v)
     here = dict(zip((*system.q, *system.v), (*q, *v), strict=True))
     here |= {} if system.t is None else {system.t: t}
     a = tuple(dummy(f"a{k}") for k in range(n))
@@ -44,7 +44,7 @@ def motion_stage(
         forces = enumerate(balance(system, a, rates))
         equations = [e - dot([row[i] for row in S.A], others) for i, e in forces]
         equations += [dot(row, a) + e for row, e in zip(S.A, rates[n:], strict=True)]
-    equations = tuple(map(Place(S, here, let), equations))
+    equations = tuple(map(Substitution(S, here, let), equations))
     return Stage((*a, *others), equations, (sp.S.Zero,) * len(equations))
 
 
@@ -53,14 +53,14 @@ def balance(system: System, a: Sequence[sp.Expr], rates: Sequence[sp.Expr]) -> l
 
     rates : those of L_v without accelerations, as the first of ``Symbolic.rates``
     """
-    S = system.short
+    S = system.expressions
     parts = zip(S.M, rates, S.f, strict=False)
     return [dot(row, a) + rate - f for row, rate, f in parts]
 
 
 def _along_fields(system: System, a: Sequence[sp.Expr]) -> tuple:
     """The unknowns (u', u) beside a, and the equations for all three."""
-    S, n, r = system.short, len(system.v), len(system.fields)
+    S, n, r = system.expressions, len(system.v), len(system.fields)
     du, u = (tuple(dummy(f"{x}{k}") for k in range(r)) for x in ("du", "u"))
     rates = S.rates([*S.L_v, *(e for field in S.fields for e in field)])
     turns = [rates[k * n : k * n + n] for k in range(1, r + 1)]
@@ -83,7 +83,7 @@ class Motion:
         need_inputs(system, "motion")
         self.system, self.parameters = system, system.parameters.values()
         key = ("motion", system.is_definite)
-        self.program = system.made(key, lambda: Program(f"{key}{system.key}", self.statement))
+        self.program = system.memoised(key, lambda: Program(f"{key}{system.key}", self.statement))
 
     @property
     def extra(self) -> int:
@@ -98,7 +98,7 @@ class Motion:
         if not s.fields:
             A, lam = s.A(q, t), found[..., len(s.v) :]
             return np.einsum("...ai,...a->...i", A, lam)
-        f = s.made("reaction", lambda: _reaction_function(s))
+        f = s.memoised("reaction", lambda: _reaction_function(s))
         return f(t, s.states(q, "q"), s.states(v, "v"), found[..., : len(s.v)], *self.parameters)
 
     def multipliers(self, q: States, v: States, t: ArrayLike) -> np.ndarray:
@@ -172,8 +172,10 @@ class Motion:
 def _reaction_function(system: System) -> Function:
     """(t, q, v, a) -> the force of the constraints."""
     a, time = tuple(dummy(f"a{k}") for k in range(len(system.v))), system.t or dummy("t")
-    table = balance(system, a, system.short.rates(system.short.L_v))
-    return Function((time, system.q, system.v, a, *system.parameters), table, system.short.let)
+    table = balance(system, a, system.expressions.rates(system.expressions.L_v))
+    return Function(
+        (time, system.q, system.v, a, *system.parameters), table, system.expressions.let
+    )
 
 
 def multipliers_of(system: System, q: np.ndarray, t: ArrayLike, force: np.ndarray) -> np.ndarray:

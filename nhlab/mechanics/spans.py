@@ -118,7 +118,7 @@ def check_forms_of_fields(system: System) -> None:
 def values(system: System, q: np.ndarray) -> np.ndarray:
     """X(q) with the fields as columns, shape (..., n, r)."""
     rows, arguments = tuple(zip(*system.fields, strict=True)), (system.q, *system.parameters)
-    f = system.made("fields", lambda: Function(arguments, rows))
+    f = system.memoised("fields", lambda: Function(arguments, rows))
     return f(q, *system.parameters.values())
 
 
@@ -247,12 +247,12 @@ def by_fields(system: System, fields: Sequence[Any] = ()) -> System:
         catalogue), or else fields derived from the constraints
     """
     found = fields or system.fields or system.printed_fields or derived_fields(system)
-    return type(system)(**system.given() | {"fields": found})
+    return type(system)(**system.constructor_kwargs() | {"fields": found})
 
 
 def by_forms(system: System) -> System:
     """The same system by its one-forms alone, for methods that are not stated for fields."""
-    return type(system)(**system.given() | {"fields": ()})
+    return type(system)(**system.constructor_kwargs() | {"fields": ()})
 
 
 def bracket(system: System, X: sp.Matrix, Y: sp.Matrix) -> sp.Matrix:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import warnings
 from collections.abc import Callable, Iterable
 from functools import wraps
 from types import ModuleType
@@ -47,6 +48,18 @@ def spelt(function: F) -> F:
     def call(*args: Any, **options: Any) -> Any:
         check_keywords(function, options, function.__name__)
         return function(*args, **options)
+
+    return call
+
+
+def former_name(name: str, method: F) -> F:
+    """A method under its former name: it warns once at each place that still uses it."""
+
+    @wraps(method)
+    def call(*args: Any, **options: Any) -> Any:
+        what = f"{name} is now called {method.__name__}"
+        warnings.warn(what, DeprecationWarning, stacklevel=2)
+        return method(*args, **options)
 
     return call
 

@@ -149,7 +149,7 @@ class Symbolic:
         return self.M if metric is None else tuple(map(tuple, metric.tolist()))
 
 
-class Place:
+class Substitution:
     """Evaluates expressions at replaced (t, q, v), for example at a midpoint.
 
     symbolic : of the system, whose abbreviations the expressions contain

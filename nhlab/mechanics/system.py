@@ -21,7 +21,7 @@ from .checks import symbols as symbols  # public here, beside System
 from .discrete import DiscreteLagrangian
 from .forces import need_inputs, read_forces
 from .motion import Motion
-from .spelling import check_keywords, nearest
+from .spelling import check_keywords, former_name, nearest
 from .symbolic import Symbolic
 
 T = TypeVar("T")  # what ``made`` makes
@@ -172,10 +172,12 @@ class System:
                 raise ValueError(f"parameter {k!r} is unknown here; this system has: {known}{hint}")
         return self._with({k: checks.read_number(x, f"parameter {k}") for k, x in values.items()})
 
-    def varied(self, values: Mapping[str, ArrayLike], definite: bool | None) -> Self:
-        """The same with arrays in the place of numbers, for arrays of states.
+    def with_arrays(self, values: Mapping[str, ArrayLike], definite: bool | None) -> Self:
+        """This system with an array of values for some parameters, to compute on arrays of states.
 
-        ``definite`` : what ``is_definite`` is to say of them all.
+        values : name -> array that broadcasts with the states
+        definite : what ``is_definite`` says of the new system, which does not compute it; None
+            where nobody will ask
         """
         return self._with(values, is_definite=definite)
 
@@ -187,33 +189,40 @@ class System:
         new.parameters = {s: values.get(s.name, x) for s, x in self.parameters.items()}
         return new
 
-    def drive(self, values: Mapping[sp.Symbol, Any]) -> Self:
-        """The same with values, input -> number or array, that change from step to step."""
+    def with_input_values(self, values: Mapping[sp.Symbol, Any]) -> Self:
+        """This system with a number or an array for each input, which a run replaces in every
+        step."""
         checks.check_inputs(values, self.parameters)
         named = {u.name: x for u, x in values.items()}
         return self._with(named, is_definite=self.is_definite, driven=tuple(values))
 
-    def released(self) -> Self:
-        """The same with the inputs that drive it unset again."""
-        return self.drive(dict.fromkeys(self.driven, UNSET)).drive({}) if self.driven else self
+    def without_input_values(self) -> Self:
+        """This system before ``with_input_values``: its inputs have no values."""
+        unset = dict.fromkeys(self.driven, UNSET)
+        return self.with_input_values(unset).with_input_values({}) if self.driven else self
 
-    def given(self) -> dict[str, Any]:
-        """The keywords of the constructor that make it anew."""
+    def constructor_kwargs(self) -> dict[str, Any]:
+        """The keyword arguments with which the constructor makes an equal system."""
         names = "q v L constraints holonomic t metric name source q0 v0 forces fields"
         own = {"parameters": self.numbers, "exact": self._exact}
         return {k: getattr(self, k) for k in names.split()} | own
 
-    def remade(self, **changes: Any) -> Self:
-        """The same with other arguments of its constructor; its exact solution is then another."""
-        return type(self)(**self.given() | {"exact": None} | changes)
+    def replace(self, **changes: Any) -> Self:
+        """A system with some other arguments of the constructor, as ``dataclasses.replace`` has it.
+
+        The known exact solution is not taken over, since it belongs to the old arguments.
+        """
+        return type(self)(**self.constructor_kwargs() | {"exact": None} | changes)
+
+    remade = former_name("remade", replace)
 
     def _bind(self, given: Mapping[Any, float] | None) -> dict[sp.Symbol, float]:
         own = (*self.q, *self.v, *(() if self.t is None else (self.t,)))
-        return checks.read_parameters(given, self.fixed, own, self.forces)
+        return checks.read_parameters(given, self.formulas_beside_forces, own, self.forces)
 
     @property
-    def fixed(self) -> tuple[sp.Expr, ...]:
-        """All formulas but the forces: what no input changes."""
+    def formulas_beside_forces(self) -> tuple[sp.Expr, ...]:
+        """L, the constraints, the metric and the fields: what no input changes."""
         others = (*self.holonomic, *(self.metric or ()), *sum(self.fields, ()))
         return (self.L, *self.constraints, *others)
 
@@ -226,7 +235,7 @@ class System:
     def inputs(self) -> tuple[sp.Symbol, ...]:
         """The symbols that occur in the forces alone: these may change during a run."""
         found = set().union(*(e.free_symbols for e in self.forces)) & self.parameters.keys()
-        found = found.difference(*(e.free_symbols for e in self.fixed))
+        found = found.difference(*(e.free_symbols for e in self.formulas_beside_forces))
         return tuple(sorted(found, key=lambda s: s.name))
 
     def _check_lengths(self) -> None:
@@ -240,7 +249,7 @@ class System:
         """Fixed generic points (q, v, t), away from the origin and from multiples of pi/2."""
         rng = np.random.default_rng(2001)
         q, v = (rng.uniform(0.3, 1.2, (count, len(x))) for x in (self.q, self.v))
-        return np.stack(self.settled(list(q.T)), -1), v, 0.7
+        return np.stack(self.normalise(list(q.T)), -1), v, 0.7
 
     # ------------------------------------------------------------------ identity and display
 
@@ -265,10 +274,10 @@ class System:
         return display.formulas(self, display.dotted(self.q, self.v))
 
     def _repr_latex_(self) -> str | None:
-        return None if self.short.let else display.aligned(self._rows())  # no board is that long
+        return None if self.expressions.let else display.aligned(self._rows())  # too long
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(type(self), **self.given()), ()
+        return partial(type(self), **self.constructor_kwargs()), ()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, System):
@@ -294,17 +303,20 @@ class System:
         return Symbolic(self)
 
     @cached_property
-    def short(self) -> Symbolic:
-        """``symbolic`` for generated code: if L and the constraints are long, with their common
-        subexpressions named before they are differentiated, so that derivatives stay short."""
+    def expressions(self) -> Symbolic:
+        """The expressions of ``symbolic`` as generated code takes them.
+
+        Where L and the constraints have more than LONG operations, their common subexpressions get
+        names before they are differentiated, so that the derivatives stay short.
+        """
         forms = (self.L, *self.constraints, *self.holonomic, *self.forces, *sum(self.fields, ()))
         if type(self).symbolic is not System.symbolic or sp.count_ops(forms) < LONG:
             return self.symbolic
         return Symbolic(self, share=True)
 
-    def written_out(self) -> Self:
-        """This system with plain expressions for generated code too, however long."""
-        return self._with({}, short=self.symbolic)
+    def with_plain_code(self) -> Self:
+        """This system with ``symbolic`` for generated code too, however long its expressions."""
+        return self._with({}, expressions=self.symbolic)
 
     @property
     def degrees(self) -> list[str]:
@@ -323,21 +335,24 @@ class System:
         """q as the caller gave it, in coordinates; kinds of systems with others translate here."""
         return q
 
-    def place(
+    def abbreviated_end_of_step(
         self, q: Sequence[sp.Expr], v: Sequence[sp.Expr], h: sp.Expr
     ) -> tuple[list[tuple[sp.Symbol, sp.Expr]], list[sp.Expr]]:
-        """Abbreviations, and in them the place where a step h with velocity v arrives."""
+        """Where a step h with velocity v ends: abbreviations, and coordinates written in them."""
         return [], [x + h * u for x, u in zip(q, v, strict=True)]
 
-    def moved(self, q: Sequence[sp.Expr], v: Sequence[sp.Expr], h: sp.Expr) -> list[sp.Expr]:
-        """The same without abbreviations."""
-        let, place = self.place(q, v, h)
+    def end_of_step(self, q: Sequence[sp.Expr], v: Sequence[sp.Expr], h: sp.Expr) -> list[sp.Expr]:
+        """The coordinates where a step h with velocity v ends, without abbreviations."""
+        let, end = self.abbreviated_end_of_step(q, v, h)
         for s, e in reversed(let):
-            place = [x.xreplace({s: e}) for x in place]
-        return place
+            end = [x.xreplace({s: e}) for x in end]
+        return end
 
-    def settled(self, q: Sequence[Any], named: Callable[..., Any] = list) -> list[Any]:
-        """q, a sequence of expressions or arrays, put back where configurations lie."""
+    def normalise(self, q: Sequence[Any], named: Callable[..., Any] = list) -> list[Any]:
+        """The configuration nearest to q, a sequence of expressions or arrays.
+
+        Only coordinates with a norm need it: quaternions are divided by theirs.
+        """
         return list(q)
 
     def discretise(
@@ -355,7 +370,7 @@ class System:
     @cached_property
     def is_mechanical(self) -> bool:
         """True if L = v.M(q).v/2 + b(q).v - V(q)."""
-        return not self.short.depends(self.short.M, self.v)
+        return not self.expressions.depends(self.expressions.M, self.v)
 
     @cached_property
     def is_definite(self) -> bool:
@@ -398,8 +413,11 @@ class System:
         """
         return not self.constraints or (spans if self.fields else frobenius).is_integrable(self)
 
-    def made(self, key: object, make: Callable[[], T]) -> T:
-        """Generated code by key, made when it is first asked for."""
+    def memoised(self, key: object, make: Callable[[], T]) -> T:
+        """The generated code of a key; ``make`` is called when it is first asked for.
+
+        Systems that differ in the values of parameters alone share it.
+        """
         if key not in self.generated:
             self.generated[key] = make()
         return self.generated[key]
@@ -413,7 +431,7 @@ class System:
         that of the nested table."""
         q, v = self.states(q, "q"), np.zeros(len(self.v)) if v is None else self.states(v, "v")
         key, arguments = _frozen(table), (self.t or sp.Dummy("t"), self.q, self.v, *self.parameters)
-        f = self.made(("values", key), lambda: Function(arguments, table, self.short.let))
+        f = self.memoised(("values", key), lambda: Function(arguments, table, self.expressions.let))
         t = t if type(t) is float else checks.read_array(t, "t")
         return f(t, q, v, *self.parameters.values())
 
@@ -437,15 +455,15 @@ class System:
 
     def M(self, q: States, v: States | None = None, t: ArrayLike = 0.0) -> np.ndarray:
         """The mass matrix d2L/dv2, shape (..., n, n); v matters only if L is not mechanical."""
-        return self.values(self.short.M, q, v, t)
+        return self.values(self.expressions.M, q, v, t)
 
     def V(self, q: States, t: ArrayLike = 0.0) -> np.ndarray:
         """The potential, -L at v = 0."""
-        return -self.values(self.short.L, q, None, t)
+        return -self.values(self.expressions.L, q, None, t)
 
     def A(self, q: States, t: ArrayLike = 0.0) -> np.ndarray:
         """The rows of all constraint one-forms, holonomic ones last, shape (..., m, n)."""
-        A = self.values(self.short.A, q, None, t)
+        A = self.values(self.expressions.A, q, None, t)
         return A if self.m else A.reshape(*A.shape, len(self.v))
 
     X, u, independent_forms = spans.columns, spans.quasi_velocities, spans.independent_forms
@@ -468,21 +486,21 @@ class System:
 
     def energy(self, q: States, v: States, t: ArrayLike = 0.0) -> np.ndarray:
         """v.dL/dv - L, shape (...)."""
-        return self.values(self.short.E, q, v, t)
+        return self.values(self.expressions.E, q, v, t)
 
     def force(self, q: States, v: States, t: ArrayLike = 0.0) -> np.ndarray:
         """The generalised forces F, shape (..., n)."""
         need_inputs(self, "force")
-        return self.values(self.short.F, q, v, t)
+        return self.values(self.expressions.F, q, v, t)
 
     def power(self, q: States, v: States, t: ArrayLike = 0.0) -> np.ndarray:
         """F.v, the rate at which the forces change the energy, shape (...)."""
         need_inputs(self, "power")
-        return self.values(self.short.power, q, v, t)
+        return self.values(self.expressions.power, q, v, t)
 
     def momentum(self, q: States, v: States, t: ArrayLike = 0.0) -> np.ndarray:
         """The Legendre map p = dL/dv, shape (..., n)."""
-        return self.values(self.short.L_v, q, v, t)
+        return self.values(self.expressions.L_v, q, v, t)
 
     def velocity(self, q: States, p: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """The inverse Legendre map: v with dL/dv(q, v) = p."""
@@ -491,7 +509,7 @@ class System:
     def G(self, q: States, t: ArrayLike = 0.0) -> np.ndarray:
         """The metric of the projectors: ``metric`` if one was given, else M."""
         if self.metric is not None:
-            return self.values(self.short.G, q, None, t)
+            return self.values(self.expressions.G, q, None, t)
         if not self.is_mechanical:
             raise ValueError(
                 "M depends on the velocities, so it defines no projectors; give the system a metric"

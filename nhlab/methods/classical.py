@@ -65,7 +65,7 @@ class RK4(Method):
             slopes.append((*system.rate(q, v), *stages[-1].unknowns[: s.n]))
         means = [dot((1, 2, 2, 1), some) / 6 for some in zip(*slopes, strict=True)]
         arrived = [x + h * y for x, y in zip(state, means, strict=True)]
-        arrived[: len(s.q)] = system.settled(arrived[: len(s.q)], s.named)
+        arrived[: len(s.q)] = system.normalise(arrived[: len(s.q)], s.named)
         impulse = [-h * lam for lam in stages[0].unknowns[s.n : s.n + s.m]]
         return Statement(
             t=s.t,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..codegen.statement import Statement, dummy
-from ..mechanics.symbolic import Place
+from ..mechanics.symbolic import Substitution
 from .dla import DLA
 from .method import Frame, Method
 from .reversible import arrival
@@ -150,8 +150,8 @@ def at_nodes(base: Statement, system: System) -> Statement:
     s, k, n = Frame(system), len(system.q), len(system.v)
     p, v0, lam = base.carry[k : k + n], base.carry[k + n : k + 2 * n], base.carry[k + 2 * n :]
     s.t, s.shares = base.t, base.args[len(base.args) - n :]
-    before = Place(system.short, dict(zip(system.v, v0, strict=True)), s.let)
-    new = dict(zip(p, map(before, system.short.L_v), strict=True))
+    before = Substitution(system.expressions, dict(zip(system.v, v0, strict=True)), s.let)
+    new = dict(zip(p, map(before, system.expressions.L_v), strict=True))
     new |= {x: dummy(f"{x.name}_step") for x in system.v}  # DLA's unknowns are called system.v
     new |= {x: x / 2 for x in lam}  # half of the impulse before the node, half after
     base = _replaced(new, base)

@@ -86,7 +86,7 @@ class DLA(Method):
             unknowns=(*s.v1, *s.beside1),
             equations=equations,
             guess=(*s.guess(), *s.beside),
-            **s.measured(s.v1),
+            **s.measures(s.v1),
         )
         return Statement(
             t=s.t,
@@ -105,7 +105,7 @@ def dla_equations(s: Frame, symmetric: bool, own_alpha: sp.Symbol | None = None)
     Ld = wd = s.discrete(symmetric)
     if own_alpha is not None:  # the constraint's
         wd = s.discrete(symmetric, own_alpha)
-    there, g = s.arrived(s.h)
+    there, g = s.end_and_residuals(s.h)
     momentum = [  # (6): -p_minus(q1, q2) + p_plus(q0, q1) = A^T lam
         p_minus - p + f for p_minus, p, f in zip(Ld.p_minus, s.p, s.force(s.lam1), strict=True)
     ]

@@ -88,7 +88,7 @@ class EDLA(Method):
             unknowns=(*s.v1, *s.beside1),
             equations=equations,
             guess=(*s.guess(), *s.beside),
-            **s.measured(s.v1),
+            **s.measures(s.v1),
             predictor=True,
         )
         # The same equations once more, for unknowns of their own and with h among them.
@@ -99,12 +99,12 @@ class EDLA(Method):
         f.shares = s.shares
         equations, Ld, more = dla_equations(f, self.symmetric)
         # On R x Q the one-forms are A dq + b dt; fields have none, and do not move.
-        power = dot(f.lam1, map(f.at, system.short.b)) if f.lam1 else sp.S.Zero
+        power = dot(f.lam1, map(f.at, system.expressions.b)) if f.lam1 else sp.S.Zero
         solve = Stage(
             unknowns=(*f.v1, *f.beside1, f.h),
             equations=(*equations, Ld.E_minus - e - power),
             guess=(*s.v1, *s.beside1, s.h),
-            **f.measured(f.v1, 10 * f.h),
+            **f.measures(f.v1, 10 * f.h),
         )
         new_e = e + power if system.is_autonomous and not system.is_forced else Ld.E_plus
         let = dict.fromkeys([(s.h, h**2 / before), *let, *more, *Ld.let])  # now with the energies'

@@ -9,7 +9,7 @@ import sympy as sp
 
 from ..codegen.derivatives import dot, total
 from ..codegen.statement import Stage, Statement, dummy
-from ..mechanics.symbolic import Place
+from ..mechanics.symbolic import Substitution
 from .method import Frame, Method
 from .reversible import need_plain
 
@@ -110,8 +110,8 @@ class DiscreteGradient(Method):
 
     def statement(self, system: System) -> Statement:
         s = Ends(system)
-        n, h, let = range(s.n), s.h, s.short
-        F = map(s.place(s.q_m, s.u), system.short.F)
+        n, h, let = range(s.n), s.h, s.abbreviations
+        F = map(s.place(s.q_m, s.u), system.expressions.F)
         force = [
             h * (g - dot(row, s.u) - f)
             + dot([A[i] for A in s.A], s.lam1)
@@ -148,8 +148,9 @@ class Ends(Frame):
 
     def __init__(self, system: System) -> None:
         super().__init__(system)
-        S, let, n, m = system.short, Abbreviations(self.let), range(self.n), range(self.m)
-        self.short, v0 = let, system.v
+        S, n, m = system.expressions, range(self.n), range(self.m)
+        self.abbreviations = let = Abbreviations(self.let)
+        v0 = system.v
         self.d = tuple(dummy(f"d_{x.name}") for x in v0)  # small, so that its round-off is
         self.multipliers = tuple(dummy(f"{x}{k}") for x in ("kappa", "lam") for k in m)
         units = enumerate(self.shares)  # which make velocities of them, that Newton compares
@@ -183,14 +184,15 @@ class Ends(Frame):
         self.mean = let.all([x + y for x, y in zip(v0, self.half, strict=True)], "{}_mean", v0)
         self.v1 = let.all([x + 2 * y for x, y in zip(v0, self.half, strict=True)], "{}_1", v0)
 
-    def place(self, q: Exprs, v: Exprs) -> Place:
+    def place(self, q: Exprs, v: Exprs) -> Substitution:
         """How to take an expression at (q, v)."""
         here = zip((*self.q, *self.system.v), (*q, *v), strict=True)
-        return Place(self.system.short, {x: y for x, y in here if x is not y}, self.let)
+        new = {x: y for x, y in here if x is not y}
+        return Substitution(self.system.expressions, new, self.let)
 
     def orthonormal(self, A: Table) -> tuple[Table, Table]:
         """A with rows orthonormal in M^-1, and the triangle that makes them so."""
-        let = self.short
+        let = self.abbreviations
         Y = [let.forward(self.root, row) for row in A]
         gram = [[dot(x, y) for y in Y] for x in Y]
         R = let.cholesky(gram)
@@ -201,7 +203,7 @@ class Ends(Frame):
     def alignment(self) -> Table:
         """The orthogonal matrix U that turns the rows A1 so that A0 M^-1 (U A1)^T is symmetric and
         positive: the polar factor of C = A0 M^-1 A1^T."""
-        let = self.short
+        let = self.abbreviations
         Y0, Y1 = ([let.forward(self.root, row) for row in A] for A in (self.A0, self.A1))
         C = [[let(dot(x, y), "C") for y in Y1] for x in Y0]
         if self.m < 2:
@@ -222,7 +224,13 @@ class Ends(Frame):
 
     def gradient(self) -> list[sp.Expr]:
         """Gonzalez' discrete gradient of U(q) = (E(q, v0) + E(q, v1))/2."""
-        S, let, v0, h, u = self.system.short, self.short, self.system.v, self.h, self.u
+        S, let, v0, h, u = (
+            self.system.expressions,
+            self.abbreviations,
+            self.system.v,
+            self.h,
+            self.u,
+        )
 
         def U(q: Exprs) -> Callable[[sp.Expr], sp.Expr]:
             before, after = self.place(q, v0), self.place(q, self.v1)
@@ -248,13 +256,13 @@ class Ends(Frame):
 
     def curl(self) -> Table:
         """S_ij = d_i p_j - d_j p_i at the midpoint."""
-        S, n = self.system.short, range(self.n)
+        S, n = self.system.expressions, range(self.n)
         slopes, at = S.jacobian(S.L_v, self.q), self.place(self.q_m, self.mean)
         return [[at(slopes[j][i] - slopes[i][j]) for j in n] for i in n]
 
     def energy_scale(self, coordinates: Symbols) -> sp.Expr:
         """v.M v of the diagonal of M."""
-        M = self.at.table(self.system.short.M)
+        M = self.at.table(self.system.expressions.M)
         terms = enumerate(zip(self.q, self.system.v, strict=True))
         return total(M[i][i] * y**2 for i, (x, y) in terms if x in coordinates)
 

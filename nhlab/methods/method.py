@@ -17,7 +17,7 @@ from ..codegen.program import Program
 from ..codegen.statement import Stage, Statement, dummy
 from ..mechanics.checks import need
 from ..mechanics.spelling import check_keywords
-from ..mechanics.symbolic import Place
+from ..mechanics.symbolic import Substitution
 from .layout import Layout
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Frame:
         self.system, self.n = system, len(system.v)
         self.m, r = 0 if system.fields else system.m, len(system.fields)
         self.let = []
-        self.at = Place(system.short, {}, self.let)
+        self.at = Substitution(system.expressions, {}, self.let)
         self.t = system.t or dummy("t")
         self.h = dummy("h")
         self.q = system.q
@@ -65,7 +65,7 @@ class Frame:
 
     def fields(self) -> Table:
         """The fields at q, r lists of n expressions."""
-        return self.at.table(self.system.short.fields)
+        return self.at.table(self.system.expressions.fields)
 
     def along_fields(self, wd: DiscreteLagrangian, momentum: Exprs) -> tuple[sp.Expr, ...]:
         """v1 = X(q_alpha) u1 with q_alpha of ``wd``, and X(q)^T times the momentum equations."""
@@ -76,7 +76,7 @@ class Frame:
         """A(q)^T lam, holonomic rows included; zeros where D is spanned by fields."""
         if not lam:
             return [sp.S.Zero] * self.n
-        A = self.at.table(self.system.short.A)
+        A = self.at.table(self.system.expressions.A)
         return [dot([row[i] for row in A], lam) for i in range(self.n)]
 
     def guess(self) -> tuple[sp.Expr, ...]:
@@ -85,7 +85,7 @@ class Frame:
         p - M v_last is half the impulse of the last step's L_q; taken twice, with the last
         lam, it saves Newton an iteration.  Done where M is constant and diagonal, hence cheap.
         """
-        M, L_v = self.system.short.M, self.system.short.L_v
+        M, L_v = self.system.expressions.M, self.system.expressions.L_v
         plain = all(
             (M[i][j].free_symbols <= {*self.parameters} if i == j else M[i][j] == 0)
             for i in range(self.n)
@@ -96,10 +96,14 @@ class Frame:
         push = zip(self.p, self.v, self.force(self.lam), range(self.n), strict=True)
         return tuple((2 * p - f) / M[i][i] - v for p, v, f, i in push)
 
-    def measured(self, velocities: Exprs, *others: sp.Expr) -> Measures:
-        """By what the corrections of velocities, multipliers and others are measured (Stage).
+    def measures(self, velocities: Exprs, *others: sp.Expr) -> Measures:
+        """The sizes and weights against which Newton's corrections are judged (see ``Stage``).
 
-        Those of quasi-velocities, which enter in products with v1, by the sum of their sizes.
+        velocities : expressions, n for each velocity that is solved for
+        others : expressions for unknowns of other kinds
+
+        Corrections of quasi-velocities, which enter in products with v1, are compared with the sum
+        of the sizes of all quasi-velocities.
         """
         weights = self.shares * (len(velocities) // self.n)
         total = sum(map(sp.Abs, self.u1), sp.S.Zero)
@@ -127,14 +131,17 @@ class Frame:
 
     def q1(self, h: sp.Expr) -> Exprs:
         """Where the step arrives, q + h v1."""
-        return self.system.moved(self.q, self.v1, h)
+        return self.system.end_of_step(self.q, self.v1, h)
 
-    def arrived(self, h: sp.Expr) -> tuple[list[Pair], list[sp.Expr]]:
-        """Abbreviations for the new position and g there, over h to compare with velocities."""
+    def end_and_residuals(self, h: sp.Expr) -> tuple[list[Pair], list[sp.Expr]]:
+        """Abbreviations for the new position, and the residuals g(q1) / h of holonomic constraints.
+
+        They are divided by h so that they compare with velocities.
+        """
         let = [(dummy(f"{s.name}_1"), e) for s, e in zip(self.q, self.q1(h), strict=True)]
         there = dict(zip((*self.q, self.t), [*(x for x, _ in let), self.t + h], strict=True))
-        place = Place(self.system.short, there, let)
-        return let, [place(g) / h for g in self.system.short.holonomic]
+        place = Substitution(self.system.expressions, there, let)
+        return let, [place(g) / h for g in self.system.expressions.holonomic]
 
 
 @dataclass(frozen=True)
@@ -267,8 +274,8 @@ class Method:
 
         Parameters
         ----------
-        system : what moves.  ``system.short`` has its expressions (L_v, A, M, ...) with long ones
-            abbreviated, ``system.discretise`` its discrete Lagrangian; both in ``system.q`` and
+        system : what moves.  ``system.expressions`` has L_v, A, M, ..., abbreviated where they
+            are long, ``system.discretise`` its discrete Lagrangian; both in ``system.q`` and
             ``system.v``
 
         Returns
@@ -347,7 +354,7 @@ class Method:
     def program(self, system: System) -> Program:
         about = {"definite": system.is_definite, "inputs": system.driven}
         key = (*self.code_key(), *about.values())
-        return system.made(
+        return system.memoised(
             key,
             lambda: Program(f"{key}{system.key}", lambda: replace(self.statement(system), **about)),
         )
@@ -362,7 +369,7 @@ class Method:
         if what == "constraints" and getattr(self, "constraint_alpha", None) is not None:
             alpha = rule.constraint_alpha
         key = ("on_step", self.frame, rule.symmetric, what)
-        f = system.made(key, lambda: self._step_function(system, rule.symmetric, what))
+        f = system.memoised(key, lambda: self._step_function(system, rule.symmetric, what))
         return f(t, q, v, h, alpha, *system.parameters.values())
 
     def _step_function(self, system: System, symmetric: bool, what: str) -> Function:

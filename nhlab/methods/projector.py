@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..codegen.derivatives import dot
 from ..codegen.statement import Stage, Statement, dummy
-from ..mechanics.symbolic import Place
+from ..mechanics.symbolic import Substitution
 from .method import Frame, Method
 
 if TYPE_CHECKING:
@@ -124,9 +124,9 @@ class Projector(Method):
         Returns a Stage, and in its unknowns: w with G w = P^T (p - b), the n entries of
         Q^T (p - b), and what a row stores beside v: 2 mu, or u where D is spanned by fields.
         """
-        S = s.system.short
+        S = s.system.expressions
         # b is zero for L = T - V
-        b = map(Place(S, dict.fromkeys(s.system.v, sp.S.Zero), s.let), S.L_v)
+        b = map(Substitution(S, dict.fromkeys(s.system.v, sp.S.Zero), s.let), S.L_v)
         p, G = [x - shift for x, shift in zip(p, b, strict=True)], s.at.table(S.G)
         return _split_by_fields(s, p, G) if s.u else _split_by_forms(s, p, G)
 
@@ -172,7 +172,7 @@ class Projector(Method):
 def _split_by_forms(s: Frame, p: Exprs, G: Table) -> Split:
     """p = G w + A^T mu with A w = 0; where the constraints move, w is the admissible velocity, and
     p is reflected about its momentum."""
-    system, S = s.system, s.system.short
+    system, S = s.system, s.system.expressions
     w = tuple(dummy(f"w_{name}") for name in system.degrees)
     mu = tuple(dummy(f"mu{k}") for k in range(s.m))
     normal = s.force(mu)

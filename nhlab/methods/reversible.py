@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ..codegen.derivatives import dot
 from ..codegen.statement import Stage, Statement, dummy
-from ..mechanics.symbolic import Place, Symbolic
+from ..mechanics.symbolic import Substitution, Symbolic
 from ..mechanics.system import System
 from .method import Frame, Method
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 def need_plain(method: Method, system: System) -> None:
     """Refuse systems with body velocities or reduced ones, whose steps are made otherwise."""
     kind = type(system)
-    if kind.place is not System.place or type(system.symbolic).f is not Symbolic.f:
+    straight = kind.abbreviated_end_of_step is System.abbreviated_end_of_step
+    if not straight or type(system.symbolic).f is not Symbolic.f:
         raise ValueError(
             f"{method!r} is stated for systems on R^n with L in q and q', and "
             f"{system!r} is a {kind.__name__}; use nh.DLA"
@@ -79,7 +80,7 @@ class Reversible(Method):
         need_plain(self, system)
 
     def statement(self, system: System) -> Statement:
-        s, S = Frame(system), system.short
+        s, S = Frame(system), system.expressions
         h, v0, lam = s.h, system.v, s.lam1
         va, vb = (tuple(dummy(f"{u.name}_{k}") for u in v0) for k in "ab")
         if not S.depends([S.L_v], (s.t, *s.q)):
@@ -87,8 +88,8 @@ class Reversible(Method):
         t1, q1 = dummy("t_1"), tuple(dummy(f"{x.name}_1") for x in s.q)
         means = [x + h * (a + b) / 2 for x, a, b in zip(s.q, va, vb, strict=True)]
         s.let += [(t1, s.t + h), *zip(q1, means, strict=True)]
-        start = Place(S, dict(zip(v0, va, strict=True)), s.let)
-        end = Place(S, dict(zip((s.t, *s.q, *v0), (t1, *q1, *vb), strict=True)), s.let)
+        start = Substitution(S, dict(zip(v0, va, strict=True)), s.let)
+        end = Substitution(S, dict(zip((s.t, *s.q, *v0), (t1, *q1, *vb), strict=True)), s.let)
 
         p0, p, p_b = map(s.at, S.L_v), list(map(start, S.L_v)), list(map(end, S.L_v))
         kick = zip(p, p0, map(start, S.f), s.force(lam), strict=True)
@@ -101,7 +102,7 @@ class Reversible(Method):
                 *(end(g) / h for g in S.holonomic),  # to compare with velocities
             ),
             guess=(*v0, *(v0 if vb is not va else ()), *(x / 2 for x in s.lam)),
-            **s.measured((*va, *(vb if vb is not va else ()))),
+            **s.measures((*va, *(vb if vb is not va else ()))),
         )
         p_plus = [x + h / 2 * f for x, f in zip(p_b, map(end, S.f), strict=True)]
         last, v1, mu = arrival(s, t1, q1, p_plus, (*vb, *lam))
@@ -120,10 +121,12 @@ def arrival(
     s: Frame, t1: sp.Expr, q1: Exprs, p: Exprs, guess: Iterable[sp.Expr]
 ) -> tuple[Stage, Symbols, Symbols]:
     """The momentum p put into D: L_v(q1, v1) + A(q1)^T mu = p, A v1 + b = 0; and v1, mu."""
-    system, S = s.system, s.system.short
+    system, S = s.system, s.system.expressions
     v1 = tuple(dummy(f"{u.name}_1") for u in system.v)
     mu = tuple(dummy(f"mu{k}") for k in range(s.m))
-    there = Place(S, dict(zip((s.t, *system.q, *system.v), (t1, *q1, *v1), strict=True)), s.let)
+    there = Substitution(
+        S, dict(zip((s.t, *system.q, *system.v), (t1, *q1, *v1), strict=True)), s.let
+    )
     A = there.table(S.A)
     momentum = [
         L_v + dot([row[i] for row in A], mu) - p[i] for i, L_v in enumerate(map(there, S.L_v))
@@ -132,6 +135,6 @@ def arrival(
         unknowns=(*v1, *mu),
         equations=(*momentum, *(dot(row, v1) + there(e) for row, e in zip(A, S.b, strict=True))),
         guess=tuple(guess),
-        **s.measured(v1),
+        **s.measures(v1),
     )
     return stage, v1, mu

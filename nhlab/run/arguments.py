@@ -233,12 +233,13 @@ def _same(sizes):
 def definite(system, parameters):
     """``System.is_definite`` for all members."""
     varied = {s for s in system.parameters if s.name in parameters}
-    if not varied or not system.short.depends((*system.short.M, *system.short.G), varied):
+    S = system.expressions
+    if not varied or not S.depends((*S.M, *S.G), varied):
         return system.is_definite
     for at in range(0, len(next(iter(parameters.values()))), 10_000):
         some = {name: x[at : at + 10_000, None] for name, x in parameters.items()}
         with np.errstate(all="ignore"):
-            if not system.varied(some, None).is_definite_at(*system.samples()):
+            if not system.with_arrays(some, None).is_definite_at(*system.samples()):
                 return False
     return True
 
@@ -256,8 +257,8 @@ def check_states(start):
     for name in ("q0", "q1") if s.holonomic else ():
         x = getattr(start, name)
         x, when = (q[:0], t) if x is None else (x, t + start.h if name == "q1" else t)
-        g = s.g(x, when)
-        for k in _first(np.abs(g) > 1e-9 * _size(s.values(s.short.Dg, x, None, when), x) + 1e-15):
+        g, slopes = s.g(x, when), s.values(s.expressions.Dg, x, None, when)
+        for k in _first(np.abs(g) > 1e-9 * _size(slopes, x) + 1e-15):
             where = f"{name}{at(k)} = {_short(x[k])} is off the holonomic constraints"
             raise ValueError(
                 f"{where}: g = {_short(g[k])}, not 0; system.settle(q0) moves it there"

@@ -79,7 +79,7 @@ class Dense:
         before = flow(driven, begin, self.y[nodes], t - begin)
         after = flow(driven, end, self.y[nodes + 1], t - end)
         q, v = self._split(before + weight * (after - before))
-        q = np.stack(self.system.settled(np.moveaxis(q, -1, 0)), -1)
+        q = np.stack(self.system.normalise(np.moveaxis(q, -1, 0)), -1)
         if self.system.m:
             q, v = onto_constraints(driven, q, v, t)
         y = np.where(part == 0, before, np.concatenate([q, v], -1))
@@ -153,7 +153,7 @@ def _on_g(system, q, v, t) -> np.ndarray:
     matrix, right = np.zeros((*q.shape[:-1], n + m, n + m)), np.zeros((*q.shape[:-1], n + m))
     matrix[..., :n, :n] = system.M(q, v, t)
     for _ in range(MAX_TURNS):
-        slopes = system.values(system.short.Dg, q, None, t)
+        slopes = system.values(system.expressions.Dg, q, None, t)
         matrix[..., :n, n:], matrix[..., n:, :n] = np.swapaxes(slopes, -1, -2), slopes
         right[..., n:] = -system.g(q, t)
         step = solved(matrix, right[..., None], "the way to the constraints")[..., :n, 0]
@@ -171,7 +171,7 @@ def is_off(system, q, v, t) -> np.ndarray:
     size = np.abs(A).max(-1) * np.abs(v).max(-1, keepdims=True) + np.abs(b)
     off = ~(np.abs(residual) <= SLACK * size + 1e-15)
     if system.holonomic:
-        size = np.abs(system.values(system.short.Dg, q, None, t)).max(-1)
+        size = np.abs(system.values(system.expressions.Dg, q, None, t)).max(-1)
         size = size * np.abs(q).max(-1, keepdims=True)
         off = np.concatenate([off, ~(np.abs(system.g(q, t)) <= SLACK * size + 1e-15)], -1)
     return off.any(-1)
@@ -201,7 +201,7 @@ def flow(system, t, y, dt) -> np.ndarray:
 def _picked(system, rows):
     """The system of some of many states, for each of which its parameters may have a number."""
     values = {s.name: x[rows] for s, x in system.parameters.items() if np.ndim(x)}
-    return system.varied(values, system.is_definite) if values else system
+    return system.with_arrays(values, system.is_definite) if values else system
 
 
 def _dop853(system, t, y, h) -> tuple[np.ndarray, np.ndarray]:

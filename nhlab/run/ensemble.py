@@ -289,7 +289,7 @@ class Ensemble:
     def p(self) -> np.ndarray:
         if self.method.discrete:
             return self._parts.p
-        system = self.system.varied({k: x[:, None] for k, x in self.parameters.items()}, None)
+        system = self.system.with_arrays({k: x[:, None] for k, x in self.parameters.items()}, None)
         return system.momentum(self.q, self._parts.v, self.t)
 
     def error(self, k: int) -> IntegrationError | None:
@@ -577,7 +577,7 @@ def _jumps(part, looks):
     if not part.system.keeps_energy:
         return {}
     parameters = {name: x[:, None] for name, x in part.parameters.items()}
-    system, rows = part.system.varied(parameters, None), Rows(part.layout, looks)
+    system, rows = part.system.with_arrays(parameters, None), Rows(part.layout, looks)
     first, farthest, jumped = energy_jumps(system, rows.q, rows.v)
     return {k: (float(first[k]), float(farthest[k])) for k in np.flatnonzero(jumped).tolist()}
 

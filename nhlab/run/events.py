@@ -180,7 +180,7 @@ def values(event: Event, system: System, t, q, v) -> np.ndarray:
         return np.array([event.zero(*x) for x in zip(t.tolist(), q, v, strict=True)])
     time = system.t or sp.Symbol("t", real=True)
     arguments = (time, system.q, system.v, *system.parameters)
-    f = system.made(("event", event.zero), lambda: Function(arguments, event.zero))
+    f = system.memoised(("event", event.zero), lambda: Function(arguments, event.zero))
     return np.broadcast_to(f(t, q, v, *system.parameters.values()), t.shape)
 
 
@@ -253,7 +253,7 @@ class Runs:
         values = {name: x[self.run[nodes]] for name, x in self.part.parameters.items()}
         last = np.maximum(self.every * self.node[nodes] - 1, 0)  # the step before each node
         values |= {u.name: np.append(x, 0.0)[last] for u, x in self.inputs.items()}
-        return self.system.varied(values, self.part.definite) if values else self.system
+        return self.system.with_arrays(values, self.part.definite) if values else self.system
 
     @cached_property
     def dense(self) -> Dense:

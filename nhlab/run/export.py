@@ -51,7 +51,7 @@ class ScipyProblem:
         k, n, count = len(s.q), len(s.v), len(s.v) + s.motion.extra
         found = np.array(s.motion(float(t), y.tolist()))
         q, v = np.split(y, [k])
-        f = s.made("jacobian of motion", lambda: _differentiated(s))
+        f = s.memoised("jacobian of motion", lambda: _differentiated(s))
         table = f(t, q, v, found[k:], *s.parameters.values())
         by_unknowns, by_state = table[:count, :count], table[:count, count:]
         rows = np.linalg.solve(by_unknowns, -by_state)[:n]
@@ -77,7 +77,7 @@ def _differentiated(s: System) -> Function:
     time, let = s.t or dummy("t"), []
     stage = motion_stage(s, time, s.q, s.v, let)
     equations = (*stage.equations, *map(sp.sympify, s.rate(s.q, s.v)))
-    table, let = jacobian(equations, (*stage.unknowns, *s.q, *s.v), (*s.short.let, *let))
+    table, let = jacobian(equations, (*stage.unknowns, *s.q, *s.v), (*s.expressions.let, *let))
     return Function((time, s.q, s.v, tuple(stage.unknowns), *s.parameters), table, let)
 
 

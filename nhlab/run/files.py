@@ -352,7 +352,7 @@ def _each(f: Callable, x: object) -> object:
 def system_to_json(s: System) -> dict:
     """Write a system, a reduction with the system that it was made from, as JSON."""
     if s.full is not None:
-        options = {k: x for k, x in s.given().items() if k != "system"}
+        options = {k: x for k, x in s.constructor_kwargs().items() if k != "system"}
         return {"reduction": type(s).__name__, "full": system_to_json(s.full), **options}
     data = {k: _each(to_json, getattr(s, k)) for k in EXPRESSIONS}
     data |= {k: _each(float, getattr(s, k)) for k in ("q0", "v0")}

@@ -201,7 +201,8 @@ class Run:
         system, values = self.start.system, self.start.inputs
         if self.backend == "python":
             values = {u: x.tolist() for u, x in values.items()}
-        return self.method.arguments(system.drive(values) if values else system, self.shares)
+        system = system.with_input_values(values) if values else system
+        return self.method.arguments(system, self.shares)
 
     @property
     def system(self):

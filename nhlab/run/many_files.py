@@ -19,7 +19,7 @@ STATES = ("q0", "v0", "q1")
 def save(many: Ensemble, path: str | os.PathLike[str] | BinaryIO) -> None:
     """Write all runs, their summaries, errors and events to one ``.npz`` file."""
     start, (about, arrays) = many.start, ({"format": FORMAT}, {})
-    about |= {"system": files.system_to_json(start.system.released())}
+    about |= {"system": files.system_to_json(start.system.without_input_values())}
     about |= {"method": files.method_to_json(start.method)}
     about |= {k: getattr(start, k) for k in ("steps", "every", "t0")}
     about["errors"] = {str(k): x for k, x in many.errors.items()}

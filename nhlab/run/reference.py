@@ -59,7 +59,7 @@ class ReferenceRun:
         self.atol = np.broadcast_to(
             m.rtol * self._size() if m.atol is None else m.atol, self.y0.shape
         )
-        self.program = self.system.made(
+        self.program = self.system.memoised(
             ("dop853", self.system.is_definite), lambda: Dop853(self.system)
         )
         self.state = self._first_state()
@@ -285,7 +285,7 @@ class ReferenceRun:
     def trajectory(self, message=""):
         rows = self._rows()
         q, v = self._parts(rows)
-        q = np.stack(self.system.settled(np.moveaxis(q, -1, 0)), -1)
+        q = np.stack(self.system.normalise(np.moveaxis(q, -1, 0)), -1)
         lam, old = np.zeros((self.done + 1, self.start.layout["lam"])), 0
         if self.restored:
             before = Rows(self.start.layout, self.start.stored)

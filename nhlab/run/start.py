@@ -121,7 +121,7 @@ class Start:
         """The start of run k alone."""
         values, system = {name: x[k] for name, x in self.parameters.items()}, self.system
         if values:
-            system = system.set(**values).varied({}, self.definite)
+            system = system.set(**values).with_arrays({}, self.definite)
         return self.take(slice(k, k + 1), system=system, parameters={}, many=False)
 
     # ---- what follows from it
@@ -132,14 +132,14 @@ class Start:
         if not self.inputs:
             return system
         now = {u: float(x[k]) if k < len(x) else 0.0 for u, x in self.inputs.items()}
-        return system.drive(now)
+        return system.with_input_values(now)
 
     @cached_property
     def batched_system(self):
         """The system of all members: with arrays for the parameters that vary."""
         if not self.parameters:
             return self.system
-        return self.system.varied(self.parameters, self.definite)
+        return self.system.with_arrays(self.parameters, self.definite)
 
     @cached_property
     def program(self):
@@ -167,7 +167,7 @@ class Start:
         about = {"every": self.every, "message": message, "q1_given": q1_given}
         last = np.maximum(self.every * np.arange(len(rows)) - 1, 0)
         about["inputs"] = {u.name: np.append(x, 0.0)[last] for u, x in self.inputs.items()}
-        system = self.system.released()
+        system = self.system.without_input_values()
         return Trajectory(system, self.method, rows, t0=self.t0, h=self.h[0], **about)
 
 

@@ -179,7 +179,7 @@ class Trajectory:
         if not self.inputs:
             return self.system
         by_name = {u.name: u for u in self.system.inputs}
-        return self.system.drive({by_name[k]: x[nodes] for k, x in self.inputs.items()})
+        return self.system.with_input_values({by_name[k]: x[nodes] for k, x in self.inputs.items()})
 
     def _need_discrete(self, what):
         if not self.method.discrete:

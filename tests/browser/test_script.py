@@ -45,7 +45,7 @@ def braked():
     forces, row = {x: -c * vx, y: -c * vy}, sleigh.constraints[0] - sp.sin(theta) / 3
     numbers = {**sleigh.parameters, c: 0.2}
     start = {"q0": [0, 0, 0.5], "v0": [1 / 3, 0, 0.7]}
-    return sleigh.remade(
+    return sleigh.replace(
         constraints=[row], forces=forces, parameters=numbers, name="braked", **start
     )
 

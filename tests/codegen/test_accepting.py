@@ -104,5 +104,5 @@ del PLAIN["bicycle"]  # takes seconds
 def test_motions_need_no_pivoting(name):
     system = PLAIN[name]()
     y = [*map(float, system.q0), *map(float, system.v0)]
-    system = system.drive(dict.fromkeys(system.inputs, 0.0))
+    system = system.with_input_values(dict.fromkeys(system.inputs, 0.0))
     assert system.motion.program.one_step(0.0, 0.0, *y, *system.motion.parameters)[0]

@@ -114,7 +114,7 @@ def test_the_constrained_connection_gives_the_librarys_equations(make):
         return [sp.simplify(e) for e in (*(D.T * rows[:n, :]), *rows[n:, :])]
 
     assert not any(residual(a))
-    free = lesson.connection_acceleration(s.remade(constraints=[]))  # witness: Levi-Civita alone
+    free = lesson.connection_acceleration(s.replace(constraints=[]))  # witness: Levi-Civita alone
     assert any(residual(free))
 
 
@@ -122,7 +122,7 @@ def test_the_constrained_connection_gives_the_librarys_equations(make):
 def test_the_constrained_connection_with_a_potential_and_a_metric_that_varies():
     sleigh = S.sleigh()
     x, _, theta = sleigh.q
-    s, rng = sleigh.remade(L=sleigh.L - x**2 - sp.sin(theta)), np.random.default_rng(3)
+    s, rng = sleigh.replace(L=sleigh.L - x**2 - sp.sin(theta)), np.random.default_rng(3)
     formula = sp.lambdify((s.q, s.v), lesson.connection_acceleration(s).xreplace(s.parameters))
     for _ in range(10):
         q = rng.uniform(-2, 2, 3)
@@ -167,7 +167,7 @@ def light_particle():
     """The free particle with the Lorentzian metric diag(1, 1, -1), which is bi-invariant on R^3."""
     particle = S.free_particle()
     vx, vy, vz = particle.v
-    return particle.remade(L=(vx**2 + vy**2 - vz**2) / 2)
+    return particle.replace(L=(vx**2 + vy**2 - vz**2) / 2)
 
 
 @pytest.mark.ledger("FIM08-T1b")

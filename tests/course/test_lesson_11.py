@@ -15,7 +15,7 @@ from nhlab.course.lessons import lesson_11b as depth
 def rate_with(g, T=6000.0, h=0.2):
     """The rate of the swing's logarithm by DLA with the potential 0.2 g(y)."""
     gear = nh.systems.transmission(eps=0.0)
-    odd = gear.remade(L=gear.L - sp.Rational(1, 5) * g(gear.q[1]))
+    odd = gear.replace(L=gear.L - sp.Rational(1, 5) * g(gear.q[1]))
     sol = nh.integrate(odd, nh.DLA(), v0=(0, 2.5, 0.3), h=h, steps=round(T / h), every=5)
     return np.polyfit(sol.t, np.log(lesson.swing(sol)), 1)[0]
 

@@ -63,7 +63,7 @@ def test_the_answers_print_themselves_and_hold_the_motion():
 
 def test_with_forces_no_claim_is_made_of_the_energy():
     free = nh.systems.particle()
-    braked = free.remade(forces={"x": -free.v[0]})
+    braked = free.replace(forces={"x": -free.v[0]})
     assert nh.ask(braked, T=2).energy is None and "by forces" in str(nh.ask(braked, T=2))
 
 

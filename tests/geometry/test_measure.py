@@ -76,7 +76,7 @@ def test_the_sleigh_has_none():
 
 def test_with_a_potential_only_densities_of_the_shape_are_refuted():
     sleigh = nh.systems.sleigh()
-    hill = sleigh.remade(L=sleigh.L - sleigh.q[2] ** 2)
+    hill = sleigh.replace(L=sleigh.L - sleigh.q[2] ** 2)
     assert "no density N(r)" in str(nh.invariant_measure(nh.Chaplygin(hill, fibre="y")))
 
 
@@ -249,7 +249,7 @@ def test_exact_energy_does_not_hold_the_second_integral():
 def test_bad_input():
     with pytest.raises(ValueError, match="is no nh"):
         nh.invariant_measure(nh.systems.particle())
-    damped = nh.systems.particle().remade(forces=[-vx, 0, 0])
+    damped = nh.systems.particle().replace(forces=[-vx, 0, 0])
     with pytest.raises(ValueError, match="forces of its own"):
         nh.invariant_measure(nh.Chaplygin(damped, fibre="z"))
     with pytest.raises(ValueError, match="depends on time"):

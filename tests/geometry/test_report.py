@@ -49,7 +49,7 @@ def test_wrong_start_is_refused_once():
     """Not once in each line of the report; of the system's own start the report tells."""
     with pytest.raises(ValueError, match=r"v0 = .* violates the constraints"):
         nh.report(nh.systems.sleigh(), [0, 0, 0], [0, 1, 0])
-    own = nh.systems.sleigh().remade(v0=(0, 1, 0))
+    own = nh.systems.sleigh().replace(v0=(0, 1, 0))
     found = line(nh.report(own), "true motion")
     assert found.good is False and "v0" in found.finding
 

@@ -683,7 +683,7 @@ def pushed_sleigh():
     s, u = nh.systems.sleigh(), nh.symbols("u")
     (x, y, theta), v = s.q, s.v
     push = (u * sp.cos(theta) - v[0], u * sp.sin(theta) - x * v[1], sp.sin(y) - v[2])
-    return s.remade(forces=push)
+    return s.replace(forces=push)
 
 
 @pytest.mark.parametrize("method", [nh.DLA(0.3), nh.Projector(), nh.DLA(0.3, True)], ids=repr)
@@ -712,7 +712,7 @@ def test_momentum_equation_of_a_true_motion_with_forces():
 def test_energy_equation_with_forces():
     """Along t: EDLA's energy changes by the work, DLA's by more."""
     s = nh.systems.particle()
-    s = s.remade(forces=[-s.v[0] / 3, -s.v[1] * s.q[0], 0])
+    s = s.replace(forces=[-s.v[0] / 3, -s.v[1] * s.q[0], 0])
     time = nh.Symmetry(s, {"time": {"t": 1}})
     assert time.check(nh.EDLA())
     edla, dla = (nh.integrate(s, m, h=0.05, steps=40) for m in (nh.EDLA(), nh.DLA()))

@@ -72,7 +72,7 @@ def test_where_forces_enter():
 
 def test_a_forced_system_is_a_value():
     s = particle()
-    for other in (pickle.loads(pickle.dumps(s)), s.remade(), s.set(c=0.9).set(c=0.3)):
+    for other in (pickle.loads(pickle.dumps(s)), s.replace(), s.set(c=0.9).set(c=0.3)):
         assert other == s and hash(other) == hash(s) and other.forces == s.forces
     assert s.set(c=1.0).power([0, 0, 0], [1, 0, 0]) == 0.5 - 1.0
     assert r"F_{x} &= - c \dot{x} + u" in s._repr_latex_()
@@ -93,11 +93,13 @@ def test_long_forces_are_abbreviated():
     long = sum(sp.sin(k * x + y) * vx**2 for k in range(1, 60)) / 300
     s = nh.System(Q, V, L + long, ROWS, forces={x: -long / vx, z: -vz}, **START)
     q, v = [0.3, 0.7, 0.1], [0.5, 0.2, 0.35]
-    assert s.short.let
+    assert s.expressions.let
     F = [float(e.subs(dict(zip((*Q, *V), (*q, *v), strict=True)))) for e in s.forces]
     np.testing.assert_allclose(s.force(q, v), F, rtol=1e-13)
     assert s.power(q, v) == pytest.approx(np.dot(F, v), rel=1e-13)
-    np.testing.assert_allclose(s.acceleration(q, v), s.written_out().acceleration(q, v), rtol=1e-12)
+    np.testing.assert_allclose(
+        s.acceleration(q, v), s.with_plain_code().acceleration(q, v), rtol=1e-12
+    )
 
 
 def test_saturated_and_switched_forces():

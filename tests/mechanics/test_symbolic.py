@@ -22,7 +22,7 @@ def bike():
     """(system, q, v): generic, with g(q) and A v not zero, but q and v moderate."""
     system = bicycle()
     q, v = riding(system)
-    assert system.short.let and not system.symbolic.let
+    assert system.expressions.let and not system.symbolic.let
     rng = np.random.default_rng(5)
     return system, q + rng.uniform(-0.1, 0.1, 8), v + rng.uniform(-0.1, 0.1, 8)
 
@@ -83,7 +83,7 @@ def test_the_bicycle_beside_plain_numbers(bike):
     close(system.V(q), -plain.L(q, 0 * v), 1e-14)
     close(system.g(q), plain.forms(q, v)[5:], 1e-14)
     close(system.momentum(q, v), by_v[0], 1e-13)
-    close(system.values(system.short.L_q, q, v), by_q[0], 1e-13)
+    close(system.values(system.expressions.L_q, q, v), by_q[0], 1e-13)
     close(system.energy(q, v), v @ by_v[0] - plain.L(q, v), 1e-13)
     solution = plain.motion(q, v)
     close(system.acceleration(q, v), solution[:8], 1e-9)
@@ -118,11 +118,11 @@ NAMES = "particle", "sleigh", "snakeboard", "robot", "driven", "contact_oscillat
 def test_runs_do_not_depend_on_abbreviations(name, monkeypatch):
     monkeypatch.setattr(cache, "folder", lambda: None)  # one key, but two texts
     plain = nh.systems.catalogue[name]()
-    assert plain.short is plain.symbolic
+    assert plain.expressions is plain.symbolic
     monkeypatch.setattr(systems, "LONG", 0)
     short = nh.systems.catalogue[name]()
-    assert short.short is not short.symbolic
-    assert bool(short.short.let) == (name != "particle")  # where nothing occurs twice
+    assert short.expressions is not short.symbolic
+    assert bool(short.expressions.let) == (name != "particle")  # where nothing occurs twice
     for method in METHODS:
         if name == "driven" and isinstance(method, nh.DiscreteGradient):
             continue  # needs an autonomous system
@@ -133,7 +133,7 @@ def test_runs_do_not_depend_on_abbreviations(name, monkeypatch):
 def test_written_out():
     """For those who read expressions: plain ones, however long."""
     system = nh.systems.segway()
-    assert not system.short.let and system.written_out().short is system.symbolic
+    assert not system.expressions.let and system.with_plain_code().expressions is system.symbolic
 
 
 # ---------------------------------------------------------------------------- growth

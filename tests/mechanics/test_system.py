@@ -398,3 +398,11 @@ def test_names_that_are_not_there_are_answered():
         SLEIGH.complete({}, **{f"{name}{name[-1]}": 1})
     with pytest.raises(ValueError, match=r"p = .* is not an array of numbers"):
         SLEIGH.velocity({}, {"vx": 1})
+
+
+def test_the_former_name_of_replace_warns():
+    particle = nh.systems.particle()
+    free = particle.replace(constraints=())
+    assert free.m == 0 and free.L == particle.L
+    with pytest.warns(DeprecationWarning, match="remade is now called replace"):
+        assert particle.remade(constraints=()) == free

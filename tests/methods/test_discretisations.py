@@ -222,7 +222,7 @@ def test_the_metric_of_the_projectors_need_not_be_the_kinetic_one():
     skew = sp.Matrix([[2, 0, 1], [0, 1, 0], [1, 0, 3 + s.q[1] ** 2]])
     alike = sp.diag(3, 7, 3), sp.diag(1, 5, 1), sp.eye(3) + 3 * normal * normal.T
     for G, same in (*((G, True) for G in alike), (sp.diag(1, 1, 4), False), (skew, False)):
-        other = s.remade(metric=G)
+        other = s.replace(metric=G)
 
         def run(h, steps, other=other):
             return nh.integrate(other, nh.Projector(), h=h, steps=steps)

@@ -134,7 +134,7 @@ def pulled_sleigh():
     lever = a * (drag[1] * sp.cos(th) - drag[0] * sp.sin(th))
     forces = {X: drag[0] + pull * sp.cos(th), Y: drag[1] + pull * sp.sin(th)}
     forces[th] = lever + sp.sin(2 * t) / 3
-    return s.remade(forces=forces, t=t)
+    return s.replace(forces=forces, t=t)
 
 
 def test_falling_with_drag():
@@ -247,7 +247,9 @@ def test_body_forces_are_reduced():
 
 def test_cayley_steps_with_a_force_in_space_are_not_composed():
     with pytest.raises(ValueError, match="is not symmetric"):
-        nh.integrate(top("cayley").remade(constraints=[]), nh.Composition(nh.DLA()), h=0.1, steps=1)
+        nh.integrate(
+            top("cayley").replace(constraints=[]), nh.Composition(nh.DLA()), h=0.1, steps=1
+        )
 
 
 @pytest.mark.parametrize("method", [nh.RDLA(), nh.RDLA(0.3, True), nh.REDLA()], ids=repr)
@@ -297,7 +299,7 @@ def test_forces_across_a_horizontal_symmetry(reduced):
 
 def test_forces_that_are_no_symmetry():
     with pytest.raises(ValueError, match="no symmetry of the forces"):
-        nh.Chaplygin(made(damped).remade(forces={x: z * c}), fibre="z")
+        nh.Chaplygin(made(damped).replace(forces={x: z * c}), fibre="z")
     for reduction in (nh.Horizontal, nh.Mixed):
         options = (
             {"fibre": "w"} if reduction is nh.Horizontal else {"fibre": "z w", "momentum": "w"}

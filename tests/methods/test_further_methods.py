@@ -266,7 +266,9 @@ def other_forms(system):
     """The same distributions by the forms in the reverse order, and by mixtures of them."""
     forms = system.constraints
     mixed = [(2 + sp.sin(system.q[0])) * c + 0.7 * forms[0] for c in forms[1:]]
-    return system.remade(constraints=forms[::-1]), system.remade(constraints=[3 * forms[0], *mixed])
+    return system.replace(constraints=forms[::-1]), system.replace(
+        constraints=[3 * forms[0], *mixed]
+    )
 
 
 @pytest.mark.parametrize("name", ["robot", "snakeboard", "two_wheeled_robot"])

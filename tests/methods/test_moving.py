@@ -28,7 +28,7 @@ def turntable():
     roll = [vx - spin[1] + Om * r[1], vy + spin[0] - Om * r[0]]
     v = (vx, vy, w1, w2, w3)
     s = nh.GroupSystem(nh.groups.SO3, v, L, roll, g=g, r=r, parameters={Om: 1.3})
-    return s.remade(q0=q0, v0=s.complete(q0, vx=0.3, vy=0.1, w3=0.5))
+    return s.replace(q0=q0, v0=s.complete(q0, vx=0.3, vy=0.1, w3=0.5))
 
 
 def circle(times):
@@ -44,7 +44,7 @@ def belt():
     L = ((vx - a * sp.sin(th) * w) ** 2 + (vy + a * sp.cos(th) * w) ** 2 + w**2) / 2 - x**2 / 2
     edge = sp.sin(th) * (vx - speed) - sp.cos(th) * vy
     s, q0 = nh.System((x, y, th), (vx, vy, w), L, [edge], t=t), [0.3, -0.2, 0.4]
-    return s.remade(q0=q0, v0=s.complete(q0, vx=0.9, w=0.7))
+    return s.replace(q0=q0, v0=s.complete(q0, vx=0.9, w=0.7))
 
 
 def hoop(**motor):
@@ -55,7 +55,7 @@ def hoop(**motor):
 
 
 def braked_hoop():
-    return hoop().remade(forces=[-w / 2, 0])
+    return hoop().replace(forces=[-w / 2, 0])
 
 
 def pivot():
@@ -263,7 +263,7 @@ def test_motors_of_many_speeds():
 FLAT = nh.System((x, y, th), (vx, vy, w), vx**2 + vy**2 + w**2, [vy - x * vx - 1])
 REFUSED = {
     "metric of its own": lambda one: nh.integrate(
-        made(belt).remade(metric=np.eye(3).tolist()), nh.Projector(), **one
+        made(belt).replace(metric=np.eye(3).tolist()), nh.Projector(), **one
     ),
     "constraints that move": lambda one: nh.integrate(
         FLAT, nh.DiscreteGradient(), [0, 0, 0], [0, 1, 0], **one

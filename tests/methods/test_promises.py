@@ -70,56 +70,56 @@ def skew():
 
 def pulled_wheel():
     """Forces on all coordinates but the wheel."""
-    return wheel().remade(forces={x: -vx / 3, y: sp.sin(x) - vy * vx / 5, z: -vz / 4})
+    return wheel().replace(forces={x: -vx / 3, y: sp.sin(x) - vy * vx / 5, z: -vz / 4})
 
 
 def pulled_bent_wheel():
-    return bent_wheel().remade(forces={x: -vx / 3, y: sp.sin(x) - vy * vx / 5, z: -vz / 4})
+    return bent_wheel().replace(forces={x: -vx / 3, y: sp.sin(x) - vy * vx / 5, z: -vz / 4})
 
 
 def turned_wheel():
     """A motor that turns the wheel."""
-    return wheel().remade(forces={w: vy / 3 + sp.sin(x) / 2})
+    return wheel().replace(forces={w: vy / 3 + sp.sin(x) / 2})
 
 
 def drawn_kepler():
     """A force along the radius, which turns nothing but takes energy."""
     s = made(S.kepler)
-    return s.remade(forces=[-a * (s.q[0] * s.v[0] + s.q[1] * s.v[1]) / 5 for a in s.q])
+    return s.replace(forces=[-a * (s.q[0] * s.v[0] + s.q[1] * s.v[1]) / 5 for a in s.q])
 
 
 def braked_kepler():
     s = made(S.kepler)
-    return s.remade(forces=[-u / 50 for u in s.v])
+    return s.replace(forces=[-u / 50 for u in s.v])
 
 
 def even_sleigh():
     """Forces that are the same for v and -v."""
     s = made(S.sleigh)
     (a, b, theta), (_, vb, vtheta) = s.q, s.v
-    return s.remade(forces={a: -a / 3, b: vb**2 / 4 - b / 5, theta: sp.cos(a) / 5 + vtheta**2 / 3})
+    return s.replace(forces={a: -a / 3, b: vb**2 / 4 - b / 5, theta: sp.cos(a) / 5 + vtheta**2 / 3})
 
 
 def braked_sleigh():
     s = made(S.sleigh)
-    return s.remade(forces=[-u / 5 for u in s.v])
+    return s.replace(forces=[-u / 5 for u in s.v])
 
 
 def braked_particle():
     s = made(S.particle)
-    return s.remade(forces=[-s.v[0] / 5, -s.v[1] * s.q[0] / 3, -s.v[2] / 2])
+    return s.replace(forces=[-s.v[0] / 5, -s.v[1] * s.q[0] / 3, -s.v[2] / 2])
 
 
 def carried_particle():
     """On ground that moves, without a potential."""
     s = made(S.free_particle)
     x, v0 = s.q[0], (1, 1, s.q0[1] - 0.5)
-    return s.remade(constraints=[s.constraints[0] + sp.cos(x - s.q0[0]) / 2], v0=v0)
+    return s.replace(constraints=[s.constraints[0] + sp.cos(x - s.q0[0]) / 2], v0=v0)
 
 
 def pushed_free_particle():
     s = made(S.free_particle)
-    return s.remade(forces=[0, 0.3, 0])
+    return s.replace(forces=[0, 0.3, 0])
 
 
 def plane():

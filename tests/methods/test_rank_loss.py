@@ -15,7 +15,7 @@ BOARD = nh.systems.snakeboard()
 _, _, theta, _, phi = BOARD.q
 vx, vy, vtheta, _, _ = BOARD.v
 (r,) = (s for s in BOARD.parameters if s.name == "r")
-SMOOTH = BOARD.remade(
+SMOOTH = BOARD.replace(
     constraints=[
         vx * sp.sin(theta) - vy * sp.cos(theta),
         sp.sin(phi) * (vx * sp.cos(theta) + vy * sp.sin(theta)) + r * sp.cos(phi) * vtheta,
@@ -28,7 +28,7 @@ LIMIT = 1e-7  # distances below are refused: seven of sixteen digits would be lo
 def factored():
     """The printed forms with factors that differ by 1e12."""
     first, second = BOARD.constraints
-    return BOARD.remade(constraints=[1e6 * first, 1e-6 * second])
+    return BOARD.replace(constraints=[1e6 * first, 1e-6 * second])
 
 
 def in_other_units():
@@ -36,7 +36,7 @@ def in_other_units():
     units = dict.fromkeys(BOARD.q, 1) | dict.fromkeys(BOARD.q[:2], sp.Float(1e-5))
     new = {s: units[x] * s for x, v in zip(BOARD.q, BOARD.v, strict=True) for s in (x, v)}
     forms = [c.xreplace(new) for c in BOARD.constraints]
-    return BOARD.remade(L=1e3 * BOARD.L.xreplace(new), constraints=forms)
+    return BOARD.replace(L=1e3 * BOARD.L.xreplace(new), constraints=forms)
 
 
 def start(distance, part=0.0):

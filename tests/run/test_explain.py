@@ -55,7 +55,7 @@ def test_an_energy_that_depends_on_the_step_whatever_its_zero():
     """The knife edge stops since no step exists, also where its potential is 1e6 at the start."""
     edge = nh.systems.knife_edge()
     reasons = []
-    for system in (edge, edge.remade(L=edge.L - 1e6)):
+    for system in (edge, edge.replace(L=edge.L - 1e6)):
         error = stopped(system, nh.EDLA(), h=0.05, steps=20)
         reasons.append((error.step, error.reason.split(" at ")[0]))
     assert reasons[0] == reasons[1] == (9, "no positive step exists")

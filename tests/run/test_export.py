@@ -97,7 +97,7 @@ def test_scipy_solves_the_same_motion(name):
     assert len(ours) == len(theirs[theirs > 0])
     np.testing.assert_allclose(ours, theirs[theirs > 0], atol=1e-9)
     y, e = y0 + 0.1 * np.cos(np.arange(len(y0))), 1e-6
-    y[: len(system.q)] = np.stack(system.settled(y[: len(system.q)]))
+    y[: len(system.q)] = np.stack(system.normalise(y[: len(system.q)]))
     columns = [(problem.fun(0.3, y + e * d) - problem.fun(0.3, y - e * d)) / (2 * e)
                for d in np.eye(len(y))]  # fmt: skip
     np.testing.assert_allclose(problem.jac(0.3, y), np.array(columns).T, atol=1e-7)

@@ -128,15 +128,15 @@ def test_feedback():
     s = made(particle)
     law = -2 * x - c * vx + sp.cos(t) / 5
     sol = nh.integrate(s, nh.DLA(), inputs={u: law}, **RUN)
-    closed = s.remade(forces=[e.subs(u, law) for e in s.forces], t=t)
+    closed = s.replace(forces=[e.subs(u, law) for e in s.forces], t=t)
     assert sol.system == closed and not sol.inputs
     np.testing.assert_array_equal(sol.q, nh.integrate(closed, nh.DLA(), **RUN).q)
     other = nh.integrate(s.set(c=0.9), nh.DLA(), inputs={u: law}, **RUN)
     np.testing.assert_array_equal(other.q, nh.integrate(closed.set(c=0.9), nh.DLA(), **RUN).q)
     assert other.system.generated is sol.system.generated  # derived once
-    red = nh.integrate(nh.Chaplygin(s.remade(forces={x: u}, parameters={}), fibre="z"),
+    red = nh.integrate(nh.Chaplygin(s.replace(forces={x: u}, parameters={}), fibre="z"),
                        nh.RDLA(), inputs={u: -vx}, **RUN)  # fmt: skip
-    full = nh.integrate(s.remade(forces={x: -vx}, parameters={}), nh.DLA(), **RUN)
+    full = nh.integrate(s.replace(forces={x: -vx}, parameters={}), nh.DLA(), **RUN)
     np.testing.assert_allclose(red.q, full.q[:, :2], rtol=0, atol=1e-12)
 
 
@@ -149,7 +149,7 @@ def test_a_balanced_pendulum():
 
 
 def test_reconstruction_of_a_driven_reduction():
-    s = made(particle).remade(forces={x: u - c * vx})
+    s = made(particle).replace(forces={x: u - c * vx})
     red = nh.Chaplygin(s, fibre="z")
     sol = nh.integrate(red, nh.RDLA(), inputs={u: VALUES}, **RUN)
     full = nh.integrate(s, nh.DLA(), inputs={u: VALUES}, **RUN)
@@ -186,7 +186,7 @@ def test_files(tmp_path):
     del about["inputs"], about["system"]["forces"]  # as it was written before there were any
     assert written(about, rows=rows).system == plain.system
     group = nh.systems.sleigh_se2()
-    forced = group.remade(forces={group.v[0]: 1 - group.v[0]})
+    forced = group.replace(forces={group.v[0]: 1 - group.v[0]})
     run = nh.integrate(forced, nh.DLA(), h=0.1, steps=3)
     run.save(tmp_path / "group.npz")
     assert nh.load(tmp_path / "group.npz").system == forced != group

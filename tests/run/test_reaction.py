@@ -19,7 +19,7 @@ def rolling(m=2.0, I=0.5, R=0.4, torque=1.2, slope=0.2, g=9.81):
 
 def sleigh():
     s = nh.systems.sleigh()
-    return s.remade(forces=[-v / 5 for v in s.v])
+    return s.replace(forces=[-v / 5 for v in s.v])
 
 
 def pendulum():
@@ -94,7 +94,7 @@ def test_some_steps_are_stored():
 def test_an_input_holds_during_its_step():
     """The wheel's friction follows the torque at once, node by node."""
     torque = nh.symbols("torque")
-    s = made(rolling).remade(forces={phi: torque})
+    s = made(rolling).replace(forces={phi: torque})
     values = np.repeat([1.2, 2.4], 5)
     for method in (nh.RK4(), nh.Reference()):
         force = nh.integrate(s, method, h=0.1, steps=10, inputs={torque: values}).reaction().force

@@ -56,7 +56,7 @@ def test_a_holonomic_constraint(backend):
 def test_inputs_that_are_held_during_each_step(backend):
     """The particle with a push u along x; SciPy begins anew where u jumps."""
     u = nh.symbols("u")
-    pushed = nh.systems.particle().remade(forces={"x": u})
+    pushed = nh.systems.particle().replace(forces={"x": u})
     h, values = 0.2, np.random.default_rng(1).uniform(-2, 2, 30)
     run = {"h": h, "steps": len(values), "inputs": {u: values}, "backend": backend}
     sol = nh.integrate(pushed, nh.Reference(), **run)

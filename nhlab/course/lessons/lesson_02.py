@@ -217,7 +217,7 @@ def exercise_2(answer):
 
 def exercise_3(answer):
     base = systems.particle()
-    spring = base.remade(L=base.L - base.q[2] ** 2)
+    spring = base.replace(L=base.L - base.q[2] ** 2)
     sol = integrate(spring, DLA(), [0.2, 1, 0.5], [1, 1, 1], h=0.2, steps=5)
     for k in range(5):
         q, p = (np.asarray(a, float) for a in answer(sol.q[k].copy(), sol.p[k].copy(), 0.2)[:2])

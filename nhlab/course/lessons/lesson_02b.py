@@ -175,7 +175,7 @@ def vakonomic(system: System, mu0: list[float], T: float, steps: int) -> np.ndar
     turned = [m * C for m, C in zip(mu, curvature(system), strict=True)]
     force = sum(turned, sp.zeros(n)) * sp.Matrix(system.v)
     values = {**system.parameters, **dict.fromkeys(mu, 0.0)}
-    pushed = system.remade(forces=list(force), parameters=values)
+    pushed = system.replace(forces=list(force), parameters=values)
 
     def motion(t: float, state: np.ndarray) -> np.ndarray:
         q, v, now = np.split(state, [n, 2 * n])

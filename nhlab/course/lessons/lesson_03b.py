@@ -65,7 +65,9 @@ def preprint_snakeboard(snakeboard: System, adapted: bool) -> System:
     front = -vx * sp.sin(phi) + vy * sp.cos(phi) - lever
     rear = -vx * sp.sin(2 * theta - phi) + vy * sp.cos(2 * theta - phi) + lever
     L = snakeboard.L.xreplace({phi: phi - theta, vphi: vphi - vtheta}) if adapted else snakeboard.L
-    return snakeboard.remade(L=L, constraints=[front, rear], name="snakeboard, phi from the x-axis")
+    return snakeboard.replace(
+        L=L, constraints=[front, rear], name="snakeboard, phi from the x-axis"
+    )
 
 
 def from_x_axis(q: np.ndarray) -> np.ndarray:

@@ -26,7 +26,7 @@ def with_drag(plain, drag, *names):
     """A system with a drag -c v along some of its coordinates."""
     c = symbols("c")
     forces = {q: -c * v for q, v in zip(plain.q, plain.v, strict=True) if q.name in names}
-    return plain.remade(forces=forces, parameters={**plain.parameters, c: drag})
+    return plain.replace(forces=forces, parameters={**plain.parameters, c: drag})
 
 
 def resisted(c=1e-4):

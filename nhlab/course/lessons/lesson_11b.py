@@ -95,7 +95,7 @@ def _changed(term, method):
     s = systems.contact_oscillator(eps=0.0)
     x, _, z, vx, _, vz = (*s.q, *s.v)
     added = {"z vz": z * vz, "sin(z) vz": sp.sin(z) * vz, "x vz": x * vz, "vx": vx}[term]
-    runs = (integrate(one, method, h=0.2, steps=20).q for one in (s, s.remade(L=s.L + added)))
+    runs = (integrate(one, method, h=0.2, steps=20).q for one in (s, s.replace(L=s.L + added)))
     return np.abs(np.subtract(*runs)).max()
 
 
