@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from lesson_cells import defined
 
 import nhlab as nh
 from nhlab.course.lessons import lesson_04 as lesson
@@ -10,7 +11,7 @@ from nhlab.course.lessons import lesson_04b as depth
 
 @pytest.mark.parametrize("rule, axis", [("cayley", "e3"), ("log", "e3"), ("trace", "e1")])
 def test_the_panel_opens_where_the_rules_go_round_different_axes(rule, axis):
-    panel = depth.sphere_panel()
+    panel = defined("04b", "def free_run", "def sphere_panel")["sphere_panel"]()
     panel.set(rule=rule)
     assert f"{axis}, the true one round e1" in panel.readout.value
     panel.set(h=0.4)
@@ -26,8 +27,8 @@ def test_points_of_the_trace_rule_alone_lie_on_the_true_polhode():
 
 
 def test_rk4_leaves_the_group_unless_it_is_repaired():
-    suslov = nh.systems.suslov()
-    plain = np.abs(np.linalg.norm(depth.plain_rk4(suslov, 0.2, 200), axis=1) - 1)
+    suslov, shown = nh.systems.suslov(), defined("04b", "def rk4_of_numbers")
+    plain = np.abs(np.linalg.norm(shown["rk4_of_numbers"](suslov, 0.2, 200), axis=1) - 1)
     repaired = np.linalg.norm(nh.integrate(suslov, nh.RK4(), h=0.2, steps=200).q, axis=1)
     assert 1e-7 < plain.max() < 1e-4 and np.abs(repaired - 1).max() < 1e-15
 

@@ -1,12 +1,11 @@
 """Lesson 07: the reduced equations notice a wrong derivative; what the ball's g and omega are."""
 
 from functools import cached_property
-from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
 import sympy as sp
+from lesson_cells import defined
 
 import nhlab as nh
 from nhlab.course.lessons import lesson_07b as lesson
@@ -23,20 +22,10 @@ def board():
     return nh.Horizontal(lesson.relative_board(), "psi")
 
 
-def cells_of_the_companion() -> list[str]:
-    """The code of the cells of 07b."""
-    (file,) = (Path(__file__).resolve().parents[2] / "notebooks").glob("07b_*.ipynb")
-    cells = nbformat.read(file, as_version=4).cells
-    return [cell.source for cell in cells if cell.cell_type == "code"]
-
-
 @pytest.fixture(scope="module")
 def four_statements():
     """The function that 07b shows to its readers."""
-    (cell,) = [code for code in cells_of_the_companion() if "def four_statements" in code]
-    names = {"nh": nh, "np": np}
-    exec(cell, names)
-    return names["four_statements"]
+    return defined("07b", "def four_statements")["four_statements"]
 
 
 @pytest.mark.parametrize("make", [robot, board])
@@ -66,9 +55,7 @@ def test_the_ball_has_the_inverse_attitude_and_minus_the_velocity_in_space():
 
 def test_the_boards_that_07b_states_in_a_cell_are_those_of_its_prediction():
     """The board with a rotor of either inertia."""
-    (cell,) = [code for code in cells_of_the_companion() if "def with_rotor" in code]
-    stated = {"nh": nh, "sp": sp}
-    exec(cell[: cell.index("rolled =")], stated)
+    stated = defined("07b", "def with_rotor")
     pairs = [(stated["board"].full, lesson.relative_board())]
     pairs += [(stated["with_rotor"](stated["J0"]).full, lesson.relative_board(varying=False))]
     for shown, module in pairs:
