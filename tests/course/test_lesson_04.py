@@ -61,3 +61,18 @@ def test_suslov_has_no_product_of_inertia_in_its_plane():
     assert I12 == 0
     rates = [-m * v[1] / I1, m * v[0] / I2, 0]
     np.testing.assert_allclose(suslov.acceleration(suslov.q0, v), rates, atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", lesson.KINDS)
+def test_the_bent_ball_that_lesson_04_states_is_that_of_its_prediction(kind):
+    """The same L and the same constraint; eps = 0 is a ball and eps = 1 Suslov's body."""
+    shown = defined("04", "SO3 = ", "def bent_ball")["bent_ball"](kind, "cayley")
+    module, suslov = lesson.bent_ball(kind), nh.systems.suslov()
+    rng = np.random.default_rng(3)
+    q, v = nh.groups.SO3.exp(rng.uniform(-1, 1, 3)), rng.uniform(-1, 1, 3)
+    for eps in (0.0, 0.4, 1.0):
+        one, other = shown.set(eps=eps), module.set(eps=eps)
+        assert one.energy(q, v) == pytest.approx(other.energy(q, v), rel=1e-14)
+        np.testing.assert_allclose(one.A(q), other.A(q), atol=1e-14)
+    np.testing.assert_allclose(shown.set(eps=0).M(q), np.eye(3), atol=1e-14)
+    np.testing.assert_allclose(shown.set(eps=1).M(q), suslov.M(suslov.q0), atol=1e-14)

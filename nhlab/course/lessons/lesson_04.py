@@ -1,8 +1,6 @@
 """Lesson 04: a body turned from the left and from the right, the mirror of FIM08 Fig. 1 seen from
 space, and the energy where theorem 1 holds and where not."""
 
-import functools
-
 import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
@@ -13,12 +11,11 @@ from ...mechanics.groupsystem import GroupSystem
 from ...mechanics.system import symbols
 from ...methods import DLA, Projector, Reference
 from ...run.loop import integrate
-from ...view import plot
 from ...view.bodies import camera
 from ...view.widgets import play
 from ..colours import BLUE, DARK, GREEN, GREY, MIDDLE, ORANGE
 from ..exercises import near, sized, some_of, takes
-from ..kit import bare, circle, frame, joined, key, new_board
+from ..kit import bare, circle, joined, key, new_board
 from ..predict import either
 
 AXES, TINT = (ORANGE, GREEN, BLUE), "#B9AFD6"
@@ -183,27 +180,6 @@ def bent_ball(kind="neither", rule="cayley", eps=0.0):
     L, start = (w1**2 + w2**2 + w3**2) / 2 + e * more, {"q0": (1, 0, 0, 0), "v0": (1, 0.7, 0)}
     about = {"parameters": {e: eps}, "rule": rule, "name": f"bent ball, {kind}"}
     return GroupSystem(SO3, omega, L, [row], g=g, **about, **start)
-
-
-def theorem_panel(eps=(0.0, 1.0, 0.0), h=(0.1, 0.4, 0.2), T=20.0):
-    """The energy error over time, on a logarithmic scale, of a ball that is bent by eps."""
-    board, ax = new_board((6.8, 4.2))
-    frame(ax, "time $t$", "$|E - E_0|$", (0, T), (1e-17, 1), yscale="log")
-    ball = functools.cache(bent_ball)
-
-    def update(D, rule, eps, h):
-        """Energy errors of the projector method and DLA over time, log scale.
-
-        eps = 0 is a ball, eps = 1 the body of Suslov's problem; errors below 1e-17 are drawn there.
-        """
-        system = ball(D, rule).set(eps=eps)
-        for m in (Projector(), DLA()):
-            sol = integrate(system, m, h=h, steps=round(T / h))
-            gap = np.abs(sol.energy() - sol.energy()[0])
-            board.run(m, sol.t[1:], np.maximum(gap[1:], 1.2e-17))
-            board.say(f"{plot.label(m)}: worst", f"{gap.max():.1e}")
-
-    return board.panel(update, D=list(KINDS), rule=["cayley", "log", "trace"], eps=eps, h=h)
 
 
 RUNS = {
