@@ -1,24 +1,23 @@
 """Lesson 06: pairs of shapes that belong to a step, and pairs that do not."""
 
-from pathlib import Path
-
-import nbformat
 import numpy as np
 import oracle
 import pytest
+from lesson_cells import defined
 
 import nhlab as nh
 from nhlab.course.lessons import lesson_06 as course
-from nhlab.course.lessons import lesson_06b as lesson
 
 RNG = np.random.default_rng(4)
+SHOWN = defined("06b", "x, y, z, vx, vy, vz = nh.symbols", "def partners")  # what its readers see
+spiral, turned, partners, spanned = (SHOWN[k] for k in "spiral turned partners spanned".split())
 
 
 def angles_in_Dd(q0: np.ndarray, there: np.ndarray) -> np.ndarray:
     """The turns g, of 4,000 tried, between which w_d(q0, g there) changes its sign."""
-    wd = oracle.discrete(lesson.spiral(), nh.DLA()).wd
+    wd = oracle.discrete(spiral, nh.DLA()).wd
     turns = np.linspace(-np.pi, np.pi, 4001)
-    values = np.array([wd(0, q0, 0.1, lesson.turned(g, there))[0] for g in turns])
+    values = np.array([wd(0, q0, 0.1, turned(g, there))[0] for g in turns])
     return turns[:-1][values[:-1] * values[1:] < 0]
 
 
@@ -32,14 +31,14 @@ def test_nu_is_injective_and_onto_only_the_pairs_whose_heights_are_near():
         distance, height = RNG.uniform(0.5, 1.5), RNG.uniform(-2, 2)
         reached = abs(height - q0[2]) < distance * np.hypot(*q0[:2])
         along = np.arctan2(q0[1], q0[0])
-        there = lesson.turned(along, np.array([distance, 0, height]))
+        there = turned(along, np.array([distance, 0, height]))
         found = angles_in_Dd(q0, there)
         assert len(found) == (2 if reached else 0)
         assert (np.abs(found) < np.pi / 2).sum() == reached  # injective on this part of D_d
-        named = lesson.partners(q0, distance, height)
+        named = partners(q0, distance, height)
         assert len(named) == len(found)
         for q1 in named:
-            assert abs(oracle.discrete(lesson.spiral(), nh.DLA()).wd(0, q0, 0.1, q1)[0]) < 1e-12
+            assert abs(oracle.discrete(spiral, nh.DLA()).wd(0, q0, 0.1, q1)[0]) < 1e-12
         seen.add(bool(reached))
     assert seen == {True, False}
 
@@ -58,13 +57,13 @@ def test_nu_is_onto_where_the_fibre_is_shifted():
 @pytest.mark.ledger("C03-P2b")
 def test_the_discrete_dimensional_assumption_is_about_pairs():
     """T D_d + V x V has the dimension of T(Q x Q), 6, not that of TQ as printed."""
-    system = lesson.spiral()
+    system = spiral
     for q0 in np.array([[1, 0, 0], [0.5, 0.7, -0.3]]):
-        q1 = lesson.partners(q0, 0.9, q0[2] + 0.2)[0]
-        assert lesson.spanned(system, q0, q1) == 2 * len(system.q)
-    across = lesson.turned(np.pi / 2, q0) + [0, 0, q0[0] ** 2 + q0[1] ** 2]
+        q1 = partners(q0, 0.9, q0[2] + 0.2)[0]
+        assert spanned(system, q0, q1) == 2 * len(system.q)
+    across = turned(np.pi / 2, q0) + [0, 0, q0[0] ** 2 + q0[1] ** 2]
     assert abs(oracle.discrete(system, nh.DLA()).wd(0, q0, 0.1, across)[0]) < 1e-14
-    assert lesson.spanned(system, q0, across) == 5  # at the edge, |z1 - z0| = r0 r1, it fails
+    assert spanned(system, q0, across) == 5  # at the edge, |z1 - z0| = r0 r1, it fails
 
 
 # ---------------------------------------------------------------------------- the program
@@ -72,12 +71,7 @@ def test_the_discrete_dimensional_assumption_is_about_pairs():
 
 def balance_of_the_lesson():
     """The function ``balance`` as lesson 06 shows it to its readers."""
-    (file,) = (Path(__file__).resolve().parents[2] / "notebooks").glob("06_*.ipynb")
-    cells = nbformat.read(file, 4).cells
-    (cell,) = (c.source for c in cells if c.source.startswith("def balance("))
-    names = {"np": np}
-    exec(cell, names)
-    return names["balance"]
+    return defined("06", "def balance(")["balance"]
 
 
 def test_the_momentum_of_the_program_is_that_of_the_library():
