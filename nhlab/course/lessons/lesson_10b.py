@@ -30,25 +30,6 @@ def turning_speeds():
     return crossings(speeds, moving.max(1))
 
 
-def circle(table, t):
-    """Where the ball truly is, shape (..., 2)."""
-    m, I, R, Omega = numbers(table, "m I R Om")
-    rate = 1j * Omega * I / (I + m * R**2)
-    (x, y), (vx, vy) = table.q0[:2], table.v0[:2]
-    z = x + 1j * y + (vx + 1j * vy) * np.expm1(rate * t) / rate
-    return np.stack([z.real, z.imag], -1)
-
-
-def on_table(table, method, h=0.1, steps=200):
-    """How far a run leaves the true circle, and the spread of E - Omega J."""
-    sol = integrate(table, method, h=h, steps=steps)
-    m, I, Omega = numbers(table, "m I Om")
-    x, y, (vx, vy, *_, w3) = *sol.q[:, :2].T, sol.v_projected.T
-    J = m * (x * vy - y * vx) - I * w3  # w is minus the spin in space
-    off = np.abs(sol.q[:, :2] - circle(table, sol.t)).max()
-    return off, np.ptp(sol.system.energy(sol.q, sol.v_projected) - Omega * J)
-
-
 def prediction_1():
     edges = turning_speeds()
     truth = ("At none", "Above", "Only between")[len(edges)]
