@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from lesson_cells import defined
 
 import nhlab as nh
 from nhlab.course import comparison as c
-from nhlab.course.lessons import lesson_08b
 
 T = np.arange(20_000) * 0.1
 
@@ -226,10 +226,10 @@ def test_what_the_lesson_says_of_the_data(data):
 
 
 def test_the_rule_that_the_lesson_states_gives_every_verdict(data):
-    kind = data["kind"]
+    kind, shown = data["kind"], defined("08b", "def by_rule")
     for i, j in np.ndindex(kind.shape):
-        assert lesson_08b.by_rule(data, i, j) == kind[i, j]
-    assert set(kind.ravel()) == {*lesson_08b.VERDICTS}  # each word of the rule is used
+        assert shown["by_rule"](data, i, j) == kind[i, j]
+    assert set(kind.ravel()) == {*shown["VERDICTS"]}  # each word of the rule is used
 
 
 def test_verdicts_on_the_chaotic_problem_have_room_for_other_roundings(data):

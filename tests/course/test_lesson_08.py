@@ -4,13 +4,15 @@ import re
 
 import numpy as np
 import pytest
+from lesson_cells import defined
 from prose import prose
 
 import nhlab as nh
 from nhlab.course import comparison
 from nhlab.course.lessons import lesson_08
-from nhlab.course.lessons import lesson_08b as lesson
 from nhlab.course.predict import PREDICTIONS
+
+SHOWN = defined("08b", "def settling_rate", "def by_rule", "def fastest_period")
 
 
 def row(problem: str) -> list[str]:
@@ -25,22 +27,22 @@ def test_small_steps_are_counted_by_the_fastest_period():
     take = row("short run")[1]
     (steps,) = map(int, re.findall(r"RK4 with more than (\d+) steps in the shortest period", take))
     particle, robot = nh.systems.particle(), nh.systems.robot()
-    periods = [lesson.fastest_period(particle, [0, 0, 0])]
-    periods.append(lesson.fastest_period(robot, [0, 0, 0, -np.pi / 2]))
+    periods = [SHOWN["fastest_period"](particle, [0, 0, 0])]
+    periods.append(SHOWN["fastest_period"](robot, [0, 0, 0, -np.pi / 2]))
     assert periods == pytest.approx([2 * np.pi / np.sqrt(2), 2 * np.pi / np.sqrt(10 / 4)], rel=1e-6)
     for system, period in zip((particle, robot), periods, strict=True):
-        assert lesson.steps_to_equal(system, period) == pytest.approx(steps, abs=2)
+        assert SHOWN["steps_to_equal"](system, period) == pytest.approx(steps, abs=2)
     assert "0.14" not in take and "0.14" not in prose("08").split("## Summary")[1]
     not_even = r"on the contact oscillator not even if there are (\d+)"
     (worse,) = map(int, re.findall(not_even, prose("08")))
     contact, period = nh.systems.contact_oscillator(eps=0), 2 * np.pi
-    assert lesson.fastest_period(contact, [0, 0, 0]) == pytest.approx(period, rel=1e-6)
-    assert lesson.energy_ratio(contact, period / worse, 225 * period) > 5
+    assert SHOWN["fastest_period"](contact, [0, 0, 0]) == pytest.approx(period, rel=1e-6)
+    assert SHOWN["energy_ratio"](contact, period / worse, 225 * period) > 5
 
 
 def test_the_table_says_what_the_roller_racer_does_to_the_projector_method():
     racer = nh.systems.roller_racer()
-    assert all(lesson.questions(racer).values())  # it belongs to the row
+    assert all(lesson_08.questions(racer).values())  # it belongs to the row
     end = nh.integrate(racer, nh.Reference(), h=15, steps=1).q[-1]
     sol = nh.integrate(racer, nh.Projector(), h=0.05, steps=300)
     assert np.ptp(sol.energy()) < 1e-12 and round(np.hypot(*(sol.q[-1] - end)[:2])) == 5
@@ -50,7 +52,7 @@ def test_the_table_says_what_the_roller_racer_does_to_the_projector_method():
 
 def test_an_energy_that_does_not_change_is_called_exact():
     assert "3. *exact*" in prose("08b") and "*none*" not in prose("08") + prose("08b")
-    assert "exact" in lesson.VERDICTS and "none" not in lesson.VERDICTS
+    assert "exact" in SHOWN["VERDICTS"] and "none" not in SHOWN["VERDICTS"]
 
 
 def test_the_reason_is_reversible_kam_theory():
@@ -87,7 +89,7 @@ def test_the_projector_method_owes_its_result_on_the_transmission_to_linear_spri
 def test_smaller_steps_only_delay_the_zigzag_of_the_sleigh():
     """It begins smaller as h^3 and grows at the rate k: a tenth of h delays it by 3 ln(10)/k."""
     truth, found = lesson_08.prediction_2()
-    k = lesson.settling_rate(nh.systems.sleigh())
+    k = SHOWN["settling_rate"](nh.systems.sleigh())
     delay = found["fine"] - found["coarse"]
     assert truth.startswith("The same happens") and round(found["smaller"]) == 1000
     assert delay == pytest.approx(np.log(1000) / k, abs=0.5) and round(delay) == 35
