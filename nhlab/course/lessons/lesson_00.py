@@ -9,7 +9,7 @@ from sympy import Piecewise, cos, pi, sin
 
 from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
-from ...methods import DLA, EDLA, RK4, Reference
+from ...methods import DLA, EDLA, RK4, Projector, Reference
 from ...run.loop import COMPILE_FROM, has_numba, integrate
 from ...view.models.vehicles import skate_parts
 from ...view.shapes import AMBER, box
@@ -199,9 +199,10 @@ def prediction_3():
     falls = [E[-50:].max() < E[:50].min() for E in energies(0.3)]
     truth = "DLA and Projector" if falls[0] else "RK4 falls" if falls[1] else "All four"
     edla = integrate(systems.robot(), EDLA(), **ROBOT, h=0.3, steps=200)
+    begins = integrate(systems.robot(), Projector(), **ROBOT, h=0.3, steps=1).energy()[0]
     ratios = {"narrower": band / half, "smaller": lost / less}
     return truth, {"lost": lost, "band": band, **ratios, "edla": np.ptp(edla.energy()),
-                   "ends": edla.t[-1]}  # fmt: skip
+                   "ends": edla.t[-1], "true": edla.energy()[0], "begins": begins}  # fmt: skip
 
 
 def prediction_4():

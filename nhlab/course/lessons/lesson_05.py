@@ -132,7 +132,7 @@ def draw_map(ax, psi, rate, count, c):
 def step_panel(robot, steps=40):
     """Left: the discrete energy of a step against its size, at a node; right: the run."""
     board, left, right = new_board((9.8, 4.5), columns=2)
-    names = "size of the next step / last step", r"$E_{\rm mid}(h) - E_d$, scaled"
+    names = "size of the next step / last step", r"$E_{\rm mid}(h) - e$, scaled"
     frame(left, *names, (-1.5, 3), (-1.1, 1.1), xticks=[-1, 0, 1, 2, 3])
     left.axhline(0, color=DARK, linewidth=1)
     left.axvline(0, color=DARK, linewidth=1)
@@ -236,7 +236,9 @@ def prediction_3():
     fine = sols[1]
     c = excess(fine.system, fine.q[1:-1], fine.v_projected[1:-1])
     product = fine.h[1:] * np.cbrt(np.abs(c))
+    rate = np.abs(fine.v_projected[1:-1, 3])
     numbers = {"low": low, "high": high, "less": less, "more": more}
+    numbers |= {"bottom": np.abs(c[rate.argmax()]), "turning": np.abs(c[rate.argmin()])}
     return truth, numbers | {"law": np.ptp(product) / product.mean()}
 
 
