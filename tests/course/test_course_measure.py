@@ -1,23 +1,13 @@
 """A course lesson stays short, has a companion that links to it, and states an honest time."""
 
 import re
-from pathlib import Path
 
-import nbformat
 import pytest
-from test_growing_program import GROWN, definitions
+from minutes import LESSONS, NOTEBOOKS, RATES, WALKED, minutes, sources, stated
 
-from nhlab.course import exercises, predict
-
-NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 COMPANIONS = sorted(NOTEBOOKS.glob("[0-9][0-9]b_*.ipynb"))
-LESSONS = sorted(NOTEBOOKS.glob("[0-9][0-9]*_*.ipynb"))  # companions included
 WORDS, CELLS, CHECKS = 2000, 25, 2
 LONGER = {"05": (2600, 30)}  # words and code cells of the lesson with the longest derivation
-
-
-def sources(path, kind):
-    return [c.source for c in nbformat.read(path, as_version=4).cells if c.cell_type == kind]
 
 
 def lesson_of(companion):
@@ -54,44 +44,11 @@ def test_predictions_and_exercises_are_numbered_in_their_order(companion):
 
 # ---------------------------------------------------------------------------- the time it takes
 
-RATES = {
-    "word": 1 / 200,
-    "formula": 2,
-    "cell": 1.5,
-    "program": 10,  # a cell with a function of nhlab.plain, which the reader is to understand
-    "prediction": 2,
-    "exercise": 5,
-    "function": 15,
-}
-WRITTEN = re.compile(r"def answer|answer = lambda|answer = [a-z]+\n", re.MULTILINE)
 
-
-def minutes(path: Path) -> float:
-    """The time that the rule of lesson 00 gives a notebook, from what is in it.
-
-    An exercise whose answer is a function counts as one to write; the text of the predictions is
-    read, explanation included, that of hints and solutions is not.
-    """
-    grown = {*GROWN.get(path.stem.partition("_")[0], ())}
-    program = sum(bool(grown & {*definitions([cell])}) for cell in sources(path, "code"))
-    text, code = (" ".join(sources(path, kind)) for kind in ("markdown", "code"))
-    asked, checked = (re.findall(rf'nh\.{x}\("([\db.]+)"', code) for x in ("predict", "check"))
-    predictions = [exercises.section(predict.PREDICTIONS, name) for name in asked]
-    written = [bool(WRITTEN.search(exercises.written(name)[1])) for name in checked]
-    count = {
-        "word": len(text.split()) + sum(len(x.split()) for x in predictions),
-        "formula": len(re.findall(r"\$\$.*?\$\$", text, re.DOTALL)),
-        "cell": len(sources(path, "code")) - program,
-        "program": program,
-        "prediction": len(asked),
-        "exercise": written.count(False),
-        "function": written.count(True),
-    }
-    return sum(count[x] * RATES[x] for x in RATES)
-
-
-def stated(path: Path) -> int:
-    return int(re.search(r"bout (\d+) minutes", sources(path, "markdown")[0])[1])
+@pytest.mark.parametrize("lesson, walked", WALKED.items())
+def test_the_rule_gives_the_minutes_that_were_measured(lesson, walked):
+    (path,) = NOTEBOOKS.glob(f"{lesson}_*.ipynb")
+    assert minutes(path) == pytest.approx(walked, rel=0.06)
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
