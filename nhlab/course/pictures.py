@@ -97,17 +97,6 @@ def kick(ax):
     ax.axis("off")
 
 
-def orders(results):
-    """Errors against h of methods of one colour, told apart by their marks and lines."""
-    ax = plot.order(results)
-    for line, mark, style in zip(ax.lines, "os^", ("-", "--", ":"), strict=True):
-        line.set(marker=mark, linestyle=style, fillstyle="full" if mark == "o" else "none")
-        line.set_markersize(6 if mark == "o" else 10)  # one may lie on the other
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
-    slopes = ", ".join(f"{r.slope:.2f} for {m!r}" for m, r in results.items())
-    return plot.show(ax, f"Errors against h, with the slopes {slopes}.")
-
-
 def show(*names, size=None):
     """The named pictures side by side, with their descriptions as alternative text."""
     drawn = [globals()[name] for name in names]

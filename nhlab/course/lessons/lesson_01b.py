@@ -1,6 +1,4 @@
-"""Lesson 01 in depth: areas that are carried along, orders, the sphere, charts of the circle."""
-
-import warnings
+"""Lesson 01 in depth: areas that are carried along, and charts of the circle."""
 
 import numpy as np
 import sympy as sp
@@ -9,12 +7,11 @@ from ...geometry.diagnostics import action
 from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
 from ...methods import Variational
-from ...run.ensemble import ensemble
 from ...run.loop import integrate
 from ...view import plot
-from ..colours import BLUE, DARK
+from ..colours import DARK
 from ..exercises import near, sized, takes
-from ..kit import circle, drawn, new_board
+from ..kit import circle, new_board
 from .lesson_01 import carried, phase_plane
 
 
@@ -48,34 +45,6 @@ def bead_on_wire(q):
     """The wire y = x^2/2 and the bead on it, outlines for ``nh.animate``."""
     x = np.linspace(-1.4, 1.4, 57)
     return np.column_stack([x, x**2 / 2]), [q[0], q[0] ** 2 / 2] + 0.07 * circle(25)
-
-
-@drawn(9.6, 4.4, columns=2)
-def order_picture(left, right, measured, cases, hs):
-    """Errors against h: slope 1 for alpha 0.3 from (q0, p0), for the bead also from q1, else 2."""
-    titles = (left, "pendulum", "$M$ constant"), (right, "bead", "$M$ depends on $q$")
-    for ax, name, M in titles:
-        for (m, start), style in zip(cases, ("o-", "s--", "^:", "v-."), strict=True):
-            r, given = measured[name, m, start], {"q1": "$q_1$", "v0": "$(q_0,p_0)$"}[start]
-            rule = rf"$\alpha={m.alpha}${' symmetric' * m.symmetric}"
-            look = {"color": plot.look(m)["color"], "mec": DARK}
-            ax.loglog(hs, r.error, style, **look, label=f"{rule}, from {given}: {r.slope:.2f}")
-        ax.set(title=f"{name}, {M}", xlabel="step size $h$", ylabel="error at $t=2$")
-        ax.set_ylim(2e-6, 3)
-        ax.set_xticks(hs, hs)
-        ax.minorticks_off()
-        ax.legend(fontsize=10, loc="upper left", frameon=False, title="slope")
-
-
-@drawn(7.2, 3.6)
-def off_sphere_picture(ax, runs):
-    """Distance from the sphere: rounding for midpoint DLA, 0.8 for alpha 0.3, 0.007 for RK4."""
-    for r, style in zip(runs, ("-", "--", ":"), strict=True):
-        off = np.abs(np.linalg.norm(r.q, axis=1) - 1)
-        look = plot.look(r.method) | {"linestyle": style, "label": plot.label(r.method)}
-        ax.semilogy(r.t, np.maximum(off, 1e-17), **look)
-    ax.set(xlabel="time $t$", ylabel="distance from the sphere", ylim=(1e-18, 10))
-    ax.legend(loc="center right", frameon=False)
 
 
 # A coordinate u of the circle: the angle from it, in symbols, and it from the angle, in numbers.
@@ -116,22 +85,6 @@ def through_charts(first: str, second: str, h: float, steps: int) -> np.ndarray:
         theta, p = float(to_angle(sol.q[1, 0])), sol.p[1, 0] / np.sqrt(system.M(sol.q[1])[0, 0])
         found.append(np.exp(1j * theta))
     return np.array(found)
-
-
-@drawn(9.2, 4.0, columns=2)
-def portraits(left, right, hs):
-    """Phase portraits of Verlet's map: smooth curves for h = 0.7, a chaotic sea for h = 1.3."""
-    start = np.linspace(-3.1, 3.1, 25)[:, None]
-    q0, v0 = np.vstack([start, 0 * start]), np.vstack([0 * start, start])
-    for ax, h in zip((left, right), hs, strict=True):
-        verlet = Variational(0, symmetric=True)
-        with warnings.catch_warnings():  # that the larger step is too large is what is shown
-            warnings.simplefilter("ignore", RuntimeWarning)
-            runs = ensemble(systems.pendulum(), verlet, q0, v0, h=h, steps=400)
-        q, p = runs.q.ravel(), runs.p.ravel()
-        ax.plot((q + np.pi) % (2 * np.pi) - np.pi, p, ",", color=BLUE)
-        ax.set(title=f"Verlet, $h={h}$: largest $|p|$ is {np.abs(p).max():.1f}", ylim=(-4.2, 4.2))
-        ax.set(xlabel=r"angle $\theta$ (rad)", ylabel="momentum $p$")
 
 
 @takes(sized(), "The answer is one whole number, how many eigenvalues are negative.")

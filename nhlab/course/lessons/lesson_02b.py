@@ -10,21 +10,11 @@ from scipy.optimize import brentq
 from ...geometry.diagnostics import action, order
 from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
-from ...methods import DLA, Projector, Reference
+from ...methods import DLA, Reference
 from ...run.errors import IntegrationError
 from ...run.loop import integrate
-from ...view import plot
-from ..colours import DARK, MIDDLE, ORANGE
-from ..kit import frame, new_board, slope, step_sizes
-from .lesson_02 import drifting
-
-EXACT = {"color": plot.COLOURS["Reference"], "linestyle": (0, (1, 1)), "label": "exact"}
-
-
-def _exact(ax, value):
-    """A line at the exact value, with limits so close that the first curve sets new ones."""
-    ax.axhline(value, zorder=0, **EXACT)
-    ax.set_ylim(value - 1e-9, value + 1e-9)
+from ..colours import DARK
+from ..kit import frame, new_board
 
 
 def left_sides(q0, q1, q2, h, alpha):
@@ -51,74 +41,11 @@ def residuals(sol):
     return np.abs(sums - kick).max(), np.abs(wd).max()
 
 
-def order_panel(system, T=2.0, hs=(0.2, 0.1, 0.05, 0.025), h=0.1, long=50.0):
-    """Errors at time T against h, and the energy of a longer run, for any alpha and either rule."""
-    truth = integrate(system, Reference(), h=T, steps=1).q[-1]
-    E0, hs = float(system.energy(system.q0, system.v0)), np.array(hs)
-    board, left, right = new_board((8.6, 4.0), 1, 2, (0.1, 0.13, 0.97, 0.9, 0.28))
-    step_sizes(left, hs, 0.05, MIDDLE)
-    left.set(ylabel=f"error at $t={T:g}$", ylim=(5e-5, 0.3))
-    frame(right, "time $t$", f"energy $E$, $h={h:g}$")
-    _exact(right, E0)
-
-    def update(alpha, rule):
-        """Left: errors of DLA against h. Right: its energy over time.
-
-        Left: the error for four step sizes, with slopes 1 and 2 to compare. Right: the energy at
-        the nodes.
-        """
-        m = DLA(round(alpha, 2), rule == "symmetric rule")
-        ends = [integrate(system, m, h=x, steps=round(T / x)).q[-1] for x in hs]
-        size = np.abs(np.array(ends) - truth).max(1)
-        sol = integrate(system, m, h=h, steps=round(long / h))
-        E = sol.energy()
-        board.run(m, hs, size, left, marker="o", label="DLA")
-        board.run(m, sol.t, E, right, label="")
-        board.hold(right, [0, long], [E0])
-        board.say("slope", f"{slope(hs, size):.2f}")
-        board.say("energy at the end", f"{E[-1]:.3f}")
-        board.say("energy in", f"[{E.min():.3f}, {E.max():.3f}]")
-
-    rules = ["alpha rule", "symmetric rule"]
-    return board.panel(update, alpha=(0.0, 1.0, 0.3, 0.01), rule=rules)
-
-
 def swing(method, h=0.2, T=30.0):
     """A run of the robot read by steps: times, angle psi, rolling speed and energy."""
     sol = integrate(systems.robot(), method, h=h, steps=round(T / h))
     q, v = (sol.q[1:] + sol.q[:-1]) / 2, np.diff(sol.q, axis=0) / h
     return sol.t[1:] - h / 2, q[:, 3], np.abs(v[:, 3]), sol.system.energy(q, v)
-
-
-def swing_panel(h=(0.1, 0.3, 0.2, 0.01), T=30.0):
-    """The angle psi by which the robot's wheels have rolled, and the energy of each step."""
-    robot = systems.robot()
-    E0 = float(robot.energy(robot.q0, robot.v0))
-    margins = (0.13, 0.12, 0.97, 0.97, None, 0.25)
-    board, upper, lower = new_board((7.6, 4.8), 2, 1, margins, sharex=True)
-    frame(upper, "", r"angle $\psi$")
-    frame(lower, "time $t$", "energy of a step", (0, T))
-    upper.axhline(-np.pi / 2, color=MIDDLE, linewidth=1)
-    _exact(lower, E0)
-
-    def update(h):
-        """Above the angle psi, below the energy of DLA's steps; dots where the energy is lowest.
-
-        The wheels swing about the grey line, psi = -π/2, where the potential is lowest and they
-        roll fastest; at the ends of a swing they stand still. A dot marks each step whose energy is
-        lower than that of its neighbours.
-        """
-        t, psi, speed, E = swing(DLA(), h, T)
-        low = 1 + np.flatnonzero((E[1:-1] < E[:-2]) & (E[1:-1] < E[2:]) & (E[1:-1] < E.mean()))
-        for ax, y in ((upper, psi), (lower, E)):
-            board.run(DLA(), t, y, ax, label="DLA" if ax is lower else "")
-            board.dots(t[low], y[low], ax, color=ORANGE, markersize=5)
-            board.hold(ax, [0, T], [E0] if ax is lower else ())
-        k = E.argmin()
-        board.say("lowest energy", f"{E[k]:.3f} at psi = {psi[k]:.2f}")
-        board.say("rolling speed there", f"{speed[k]:.2f}, of at most {speed.max():.2f}")
-
-    return board.panel(update, h=h)
 
 
 def in_chart(to_old, to_new, h):
@@ -245,28 +172,6 @@ def regularity_panel(particle, h=(0.1, 0.5, 0.2, 0.01), y=(1.0, 8.0, 1.2, 0.1), 
         board.say("energy grows by", f"{grown.max():.3g}")
 
     return board.panel(update, h=h, y=y)
-
-
-def drift_panel(system, h=(0.1, 0.4, 0.2, 0.01), eps=(0.0, 0.3, 0.2, 0.01), T=400.0, window=20.0):
-    """The discrete energy averaged over a window of time, for DLA and the projector method."""
-    board, ax = new_board((7.2, 3.9), margins=(0.16, 0.13, 0.97, 0.9))
-    frame(ax, "time $t$", "averaged $E_d$, change")
-
-    def update(h, eps):
-        """The averaged discrete energy of DLA falls, that of the projector does not.
-
-        The discrete energy averaged over a window of {window:g}, so that its oscillation does not
-        hide the drift.
-        """
-        hill = np.hanning(round(window / h) + 2)
-        for m in (DLA(), Projector()):
-            t, E, gain = drifting(system.set(eps=eps), m, h, T / 4 if board.quick else T)
-            mean = np.convolve(E, hill / hill.sum(), "valid")
-            board.run(m, t[-len(mean) :] - window / 2, mean - mean[0])
-            board.say(f"{type(m).__name__}: slope", f"{gain:.1e}")
-        board.hold(ax, [0, T], [-1e-3, 1e-3])
-
-    return board.panel(update, update.__doc__.format(window=window), h=h, eps=eps)
 
 
 def prediction_1():

@@ -1,5 +1,5 @@
 """Lesson 03 in depth: the equations of FIM08 at the nodes, its snakeboard and that of the preprint,
-the constrained connection, errors of the sleigh, and velocities that leave D."""
+the constrained connection, and errors of the sleigh."""
 
 import numpy as np
 import sympy as sp
@@ -8,14 +8,9 @@ from ...mechanics import catalogue as systems
 from ...mechanics.system import System
 from ...methods import DLA, Projector, Reference
 from ...run.loop import integrate
-from ...run.trajectory import Trajectory
-from ...view import plot
 from ..figures import PRINTED_START
 from ..figures import sleigh_errors as errors
 from ..figures import sleigh_ratios as sleigh_ratios
-from ..kit import drawn, frame, new_board
-from .lesson_03 import forward_speed as forward_speed
-from .lesson_03 import sleigh_run as sleigh_run
 
 
 def residuals(sol):
@@ -105,62 +100,6 @@ def connection_acceleration(system: System) -> sp.Matrix:
     V = -system.L.xreplace(dict.fromkeys(system.v, sp.S.Zero))
     gradient = inverse * sp.Matrix([V.diff(x) for x in q])
     return -(Gamma(v, v) + nabla_Q + gradient - Q * gradient)
-
-
-def error_panel(c=(0.0, 1.0, 0.5), h=(1.0, 0.5, 0.25), T=120):
-    """FIM08 Fig. 5 on a logarithmic scale; DLA takes its constraint at (1-c) q1 + c q2."""
-    fine, start = min(h), ([0, 0, 0], PRINTED_START)
-    true = integrate(systems.sleigh(), Reference(), *start, h=fine, steps=round(T / fine))
-    board, ax = new_board((6.8, 4.2))
-    frame(ax, "time $t$", r"error in $\mathbb{R}^3$", (0, T), (1e-6, 10), yscale="log")
-
-    def update(c, h):
-        """Errors of DLA and the projector method on the sleigh over time, log scale.
-
-        The sleigh of FIM08 example 3 from the printed start. c = 0 takes DLA's constraint at the
-        left point, c = 1/2 at the midpoint; the projector method has no such choice.
-        """
-        q = true.q[:: round(h / fine)]
-        for m in (DLA(constraint_alpha=c), Projector()):
-            error, name = errors(m, q, h), type(m).__name__
-            t = true.t[:: round(h / fine)]
-            board.run(m, t[2:], error[2:], label=name)  # the first two nodes are exact
-            for end in (60, T):
-                board.say(f"{name} at t = {end}", f"{error[round(end / h)]:.2e}")
-
-    return board.panel(update, c=c, h=list(h))
-
-
-def normal_speed(sol: Trajectory) -> np.ndarray:
-    """The size of the normal part Q v of the evolved velocities, measured with M, (N+1,).
-
-    The whole velocity has the size sqrt(2 T) with T the kinetic energy.
-    """
-    normal = np.einsum("kij,kj->ki", sol.system.Q(sol.q), sol.v)
-    return np.sqrt(np.einsum("ki,kij,kj->k", normal, sol.system.M(sol.q), normal))
-
-
-@drawn(10.8, 3.2, columns=2)
-def growth(left, right, sols):
-    """Left: errors of the sleigh's contact point. Right: the normal part of its velocity."""
-    for sol in sols:
-        look, t = plot.look(sol.method), sol.t[10::10]
-        error = np.linalg.norm((sol.q[10::10] - sol.system.exact(t))[:, :2], axis=1)
-        left.semilogy(t, error, label=plot.label(sol.method), **look)
-        right.semilogy(sol.t, np.abs(sol.constraint()[:, 0]), **look)
-    left.set(xlabel="time $t$", ylabel="error of the contact point")
-    left.legend(frameon=False)
-    right.set(xlabel="time $t$", ylabel="normal part $|Av|$ at the nodes")
-
-
-@drawn(7.2, 3.2)
-def zigzag(ax, sols):
-    """The normal part of the snakeboard's velocity: DLA's stays, the projector method's grows."""
-    for sol in sols:
-        label = plot.label(sol.method)
-        ax.semilogy(sol.t[1:], normal_speed(sol)[1:], label=label, **plot.look(sol.method))
-    ax.set(xlabel="time $t$", ylabel="normal part $|Qv|$ at the nodes")
-    ax.legend(frameon=False)
 
 
 def prediction_1():

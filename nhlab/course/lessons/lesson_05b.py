@@ -9,9 +9,7 @@ from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
 from ...methods import DLA, EDLA, Variational
 from ...run.loop import integrate
-from ...view import plot
 from ..exercises import takes
-from ..kit import drawn, frame
 
 TRIES = {
     "robot": {
@@ -110,16 +108,6 @@ def neighbours(method, h, steps=1000):
     start = {"v0": [1, 1, 1], "h": h, "steps": steps, "progress": False}
     a, b = (integrate(systems.particle(), method, [x, 1, 0], **start).q for x in (0, 1e-9))
     return np.abs(a - b).max(1)
-
-
-@drawn(7.6, 3.4)
-def balance_picture(ax, runs, misses):
-    """Error of the energy balance in each step: round-off for EDLA, about 1e-4 for DLA."""
-    for sol, miss in zip(runs, misses, strict=True):
-        look = {"label": plot.label(sol.method), **plot.look(sol.method)}
-        ax.semilogy(sol.t[2:], np.maximum(miss, 1e-17), **look)
-    frame(ax, "time $t$", "balance error of a step", (0, 30), (1e-18, 1))
-    ax.legend(loc="center right", frameon=False)
 
 
 # ---------------------------------------------------------------------------- predictions
