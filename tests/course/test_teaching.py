@@ -42,18 +42,52 @@ def test_an_unknown_lesson_names_those_there_are():
         read_lesson("77")
 
 
-def test_every_section_begins_a_slide_and_plumbing_shows_its_result_alone(lesson):
+def test_tags_choose_the_slides_and_plumbing_shows_its_result_alone(lesson):
+    tags = {cell.id: slides.slide_type(cell) for cell in lesson.cells}
     shown = slides.arrange(lesson)
+    kinds = {c.id: c.metadata.get("slideshow", {}).get("slide_type") for c in shown.cells}
+    assert {k: kinds[k] for k in tags} == tags
+    assert {*tags.values()} == {"slide", "subslide", "skip", None}
     for cell in shown.cells:
-        if cell.cell_type == "markdown":
-            section = cell.source.startswith(("# ", "## "))
-            kind = cell.metadata["slideshow"]["slide_type"]
-            assert kind == ("slide" if section else "subslide")
-        elif 'nh.check("' in cell.source and len(cell.source.splitlines()) < 12:
+        if 'nh.check("' in cell.source and len(cell.source.splitlines()) < 12:
             assert cell.metadata["jupyter"]["source_hidden"]
     assert not any("source_hidden" in c.get("metadata", {}).get("jupyter", {})
                    for c in shown.cells if "def residual" in c.source)  # fmt: skip
     nbformat.validate(shown)
+
+
+@pytest.mark.parametrize("number", ["00", "01", "02", "03", "05"])
+def test_a_lecture_has_the_sections_and_predictions_and_leaves_the_exercises_out(number):
+    shown = slides.arrange(read_lesson(number)[1])
+    left_out = [c.metadata.get("slideshow", {}).get("slide_type") == "skip" for c in shown.cells]
+    assert shown.cells[0].metadata["slideshow"]["slide_type"] == "slide"
+    for cell, out in zip(shown.cells, left_out, strict=True):
+        assert "\n## " not in cell.source or cell.cell_type == "code"
+        if cell.source.startswith("## "):
+            assert cell.metadata["slideshow"]["slide_type"] in ("slide", "skip"), cell.source[:40]
+        if cell.source.startswith(("## Exercise", "answer = ")) or "nh.predictions(" in cell.source:
+            assert out, cell.source[:40]
+        if "nh.predict(" in cell.source:
+            assert not out, cell.source[:40]
+
+
+def test_a_lesson_without_tags_begins_a_slide_at_each_section(lesson):
+    for cell in lesson.cells:
+        cell.metadata.pop("tags", None)
+    texts = "".join(cell.source.replace("\n", "") for cell in lesson.cells)
+    shown = slides.arrange(lesson).cells
+    assert "".join(cell.source.replace("\n", "") for cell in shown) == texts  # nothing is lost
+    for cell in shown:
+        if cell.cell_type == "markdown":
+            section = cell.source.startswith(("# ", "## "))
+            kind = cell.metadata["slideshow"]["slide_type"]
+            assert kind == ("slide" if section else "subslide")
+
+
+def test_a_cell_with_two_places_is_refused(lesson):
+    lesson.cells[0].metadata["tags"] = ["slide", "skip"]
+    with pytest.raises(ValueError, match="keep one of them"):
+        slides.arrange(lesson)
 
 
 def test_a_handout_has_pictures_and_space_and_asks_for_nothing_from_elsewhere(lesson):

@@ -1,10 +1,15 @@
 """``python3 -m nhlab slides 02``: a lesson as slides with live sliders, by jupyterlab-rise.
 
-A section begins a slide, every further text a slide below it; code stays with the text before it,
-and cells that only import, ask or check show their results alone.
+The tags of a cell say where it goes: ``slide`` begins a slide, ``subslide`` a slide below it,
+``skip`` leaves the cell out, and without one of them a cell stays on the slide before it.  Where no
+cell of a lesson has such a tag, a section begins a slide and every further text a slide below it.
+A heading within a text begins a slide in either case.
+Cells that only import, ask or check show their results without their code.
 """
 
 from __future__ import annotations
+
+import re
 
 import nbformat
 
@@ -24,14 +29,54 @@ STYLE = """
 """
 
 
+TAGS = ("slide", "subslide", "skip")
+HEADING = re.compile(r"\n+(?=## )")
+
+
+def slide_type(cell: nbformat.NotebookNode) -> str | None:
+    """What the tags of a cell say of its place on the slides: one of TAGS, or None."""
+    found = [tag for tag in cell.metadata.get("tags", []) if tag in TAGS]
+    if len(found) > 1:
+        raise ValueError(f"a cell has the tags {found}; keep one of them:\n{cell.source[:80]}")
+    return found[0] if found else None
+
+
+def by_heading(cell: nbformat.NotebookNode) -> str | None:
+    """The place of a cell in a lesson without tags: a section begins a slide, a text one below."""
+    if cell.cell_type != "markdown":
+        return None
+    return "slide" if cell.source.startswith(("# ", "## ")) else "subslide"
+
+
+def sections(notebook: nbformat.NotebookNode) -> list[tuple[nbformat.NotebookNode, str | None]]:
+    """The cells with their places, texts cut before each heading, so that each section has a slide.
+
+    The first part has the place of its cell.  The others begin slides, but a last part that only
+    leads to a cell that is left out, such as an exercise, is left out with it.
+    """
+    place = slide_type if any(map(slide_type, notebook.cells)) else by_heading
+    found = []
+    for cell, after in zip(notebook.cells, [*notebook.cells[1:], None], strict=True):
+        texts = HEADING.split(cell.source) if cell.cell_type == "markdown" else [cell.source]
+        cell.source = texts[0]
+        others = ["skip" if place(cell) == "skip" else "slide"] * len(texts[1:])
+        if others and after and place(after) == "skip":
+            others[-1] = "skip"
+        found.append((cell, place(cell)))
+        found += [(nbformat.v4.new_markdown_cell(text), kind)
+                  for text, kind in zip(texts[1:], others, strict=True)]  # fmt: skip
+    return found
+
+
 def arrange(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """The same notebook with the metadata that tell RISE where slides begin."""
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            section = cell.source.startswith(("# ", "## "))
-            cell.metadata["slideshow"] = {"slide_type": "slide" if section else "subslide"}
-        elif plumbing(cell):
+    placed = sections(notebook)
+    for cell, place in placed:
+        if place:
+            cell.metadata["slideshow"] = {"slide_type": place}
+        if cell.cell_type == "code" and plumbing(cell):
             cell.metadata["jupyter"] = {"source_hidden": True}
+    notebook.cells = [cell for cell, _ in placed]
     notebook.metadata["rise"] = SETTINGS
     return notebook
 
