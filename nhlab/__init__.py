@@ -27,7 +27,7 @@ _HOME = {
         "Variational",
     ),
     "run.loop": ("integrate", "source"),
-    "run.events": ("Event",),
+    "run.watch": ("Event",),
     "run.export": ("export", "to_scipy"),
     "run.trajectory": ("Trajectory",),
     "run.ensemble": ("ensemble", "Ensemble", "load"),

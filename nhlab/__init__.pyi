@@ -20,7 +20,7 @@ from .methods import DiscreteGradient as DiscreteGradient
 from .methods import EDLA as EDLA
 from .run.ensemble import Ensemble as Ensemble
 from .run.errors import EnsembleError as EnsembleError
-from .run.events import Event as Event
+from .run.watch import Event as Event
 from .mechanics.groupsystem import GroupSystem as GroupSystem
 from .geometry.reduction import Horizontal as Horizontal
 from .run.errors import IntegrationError as IntegrationError

@@ -28,12 +28,13 @@ from ..methods.method import Method
 from . import files, html, many_files, tables
 from .arguments import LOG, StateLike, check_backend, whole
 from .errors import EnsembleError, IntegrationError, Interrupted
-from .events import Found, found_in_all, read_events
+from .events import Found, found_in_all
 from .explain import energy_jumps, growth
 from .loop import Run, choose_backend
 from .progress import Bar
 from .start import Start
 from .trajectory import Trajectory
+from .watch import Event, read_events
 
 WORK = {"python": 50_000, "numpy": 1_000_000, "numba": 2_000_000}  # steps of a chunk, about 1 s
 LEAST = {"python": 1, "numpy": 256, "numba": 1}  # members of a chunk; short arrays are slow
@@ -180,14 +181,15 @@ class Ensemble:
     errors: dict[int, str]
     jumps: dict[int, tuple[float, float]]
     events: dict[int, Found]
+    watched: list[Event]
 
-    def __init__(self, start: Start, summarised: bool) -> None:
+    def __init__(self, start: Start, summarised: bool, watched: Sequence[Event] = ()) -> None:
         self.start, self.system, self.method = start, start.system, start.method
         self.h, self.parameters, count = start.h, start.parameters, len(start)
         self.rows = None if summarised else start.empty_rows(count)
         self.steps_done, self.summary = np.zeros(count, int), None
         self.errors, self.jumps = dict.fromkeys(range(count), NOT_RUN), {}
-        self.events = {}  # index -> Found
+        self.events, self.watched = {}, [*watched]  # index -> Found, and what was looked for
 
     def __len__(self) -> int:
         return len(self.start)
@@ -211,8 +213,10 @@ class Ensemble:
         if not -len(self) <= k < len(self):
             raise IndexError(f"there is no run {k}: the runs are numbered 0 to {len(self) - 1}")
         rows, k = self._parts.array, range(len(self))[k]
-        one, error = self.start.member(k), self.errors.get(k)
-        return _trajectory(one, rows[k], self.steps_done[k], error, self.events.get(k))
+        one, found = self.start.member(k), self.events.get(k)
+        return _trajectory(
+            one, rows[k], self.steps_done[k], self.errors.get(k), self.watched, found
+        )
 
     def _some(self, which):
         """The Ensemble of these runs: of a slice, of numbers, or of an array of True and False."""
@@ -225,7 +229,7 @@ class Ensemble:
                 f"{brief(which)} names no runs; write many[2], many[1:3], many[[0, 2]] or "
                 "many[many.ok] for runs, many['x'] for a column of all"
             )
-        new = Ensemble(self.start.take(chosen), self.rows is None)
+        new = Ensemble(self.start.take(chosen), self.rows is None, self.watched)
         new.steps_done = self.steps_done[chosen]
         new.rows = None if self.rows is None else self.rows[chosen]
         if isinstance(self.summary, dict):
@@ -348,8 +352,8 @@ def load(path: str | PathLike[str] | BinaryIO) -> Trajectory | Ensemble:
 
 def _collect(start, parts, common, executor, bar):
     """Have all parts computed, here or by the executor, and put what they bring in its place."""
-    *_, backend, functions, _ = common.value
-    many, summaries, futures = Ensemble(start, bool(functions)), {}, {}
+    *_, backend, functions, events = common.value
+    many, summaries, futures = Ensemble(start, bool(functions), events), {}, {}
 
     def here():
         for where in parts:
@@ -516,15 +520,16 @@ def _run(common, part, out=None):
         last = done[k] // part.every
         own[last + 1 :], looks[k] = np.nan, own[(LOOKS * last).astype(int)]
         if functions:
-            sol = _trajectory(one, own, done[k], errors.get(k), found.get(k))
+            sol = _trajectory(one, own, done[k], errors.get(k), events, found.get(k))
             _note_summary(functions, sol, values, errors, k)
     rows = rows if out is None and not functions else None
     return rows, done, errors, values, _jumps(part, looks), found
 
 
-def _trajectory(one, rows, done, error, found):
+def _trajectory(one, rows, done, error, events, found):
     """The run of a single member with its events, if it has any."""
     sol = one.trajectory(rows, done, error or (found.message if found else ""))
+    sol.events = events or None
     if found:
         sol.t_events, sol.q_events, sol.v_events = found.t, found.q, found.v
         sol.ended_by = found.ended_by

@@ -24,8 +24,8 @@ from ..mechanics.velocities import start_of
 from ..methods.layout import Rows
 from ..methods.method import Method
 from .arguments import StateLike
-from .events import read_events, values
 from .start import Start
+from .watch import read_events, values
 
 # ---------------------------------------------------------------------------- for SciPy
 

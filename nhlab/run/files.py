@@ -24,6 +24,7 @@ from ..methods.layout import Rows
 from ..methods.method import Method
 from . import LATER_SYSTEMS
 from .arguments import positive, whole
+from .watch import Event, read_events
 
 if TYPE_CHECKING:
     from .trajectory import Trajectory
@@ -61,8 +62,9 @@ def save(sol: Trajectory, path: str | os.PathLike[str] | BinaryIO) -> None:
         **{k: getattr(sol, k) for k in ("t0", "every", "message", "q1_given", "ended_by")},
         "inputs": [*sol.inputs],
         "events": None if sol.t_events is None else len(sol.t_events),
+        "looked_for": events_to_json(sol.events),
     }
-    check_size(about["system"])
+    check_size([about["system"], about["looked_for"]])
     arrays = {"rows": sol.rows.array}
     for name in EVENTS:
         arrays |= {f"{name} {k}": x for k, x in enumerate(getattr(sol, name) or ())}
@@ -127,9 +129,10 @@ def load(cls: type[Trajectory], path: str | os.PathLike[str] | BinaryIO) -> Traj
         about["solver_state"] = arrays.get("solver_state")
         if about["format"] != FORMAT:
             raise KeyError("format")
-        check_size(about["system"])
+        check_size([about["system"], about.get("looked_for")])
         system, method = system_from_json(about["system"]), method_from_json(about["method"])
         sol = _trajectory(cls, system, method, rows, about)
+        sol.events = events_from_json(about.get("looked_for"), system)
         if about.get("events") is not None:  # older files have none
             _read_events(sol, about, arrays)
         return sol
@@ -210,6 +213,8 @@ def _read_events(sol: Trajectory, about: dict, arrays: dict) -> None:
     count, ended_by = whole(about["events"], "events", 0), about["ended_by"]
     if ended_by is not None and not whole(ended_by, "ended_by", 0) < count:
         raise ValueError(f"ended_by = {ended_by} of {count} events")
+    if sol.events is not None and len(sol.events) != count:
+        raise ValueError(f"{len(sol.events)} events of which {count} were found")
     for name, width in zip(EVENTS, ((), (len(sol.system.q),), (len(sol.system.v),)), strict=True):
         found = [arrays[f"{name} {k}"] for k in range(count)]
         for k, x in enumerate(found):
@@ -336,6 +341,30 @@ def _finite(e: sp.Expr) -> float:
     except (TypeError, OverflowError):
         pass
     raise ValueError("a number beyond those of Python, or not a real one")
+
+
+def events_to_json(events: list[Event] | None) -> list | None:
+    """Write events as [zero, terminal, direction, passed]; of a function zero is None."""
+    return events and [
+        [
+            to_json(e.zero) if isinstance(e.zero, sp.Basic) else None,
+            e.terminal if isinstance(e.terminal, bool) else int(e.terminal),
+            int(e.direction),
+            int(e.passed),
+        ]
+        for e in events
+    ]
+
+
+def events_from_json(data: list | None, system: System) -> list[Event | None] | None:
+    """Read the events that ``events_to_json`` wrote; those that are functions are None."""
+    if data is None:  # there are none, or the file is older
+        return None
+    found = []
+    for zero, terminal, direction, passed in data:
+        event = zero and Event(from_json(zero), terminal, direction, passed=passed)
+        found += read_events(event, system) or [None]
+    return found
 
 
 # ---------------------------------------------------------------------------- systems, methods

@@ -16,7 +16,7 @@ from ..methods.layout import Rows
 from ..methods.method import Method
 from .arguments import LOG, StateLike, check_backend, check_pair, has_numba
 from .errors import IntegrationError
-from .events import read_events, record
+from .events import events_of, keeping, record
 from .explain import explain, warn_of_energy_jumps, warn_of_growth
 from .progress import drive
 from .reference import ReferenceRun
@@ -72,8 +72,10 @@ def integrate(
         so that a function is followed to order 2 by every method.  An expression in t, q, v and
         parameters, a feedback, is put into the forces: exact, but another system, ``sol.system``
     events : expressions in t, q, v, functions f(t, q, v) or ``nh.Event``s whose zeros are looked
-        for, to round-off on ``sol(t)``; they are in ``sol.t_events``, ``sol.q_events``.  To go on
-        with a run give them again: they are looked for in the whole of it
+        for, to round-off on ``sol(t)``; they are in ``sol.t_events``, ``sol.q_events``.  A run that
+        goes on keeps its events, and has those of the whole; other ``events`` take their place,
+        ``[]`` for none.  If a terminal one ended it, it goes on beyond that, and ends at the next
+        one, or after as many more as ``terminal`` says
     t0 : the time of the start
 
     Raises
@@ -108,10 +110,11 @@ def integrate(
     else:
         given = {"q1": q1, "u0": u0, "every": every, "t0": t0, "inputs": inputs}
         start = Start(system, method, q0, v0, h=h, steps=steps, T=T, **given)
-    events = read_events(events, start.system)
-    sol = run(start, backend, progress, events)
-    if T is not None and sol.method.variable_step:
-        sol = until(sol, T, inputs, lambda start: run(start, backend, progress, events))
+    events = events_of(system, events, start.system)
+    with keeping(events):
+        sol = run(start, backend, progress, events)
+        if T is not None and sol.method.variable_step:
+            sol = until(sol, T, inputs, lambda start: run(start, backend, progress, events))
     warn_of_energy_jumps(sol)
     warn_of_growth(sol)
     return record(sol, events)

@@ -25,7 +25,8 @@ def save(many: Ensemble, path: str | os.PathLike[str] | BinaryIO) -> None:
     about["errors"] = {str(k): x for k, x in many.errors.items()}
     about["jumps"] = {str(k): x for k, x in many.jumps.items()}
     about["endings"] = {str(k): [x.message, x.ended_by] for k, x in many.events.items()}
-    files.check_size(about["system"])
+    about["looked_for"] = files.events_to_json(many.watched or None)
+    files.check_size([about["system"], about["looked_for"]])
     arrays |= {k: getattr(start, k) for k in STATES if getattr(start, k) is not None}
     arrays |= {"h": start.h, "steps_done": many.steps_done}
     arrays |= {} if many.rows is None else {"rows": many.rows}
@@ -44,7 +45,7 @@ def load_ensemble(cls: type[Ensemble], path: str | os.PathLike[str] | BinaryIO) 
     with files.reading(path, "an ensemble") as (about, arrays):
         if about["format"] != FORMAT:
             raise KeyError("format")
-        files.check_size(about["system"])
+        files.check_size([about["system"], about.get("looked_for")])
         system = files.system_from_json(about["system"])
         method = files.method_from_json(about["method"])
         return _ensemble(cls, system, method, about, arrays)
@@ -63,7 +64,8 @@ def _ensemble(cls, system, method, about: dict, arrays: dict) -> Ensemble:
     start = Start(
         system, method, q0, v0, h=arrays["h"], parameters=parameters, inputs=inputs, **given
     )
-    many = cls(start, "rows" not in arrays)
+    watched = files.events_from_json(about.get("looked_for"), system)
+    many = cls(start, "rows" not in arrays, watched or ())
     many.steps_done = arrays["steps_done"]
     if many.steps_done.shape != (len(start),) or many.steps_done.dtype.kind != "i":
         raise ValueError(f"steps_done of shape {many.steps_done.shape}")

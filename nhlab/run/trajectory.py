@@ -16,6 +16,7 @@ from .dense import Dense, state_at
 if TYPE_CHECKING:
     from ..mechanics.system import System
     from ..methods.method import Method
+    from .watch import Event
 
 READINGS = ("nodes", "midpoints", "projected", "average")
 
@@ -36,10 +37,9 @@ class Trajectory:
     rows : all that is stored, with named parts: ``rows.q``, ``rows.v``, ..., ``rows.array``
     t0, h0 : the time of the start and the step size that was given;  q1_given : instead of v0
     inputs : name -> (N+1,), the values held in the step that arrives at each node
-    t_events, q_events, v_events : one array for each of the ``events`` that were looked for, of
-        shapes (K,), (K, n), (K, n); None if there were none.  They belong to the call that
-        looked for them: a run that goes on has none unless it is given ``events`` again, and then
-        has those of the whole run
+    events : the ``nh.Event``s that are looked for, also when the run goes on; None if there are
+        none.  In a run from a file an event that was a function is None
+    t_events, q_events, v_events : one array for each of them, of shapes (K,), (K, n), (K, n)
     ended_by : the index of the event that ended the run, or None
     solver_state : where the last step of nh.Reference began, to go on from; else None
 
@@ -68,6 +68,7 @@ class Trajectory:
     message: str
     q1_given: bool
     inputs: dict[str, np.ndarray]
+    events: list[Event] | None
     t_events: list[np.ndarray] | None
     q_events: list[np.ndarray] | None
     v_events: list[np.ndarray] | None
@@ -91,7 +92,7 @@ class Trajectory:
         self.system, self.method, self.every, self.message = system, method, every, message
         self.t0, self.h0, self.q1_given, self.inputs = float(t0), float(h), q1_given, inputs or {}
         self.rows, self.solver_state = Rows(method.layout(system), rows), solver_state
-        self.t_events = self.q_events = self.v_events = self.ended_by = None
+        self.events = self.t_events = self.q_events = self.v_events = self.ended_by = None
 
     def __repr__(self):
         what = f"Trajectory of {self.system.label} by {self.method!r}"
@@ -250,8 +251,8 @@ class Trajectory:
     def save(self, path: str | PathLike[str] | BinaryIO) -> None:
         """Write everything to one ``.npz`` file; ``nh.load`` reads it back.
 
-        Of events, what was found is written and not what was looked for: to go on with a loaded
-        run, give ``nh.integrate`` the ``events`` again.
+        An event that is a function cannot be written, only what was found of it: to go on with such
+        a run, give ``nh.integrate`` its ``events`` again.
         """
         files.save(self, path)
 

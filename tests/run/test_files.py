@@ -84,8 +84,7 @@ def test_events_are_saved_too(method, tmp_path):
         for a, b in zip(getattr(back, name), getattr(sol, name), strict=True):
             assert a.shape == b.shape
             np.testing.assert_array_equal(a, b)
-    further = nh.integrate(back, steps=3)
-    assert further.t_events is None and further.ended_by is None
+    assert back.events == sol.events == [nh.Event(y), nh.Event(x + 100), end]
     with_events = nh.integrate(back, steps=3, events=[y])
     np.testing.assert_array_equal(with_events.t_events[0][: len(sol.t_events[0])], sol.t_events[0])
 
@@ -96,16 +95,19 @@ def test_files_without_events(tmp_path):
     run().save(path)
     assert nh.load(path).t_events is None
     about, arrays = contents(path)
-    for name in ("events", "ended_by"):
+    for name in ("events", "ended_by", "looked_for"):
         del about[name]
     files.write(path, about, arrays)
+    assert nh.integrate(nh.load(path), steps=1).t_events is None
     assert nh.load(path).t_events is None and nh.load(path).ended_by is None
 
 
 @pytest.mark.parametrize(("part", "value"), [
     ("t_events 0", np.array([[1.0]])), ("q_events 0", np.zeros((1, 2))), ("events", 2),
     ("v_events 0", np.full((1, 3), np.nan)), ("t_events 0", np.array(["x"])), ("ended_by", 1),
-    ("events", -1), ("ended_by", "one"),
+    ("events", -1), ("ended_by", "one"), ("looked_for", []), ("looked_for", [[None, 0, 2, 0]] * 2),
+    ("looked_for", [[["Symbol", "w", {}], False, 0, 0]]),
+    ("looked_for", [[["Symbol", "y", {"real": True}], -1, 0, 0]]),
 ], ids=str)  # fmt: skip
 def test_events_that_do_not_belong_together_are_refused(part, value, tmp_path):
     path, y = tmp_path / "run.npz", PARTICLE.q[1]

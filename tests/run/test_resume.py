@@ -155,6 +155,107 @@ def test_edla_that_never_arrives_says_so():
         nh.integrate(system, nh.EDLA(), [0.0], [1.0], h=0.05, T=5)
 
 
+# ---------------------------------------------------------------------------- events
+
+OSCILLATOR = nh.System([x], [vx], vx**2 / 2 - x**2 / 2, name="oscillator", q0=[1], v0=[0])
+SOME = [nh.DLA(), nh.EDLA(), nh.Projector(), nh.RK4(), nh.Reference()]
+
+
+def same_events(a, b):
+    assert (a.ended_by, a.message) == (b.ended_by, b.message)
+    for name in ("t_events", "q_events", "v_events"):
+        for one, other in zip(getattr(a, name), getattr(b, name), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("method", SOME, ids=str)
+def test_a_run_that_goes_on_keeps_its_events(method, tmp_path):
+    """From memory and from a file, in three parts, with some of them in each."""
+    section = [PARTICLE.q[1] - 0.2, nh.Event(PARTICLE.v[0] - 0.5, direction=1)]
+    whole = run(PARTICLE, method, h=0.2, steps=60, events=section)
+    part = run(PARTICLE, method, h=0.2, steps=20, events=section)
+    assert len(whole.t_events[0]) > len(part.t_events[0]) > 0 and len(whole.t_events[1]) > 0
+    part.save(tmp_path / "part.npz")
+    for first in (part, nh.load(tmp_path / "part.npz")):
+        on = nh.integrate(nh.integrate(first, steps=15), steps=25)
+        same(on, whole)
+        same_events(on, whole)
+        assert on.events == whole.events
+    other = nh.integrate(part, steps=40, events=PARTICLE.q[0] - 0.1)
+    same_events(other, run(PARTICLE, method, h=0.2, steps=60, events=PARTICLE.q[0] - 0.1))
+    none = nh.integrate(part, steps=1, events=[])
+    assert none.t_events is None and nh.integrate(none, steps=1).t_events is None
+
+
+@pytest.mark.parametrize("times", [True, 2])
+@pytest.mark.parametrize("method", SOME[:4], ids=str)
+def test_a_run_goes_on_beyond_the_event_that_ended_it(method, times, tmp_path):
+    """x = cos t ends it at each zero, or at every second, and the motion is that without events."""
+    caught = nh.Event(x, terminal=times)
+    sol = nh.integrate(OSCILLATOR, method, h=0.05, steps=1000, events=[vx, caught])
+    for turn in range(1, 4):
+        count = turn * int(times)
+        end = sol.t_events[1][-1]
+        assert len(sol.t_events[1]) == count and abs(end - (count - 0.5) * np.pi) < 0.02
+        assert sol.ended_by == 1 and sol.message == f"ended by events[1] at t = {end:.6g}"
+        assert sol.t[-1] <= end < sol.t[-1] + 0.06 and len(sol.t_events[0]) == count - 1
+        alone = nh.integrate(OSCILLATOR, method, h=0.05, steps=sol.steps)
+        np.testing.assert_array_equal(sol.rows.array, alone.rows.array)
+        sol.save(tmp_path / "sol.npz")
+        short = nh.integrate(nh.load(tmp_path / "sol.npz"), steps=2)  # a stop without an event
+        assert short.ended_by is None and short.message == ""
+        sol = nh.integrate(short, T=100)
+
+
+def test_a_count_that_was_not_reached_goes_on():
+    third = nh.Event(x, terminal=3)
+    whole = nh.integrate(OSCILLATOR, nh.DLA(), h=0.05, steps=1000, events=third)
+    part = nh.integrate(OSCILLATOR, nh.DLA(), h=0.05, T=3, events=third)
+    assert len(part.t_events[0]) == 1 and part.ended_by is None
+    on = nh.integrate(part, steps=940)
+    same(on, whole)
+    same_events(on, whole)
+    assert len(on.t_events[0]) == 3
+
+
+def test_functions_go_on_but_not_from_a_file(tmp_path):
+    def caught(t, q, v):
+        return q[0]
+
+    caught.terminal = True
+    sol = nh.integrate(OSCILLATOR, nh.DLA(), h=0.05, T=100, events=[vx, caught])
+    assert [len(t) for t in nh.integrate(sol, T=100).t_events] == [1, 2]
+    sol.save(tmp_path / "sol.npz")
+    back = nh.load(tmp_path / "sol.npz")
+    assert back.events == [nh.Event(vx), None]
+    with pytest.raises(ValueError, match=r"events\[1\] of this run is a function, .* give events"):
+        nh.integrate(back, steps=5)
+    assert nh.integrate(back, steps=5, events=[]).t_events is None
+    assert len(nh.integrate(back, steps=5, events=[x]).t_events[0]) == 1
+
+
+def test_a_member_of_an_ensemble_goes_on_with_its_events(tmp_path):
+    caught = nh.Event(x - 0.25, terminal=True)
+    options = dict(h=0.1, steps=40, events=[vx + 0.1, caught])
+    many = nh.ensemble(OSCILLATOR, nh.DLA(), [[1.0], [0.5], [2.0]], [0], **options)
+    many.save(tmp_path / "many.npz")
+    alone = nh.integrate(nh.integrate(OSCILLATOR, nh.DLA(), [2.0], [0], **options), T=9)
+    assert len(alone.t_events[1]) == 2
+    for found in (many, nh.load(tmp_path / "many.npz"), many[1:]):
+        on = nh.integrate(found[-1], T=9)
+        np.testing.assert_allclose(on.t_events[1], alone.t_events[1], atol=1e-12)
+        assert on.ended_by == 1 and len(on.t_events[0]) == len(alone.t_events[0])
+
+
+def test_a_run_that_failed_keeps_its_events():
+    """It may be gone on with by other means, such as after Ctrl-C."""
+    with pytest.raises(nh.IntegrationError) as stopped:
+        run(nh.systems.sleigh(), nh.EDLA(), steps=600, events=nh.systems.sleigh().q[2] - 0.5)
+    part = stopped.value.trajectory
+    assert part.t_events is None and len(part.events) == 1
+    assert len(nh.integrate(part, steps=0).t_events[0]) == 1
+
+
 # ---------------------------------------------------------------------------- names
 
 
