@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ..codegen.derivatives import dot
 from ..codegen.statement import dummy
 from . import display
-from .checks import Symbols, one_of, read_symbols, sequence
+from .checks import States, Symbols, one_of, read_array, read_symbols, sequence
 from .discrete import DiscreteLagrangian
 from .groups import Group
 from .spelling import check_keywords
@@ -203,23 +203,27 @@ class GroupSystem(System):
     ) -> DiscreteLagrangian:
         return GroupLagrangian(self, t, q, v, h, alpha, symmetric)
 
-    def move(self, q: ArrayLike, v: ArrayLike, h: ArrayLike) -> np.ndarray:
-        q, v, h = np.asarray(q, float), np.asarray(v, float), np.asarray(h, float)[..., None]
+    def move(self, q: States, v: States, h: ArrayLike) -> np.ndarray:
+        """Where a step h with velocity v arrives, by tau: (r + h r', g tau(h omega)); h negative:
+        its start."""
+        q, v, h = self.states(q, "q"), self.states(v, "v"), read_array(h, "h")[..., None]
         turn = getattr(self.group, self.tau)(h * v[..., self.k :])
         g = self.group.multiply(q[..., self.k :], turn)
         return np.concatenate([q[..., : self.k] + h * v[..., : self.k], g], -1)
 
-    def velocity_between(self, q0: ArrayLike, q1: ArrayLike, h: ArrayLike) -> np.ndarray:
-        q0, q1, h = np.asarray(q0, float), np.asarray(q1, float), np.asarray(h, float)[..., None]
+    def velocity_between(self, q0: States, q1: States, h: ArrayLike) -> np.ndarray:
+        """The velocity whose step h leads from q0 to q1."""
+        q0, q1, h = self.states(q0, "q0"), self.states(q1, "q1"), read_array(h, "h")[..., None]
         G = self.group
         W = G.multiply(G.inverse(q0[..., self.k :]), q1[..., self.k :])
         turn = G.log(W) if self.tau == "exp" else G.cay_inv(W)
         return np.concatenate([q1[..., : self.k] - q0[..., : self.k], turn], -1) / h
 
     def configuration(self, q: Any, name: str = "q", near: Any = None, axes: int = 0) -> Any:
-        """q in coordinates, from coordinates or, without r, from matrices or a Rotation; refused
-        off the group; of the names of one element, the one next to ``near``."""
-        r, g = np.split(self.states(q, name), [self.k], -1) if self.k else ((), q)
+        """q in coordinates, from coordinates, also by names, or, without r, from matrices or a
+        Rotation; refused off the group; of the names of one element, the one next to ``near``."""
+        q = self.states(q, name) if self.k or isinstance(q, Mapping) else q
+        r, g = np.split(q, [self.k], -1) if self.k else ((), q)
         g = self.group.element(g, name, axes)
         if near is not None:
             g = self.group.near(g, np.asarray(near, float)[..., self.k :])

@@ -447,11 +447,12 @@ class System:
 
     def move(self, q: States, v: States, h: ArrayLike) -> np.ndarray:
         """Where a step h with velocity v arrives, shape (..., len(q)); h negative: its start."""
-        return self.states(q, "q") + np.asarray(h)[..., None] * self.states(v, "v")
+        return self.states(q, "q") + checks.read_array(h, "h")[..., None] * self.states(v, "v")
 
     def velocity_between(self, q0: States, q1: States, h: ArrayLike) -> np.ndarray:
         """The velocity whose step h leads from q0 to q1."""
-        return (self.states(q1, "q1") - self.states(q0, "q0")) / np.asarray(h)[..., None]
+        q0, q1 = self.states(q0, "q0"), self.states(q1, "q1")
+        return (q1 - q0) / checks.read_array(h, "h")[..., None]
 
     def M(self, q: States, v: States | None = None, t: ArrayLike = 0.0) -> np.ndarray:
         """The mass matrix d2L/dv2, shape (..., n, n); v matters only if L is not mechanical."""

@@ -385,6 +385,40 @@ def test_positions_by_name_in_other_doors():
     assert many.shape == (3,)
 
 
+WITH_R = nh.GroupSystem(nh.groups.SE2, nh.symbols("vs a b c"), nh.symbols("vs") ** 2
+                        + nh.symbols("a") ** 2 + nh.symbols("c") ** 2 + nh.symbols("b") ** 2,
+                        r=[nh.symbols("s")], name="with r")  # fmt: skip
+
+
+@pytest.mark.parametrize("system", [nh.systems.suslov(), nh.systems.sleigh_se2(), WITH_R], ids=repr)
+def test_a_step_on_a_group_by_names(system):
+    """From the identity, in turns and coordinates of its own; there and back again."""
+    n, k = len(system.v), system.k
+    identity = np.array([0.0] * k + [*system.group.identity])
+    v = np.zeros(n)
+    v[-1] = 0.4
+    moved = system.move({}, {system.v[-1].name: 0.4}, 0.5)
+    np.testing.assert_array_equal(moved, system.move(identity, v, 0.5))
+    assert np.abs(moved - identity).max() > 0.05
+    by_name = dict(zip(system.q, moved, strict=True))
+    np.testing.assert_allclose(system.velocity_between({}, by_name, 0.5), v, atol=1e-15)
+    np.testing.assert_allclose(system.move(by_name, v, -0.5), identity, atol=1e-15)
+    np.testing.assert_allclose(system.configuration(by_name), moved, atol=1e-15)
+    both = system.move({}, {system.v[-1]: [0.4, 0.8]}, [0.5, 0.25])
+    np.testing.assert_allclose(both, [moved, moved], atol=1e-15)
+    for call, text in (
+        (lambda: system.move({"xx": 1}, v, 0.1), "q: 'xx' is none of"),
+        (lambda: system.move({}, {"xx": 1}, 0.1), "v: 'xx' is none of"),
+        (lambda: system.velocity_between({}, {"xx": 1}, 0.1), "q1: 'xx' is none of"),
+        (lambda: system.configuration({"xx": 1}, "q0"), "q0: 'xx' is none of"),
+        (lambda: system.move(identity[1:], v, 0.1), r"q has shape \(\d,\); its last axis"),
+        (lambda: system.move({}, v[1:], 0.1), r"v has shape \(\d,\); its last axis"),
+        (lambda: system.move({}, v, "fast"), "h = 'fast' is not an array of numbers"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            call()
+
+
 def test_names_that_are_not_there_are_answered():
     for call in (
         lambda: SLEIGH.energy({"tetha": 1}, {}),
