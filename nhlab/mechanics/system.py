@@ -451,8 +451,7 @@ class System:
 
     def velocity_between(self, q0: States, q1: States, h: ArrayLike) -> np.ndarray:
         """The velocity whose step h leads from q0 to q1."""
-        q0, q1 = self.states(q0, "q0"), self.states(q1, "q1")
-        return (q1 - q0) / checks.read_array(h, "h")[..., None]
+        return (self.states(q1, "q1") - self.states(q0, "q0")) / np.asarray(h)[..., None]
 
     def M(self, q: States, v: States | None = None, t: ArrayLike = 0.0) -> np.ndarray:
         """The mass matrix d2L/dv2, shape (..., n, n); v matters only if L is not mechanical."""
