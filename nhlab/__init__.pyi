@@ -20,12 +20,15 @@ from .methods import DiscreteGradient as DiscreteGradient
 from .methods import EDLA as EDLA
 from .run.ensemble import Ensemble as Ensemble
 from .run.errors import EnsembleError as EnsembleError
+from .methods import EqualImpulses as EqualImpulses
 from .run.watch import Event as Event
 from .mechanics.groupsystem import GroupSystem as GroupSystem
 from .geometry.reduction import Horizontal as Horizontal
 from .run.errors import IntegrationError as IntegrationError
 from .run.errors import Interrupted as Interrupted
+from .methods import Lobatto as Lobatto
 from .geometry.reduction import Mixed as Mixed
+from .methods import Newmark as Newmark
 from .view.widgets import Picture as Picture
 from .methods import Projector as Projector
 from .methods import RDLA as RDLA
@@ -73,12 +76,15 @@ __all__ = [
     "EDLA",
     "Ensemble",
     "EnsembleError",
+    "EqualImpulses",
     "Event",
     "GroupSystem",
     "Horizontal",
     "IntegrationError",
     "Interrupted",
+    "Lobatto",
     "Mixed",
+    "Newmark",
     "Picture",
     "Projector",
     "RDLA",

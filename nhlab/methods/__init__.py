@@ -17,6 +17,9 @@ from .composition import Composition
 from .dla import DLA
 from .edla import EDLA
 from .gradient import DiscreteGradient
+from .impulse import EqualImpulses
+from .lobatto import Lobatto
+from .newmark import Newmark
 from .projector import Projector
 from .reduced import RDLA, REDLA
 from .reversible import Reversible
@@ -30,6 +33,9 @@ __all__ = [
     "RK4",
     "Composition",
     "DiscreteGradient",
+    "EqualImpulses",
+    "Lobatto",
+    "Newmark",
     "Projector",
     "Reference",
     "Reversible",

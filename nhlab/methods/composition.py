@@ -51,7 +51,8 @@ class Composition(Method):
 
     Parameters
     ----------
-    method : the base: DLA or Variational of order 2, Reversible or DiscreteGradient
+    method : the base: DLA or Variational of order 2, Reversible, EqualImpulses or
+        DiscreteGradient
     order : 4 or 6
 
     Examples

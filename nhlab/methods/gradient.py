@@ -139,7 +139,7 @@ class DiscreteGradient(Method):
             stages=(stage,),
             update=(*s.q_1, *s.v1, *((x + y) / 2 for x, y in zip(*given, strict=True))),
             let=s.lets(),
-            required=tuple(s.required),
+            required=tuple(s.abbreviations.required),
         )
 
 
@@ -169,10 +169,9 @@ class Ends(Frame):
         at1 = self.place(self.q_1, v0)
         self.M = [[let((self.at(e) + at1(e)) / 2, "M") for e in row] for row in S.M]
         self.root = let.cholesky(self.M)
-        self.required = []
-        self.A0, self.R0 = self.orthonormal(self.at.table(S.A))
-        self.A1, self.R1 = self.orthonormal(at1.table(S.A))
-        self.turn = self.alignment()
+        self.A0, self.R0 = let.orthonormal(self.root, self.at.table(S.A))
+        self.A1, self.R1 = let.orthonormal(self.root, at1.table(S.A))
+        self.turn = let.alignment(self.root, self.A0, self.A1)
         self.A1 = let.product(self.turn, self.A1)
         self.A = [
             [let((x + y) / 2, "A") for x, y in zip(*rows, strict=True)]
@@ -189,38 +188,6 @@ class Ends(Frame):
         here = zip((*self.q, *self.system.v), (*q, *v), strict=True)
         new = {x: y for x, y in here if x is not y}
         return Substitution(self.system.expressions, new, self.let)
-
-    def orthonormal(self, A: Table) -> tuple[Table, Table]:
-        """A with rows orthonormal in M^-1, and the triangle that makes them so."""
-        let = self.abbreviations
-        Y = [let.forward(self.root, row) for row in A]
-        gram = [[dot(x, y) for y in Y] for x in Y]
-        R = let.cholesky(gram)
-        self.required += [MAX_CANCELLATION * R[k][k] ** 2 - gram[k][k] for k in range(1, self.m)]
-        columns = [let.forward(R, [row[i] for row in A]) for i in range(self.n)]
-        return [[column[k] for column in columns] for k in range(self.m)], R
-
-    def alignment(self) -> Table:
-        """The orthogonal matrix U that turns the rows A1 so that A0 M^-1 (U A1)^T is symmetric and
-        positive: the polar factor of C = A0 M^-1 A1^T."""
-        let = self.abbreviations
-        Y0, Y1 = ([let.forward(self.root, row) for row in A] for A in (self.A0, self.A1))
-        C = [[let(dot(x, y), "C") for y in Y1] for x in Y0]
-        if self.m < 2:
-            return [[sp.S.One]] * self.m
-        if self.m == 2:  # C and its cofactors, added where det C > 0, else subtracted
-            (a, b), (c, d) = C
-            s = let(sp.sign(a * d - b * c), "sign")
-            U = [[a + s * d, b - s * c], [c - s * b, d + s * a]]
-            size = let(sp.sqrt(dot(U[0], U[0])), "size")
-            return [[let(e / size, "U") for e in row] for row in U]
-        for _ in range(TURNS):  # Newton and Schulz: C (3 - C^T C)/2
-            square = let.product(list(zip(*C, strict=True)), C)
-            C = let.product(C, [[(3 * (i == j) - e) / 2 for j, e in enumerate(row)]
-                                for i, row in enumerate(square)])  # fmt: skip
-        R = let.cholesky([[dot(x, y) for y in C] for x in C])  # what is left to be orthogonal
-        columns = [let.forward(R, [row[j] for row in C]) for j in range(self.m)]
-        return [list(row) for row in zip(*columns, strict=True)]
 
     def gradient(self) -> list[sp.Expr]:
         """Gonzalez' discrete gradient of U(q) = (E(q, v0) + E(q, v1))/2."""
@@ -276,6 +243,7 @@ class Abbreviations:
 
     def __init__(self, pairs: list[Pair]) -> None:
         self.pairs = pairs
+        self.required: list[sp.Expr] = []  # expressions that are positive where no digits are lost
 
     def __call__(self, e: sp.Expr, hint: str) -> sp.Expr:
         if e.is_Atom:
@@ -315,3 +283,34 @@ class Abbreviations:
             rest = dot([R[j][k] for j in range(k + 1, len(b))], x[k + 1 :])
             x[k] = self((b[k] - rest) / R[k][k], "x")
         return x
+
+    def orthonormal(self, root: Table, A: Table) -> tuple[Table, Table]:
+        """Rows that span those of A and are orthonormal in M^-1, and the triangle that makes them
+        so; ``root`` is the Cholesky factor of M."""
+        Y = [self.forward(root, row) for row in A]
+        gram = [[dot(x, y) for y in Y] for x in Y]
+        R = self.cholesky(gram)
+        self.required += [MAX_CANCELLATION * R[k][k] ** 2 - gram[k][k] for k in range(1, len(A))]
+        columns = [self.forward(R, [row[i] for row in A]) for i in range(len(root))]
+        return [[column[k] for column in columns] for k in range(len(A))], R
+
+    def alignment(self, root: Table, A0: Table, A1: Table) -> Table:
+        """The orthogonal matrix U that turns the rows A1 so that A0 M^-1 (U A1)^T is symmetric and
+        positive: the polar factor of C = A0 M^-1 A1^T."""
+        Y0, Y1 = ([self.forward(root, row) for row in A] for A in (A0, A1))
+        C = [[self(dot(x, y), "C") for y in Y1] for x in Y0]
+        if len(C) < 2:
+            return [[sp.S.One]] * len(C)
+        if len(C) == 2:  # C and its cofactors, added where det C > 0, else subtracted
+            (a, b), (c, d) = C
+            s = self(sp.sign(a * d - b * c), "sign")
+            U = [[a + s * d, b - s * c], [c - s * b, d + s * a]]
+            size = self(sp.sqrt(dot(U[0], U[0])), "size")
+            return [[self(e / size, "U") for e in row] for row in U]
+        for _ in range(TURNS):  # Newton and Schulz: C (3 - C^T C)/2
+            square = self.product(list(zip(*C, strict=True)), C)
+            C = self.product(C, [[(3 * (i == j) - e) / 2 for j, e in enumerate(row)]
+                                 for i, row in enumerate(square)])  # fmt: skip
+        R = self.cholesky([[dot(x, y) for y in C] for x in C])  # what is left to be orthogonal
+        columns = [self.forward(R, [row[j] for row in C]) for j in range(len(C))]
+        return [list(row) for row in zip(*columns, strict=True)]

@@ -141,7 +141,7 @@ class Runs:
         values = {name: x[self.run[nodes]] for name, x in self.part.parameters.items()}
         last = np.maximum(self.every * self.node[nodes] - 1, 0)  # the step before each node
         values |= {u.name: np.append(x, 0.0)[last] for u, x in self.inputs.items()}
-        return self.system.varied(values, self.part.definite) if values else self.system
+        return self.system.with_arrays(values, self.part.definite) if values else self.system
 
     @cached_property
     def dense(self) -> Dense:

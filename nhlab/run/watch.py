@@ -159,5 +159,5 @@ def values(event: Event, system: System, t, q, v) -> np.ndarray:
         return np.array([event.zero(*x) for x in zip(t.tolist(), q, v, strict=True)])
     time = system.t or sp.Symbol("t", real=True)
     arguments = (time, system.q, system.v, *system.parameters)
-    f = system.made(("event", event.zero), lambda: Function(arguments, event.zero))
+    f = system.memoised(("event", event.zero), lambda: Function(arguments, event.zero))
     return np.broadcast_to(f(t, q, v, *system.parameters.values()), t.shape)

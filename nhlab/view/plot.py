@@ -55,6 +55,9 @@ LOOKS = {
     "Reversible":       ("#332288", "#A79BF0", (0, (6, 1))),
     "DiscreteGradient": ("#882255", "#E07BA8", (0, (3, 1, 1, 1))),
     "Composition":      ("#999933", "#999933", (0, (6, 1, 1, 1))),
+    "EqualImpulses":    ("#B3446C", "#EC8DB0", (0, (4, 1))),
+    "Lobatto":          ("#117733", "#66C285", (0, (2, 1))),
+    "Newmark":          ("#4B5F9E", "#93A6E6", (0, (3, 2, 1, 2))),
 }  # fmt: skip
 COLOURS = {name: colour for name, (colour, *_) in LOOKS.items()}
 LINES = {name: line for name, (*_, line) in LOOKS.items()}

@@ -32,6 +32,7 @@ METHODS = [
 ]
 OTHERS = [nh.Variational(), nh.DLA(0.4, constraint_alpha=0.0), nh.Projector(0.3, symmetric=True)]
 OTHERS += [nh.Reversible(), nh.DiscreteGradient(), nh.Composition(), nh.EDLA(0.5, symmetric=True)]
+OTHERS += [nh.EqualImpulses(), nh.Lobatto(), nh.Newmark(0, second_beta=0.25)]
 NAMES = [*nh.systems.catalogue, *nh.systems.on_groups]
 MANY = {name: METHODS[k % 2 :: 2] for k, name in enumerate(NAMES)}  # in turn
 MANY |= {name: METHODS + OTHERS for name in ("particle", "kepler", "driven")}

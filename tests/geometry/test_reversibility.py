@@ -99,6 +99,8 @@ METHODS = [
     *(nh.DLA(), nh.DLA(0.3), nh.DLA(0.3, symmetric=True), nh.DLA(constraint_alpha=0.2)),
     *(nh.Projector(), nh.Projector(0.2), nh.EDLA(), nh.RK4(), nh.Reversible()),
     *(nh.DiscreteGradient(), nh.Composition(), nh.Reference(rtol=1e-6)),
+    *(nh.EqualImpulses(), nh.EqualImpulses(0.3), nh.Lobatto(), nh.Newmark(), nh.Newmark(0, 0.6)),
+    *(nh.Newmark(0, second_beta=0.25), nh.Newmark(0.25, second_beta=0.25)),
 ]
 
 

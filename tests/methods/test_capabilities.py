@@ -130,7 +130,7 @@ def test_what_each_method_says_of_itself():
     assert nh.RDLA().full == nh.DLA() and nh.REDLA().full == nh.EDLA() and nh.DLA().full is None
     every = {getattr(nh, name) for name in nh.methods.__all__}
     assert {m for m in every if m.composable} == {
-        nh.DLA, nh.Variational, nh.Reversible, nh.DiscreteGradient
+        nh.DLA, nh.Variational, nh.Reversible, nh.DiscreteGradient, nh.EqualImpulses
     }  # fmt: skip
     assert {m for m in every if m.work_along_chord} == {nh.DiscreteGradient}
     assert {m for m in every if m.is_reference} == {nh.Reference}
@@ -147,6 +147,9 @@ PAIRS = [
     (nh.systems.sleigh, nh.Reversible()),
     (nh.systems.particle, nh.DiscreteGradient()),
     (nh.systems.particle, nh.Composition()),
+    (nh.systems.robot, nh.EqualImpulses()),
+    (nh.systems.sleigh, nh.Lobatto()),
+    (nh.systems.robot, nh.Newmark(0, second_beta=0.25)),
     (nh.systems.suslov, nh.RK4()),
     (lambda: nh.systems.sleigh().by_fields(), nh.DLA()),
     (lambda: nh.Chaplygin(nh.systems.robot(), fibre="x y"), nh.RDLA()),

@@ -25,6 +25,9 @@ METHODS += [nh.Projector(), nh.Projector(0.3), nh.EDLA(), nh.EDLA(0.3, True), nh
 METHODS += [nh.RDLA(0.3), nh.RK4(), nh.Reference(), nh.Reference(1e-9), nh.Reversible()]
 METHODS += [nh.DiscreteGradient(), nh.Composition(nh.Variational()), nh.Composition(nh.DLA(), 6)]
 METHODS += [nh.Composition(nh.Reversible()), nh.Composition(nh.DiscreteGradient())]
+METHODS += [nh.EqualImpulses(), nh.EqualImpulses(0.3), nh.EqualImpulses(0.3, True)]
+METHODS += [nh.Composition(nh.EqualImpulses()), nh.Lobatto(), nh.Lobatto(4), nh.Newmark()]
+METHODS += [nh.Newmark(0.1, 0.6), nh.Newmark(0, second_beta=1 / 6)]
 
 
 # ---------------------------------------------------------------------------- systems
@@ -190,9 +193,10 @@ def energy(make, method, at="nodes", h=0.1, steps=40):
 def drifts(method):
     """|slope| of the energy over its error: on the transmission; for order 1 on the particle."""
     make, h = (S.transmission, 0.2) if method.order > 1 else (S.particle, 0.1)
-    if isinstance(method, nh.Composition):
+    T = 4000 if isinstance(method, nh.Newmark) else 1000
+    if isinstance(method, (nh.Composition, nh.Lobatto, nh.Newmark)):
         h = 0.4
-    sol = run(make, method, h, steps=round(1000 / h))
+    sol = run(make, method, h, steps=round(T / h))
     slope, error = nh.diagnostics.drift(sol.t, sol.energy())
     return abs(slope) / error
 
@@ -354,6 +358,11 @@ KEEPS = {
         max(energy(make, m) for make in (S.free_particle, S.snakeboard, S.ball)),
         min(energy(S.sleigh, m), energy(pushed_free_particle, m), energy(carried_particle, m)),
     ),
+    "energy without forces or moving constraints, if L = v.M v/2 with constant M": lambda m: (
+        max(energy(make, m) for make in (S.free_particle, S.snakeboard, S.rolling_disk)),
+        min(energy(S.sleigh, m, h=0.4), energy(pushed_free_particle, m),
+            energy(carried_particle, m)),
+    ),
     "the reduced motion of DLA": lambda m: (shadow(m, m.full), shadow(m, nh.DLA(0.4))),
     "the reduced discrete constraints": lambda m: (
         reduced_constraint(m),
@@ -455,7 +464,8 @@ LOSES = {
 
 def holds_g(method):
     """True for the methods that run on holonomic constraints."""
-    return not isinstance(getattr(method, "method", method), nh.DiscreteGradient)
+    without = nh.DiscreteGradient, nh.EqualImpulses, nh.Newmark
+    return not isinstance(getattr(method, "method", method), without)
 
 
 def holds_v(method):

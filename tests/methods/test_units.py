@@ -18,6 +18,7 @@ SCALES = [(s, 1, 1) for s in (1e-6, 1e6)] + [(1, s, 1) for s in (1e-6, 1e6)]
 SCALES += [(1, 1, s) for s in (1e-6, 1e6)] + [(s, 1 / s, 1 / s) for s in (1e-6, 1e6)]
 METHODS = [nh.DLA(), nh.DLA(0.3, True), nh.Projector(), nh.EDLA(), nh.RK4(), nh.Reference()]
 METHODS += [nh.Reversible(), nh.DiscreteGradient(), nh.Composition(nh.DLA())]
+METHODS += [nh.EqualImpulses(), nh.Lobatto(), nh.Newmark(0.1)]
 
 
 def sleigh_in(length, mass, time):

@@ -16,7 +16,8 @@ from nhlab.run.events import zeros
 
 METHODS = [nh.DLA(), nh.DLA(0.3), nh.DLA(0.3, symmetric=True), nh.EDLA(), nh.Projector(),
            nh.Reversible(), nh.RK4(), nh.DiscreteGradient(), nh.Composition(),
-           nh.Composition(nh.Reversible(), order=6)]  # fmt: skip
+           nh.Composition(nh.Reversible(), order=6), nh.EqualImpulses(), nh.Lobatto(),
+           nh.Newmark(0.1)]  # fmt: skip
 SYSTEMS = {"particle": PARTICLE, "ball": BALL, "group": nh.systems.suslov(),
            "reduced": nh.Chaplygin(PARTICLE, fibre="z")}  # fmt: skip
 ORDERS = [("particle", m) for m in METHODS]

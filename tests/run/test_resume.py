@@ -16,7 +16,7 @@ SYSTEMS = ["particle", "robot", "snakeboard", "sleigh", "suslov", "driven", "sph
            "kepler", "rolling_disk"]  # fmt: skip
 METHODS = [nh.DLA(), nh.DLA(0.3, symmetric=True), nh.EDLA(), nh.Projector(), nh.RK4(),
            nh.Reference(), nh.Reversible(), nh.DiscreteGradient(), nh.Composition(),
-           nh.Variational()]  # fmt: skip
+           nh.Variational(), nh.EqualImpulses(), nh.Lobatto(), nh.Newmark()]  # fmt: skip
 x, vx, u = nh.symbols("x vx u")
 FORCED = nh.System([x], [vx], vx**2 / 2 - x**2 / 2, forces=[u], name="forced", q0=[1], v0=[0])
 
@@ -30,7 +30,13 @@ def treats(method, system):
     return True
 
 
-DEAR = nh.DiscreteGradient, nh.Composition  # to generate; two systems will do
+DEAR = (
+    nh.DiscreteGradient,
+    nh.Composition,
+    nh.EqualImpulses,
+    nh.Lobatto,
+    nh.Newmark,
+)  # to generate; two systems will do
 PAIRS = [
     (name, m)
     for name in SYSTEMS
