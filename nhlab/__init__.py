@@ -55,6 +55,7 @@ _MODULES = {
     "methods": "methods",
     "plain": "plain",
     "diagnostics": "geometry.diagnostics",
+    "exact": "geometry.exact",
     "bodies": "view.bodies",
     "shapes": "view.shapes",
     "stage": "view.stage",

@@ -5,6 +5,7 @@
 from . import bodies as bodies
 from . import diagnostics as diagnostics
 from . import discrete as discrete
+from . import exact as exact
 from . import groups as groups
 from . import methods as methods
 from . import plain as plain
@@ -105,6 +106,7 @@ __all__ = [
     "diagnostics",
     "discrete",
     "ensemble",
+    "exact",
     "explore",
     "export",
     "groups",

@@ -8,6 +8,7 @@ from .geometry.diagnostics import Order as Order
 from .geometry.diagnostics import action as action
 from .geometry.diagnostics import constraint_order as constraint_order
 from .geometry.diagnostics import drift as drift
+from .geometry.diagnostics import fit_order as fit_order
 from .geometry.diagnostics import growth as growth
 from .geometry.diagnostics import lagrangian as lagrangian
 from .geometry.diagnostics import modified_term as modified_term
@@ -26,6 +27,7 @@ __all__ = [
     "action",
     "constraint_order",
     "drift",
+    "fit_order",
     "growth",
     "lagrangian",
     "modified_term",

@@ -143,7 +143,7 @@ LINES = {
     "mechanics": 2_664,
     "methods": 1_346,
     "run": 3_234,
-    "geometry": 2_346,
+    "geometry": 2_443,
     "view": 5_304,
     "browser": 728,
     "course": 7_575,

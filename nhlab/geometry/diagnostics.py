@@ -82,7 +82,7 @@ def order(
         given = {"q1": exact(h)} if start == "q1" else {"v0": v0}
         sol = integrate(system, method, q0, h=h, steps=steps, **given)
         errors[k] = np.abs(sol.q[-1] - exact(sol.t[-1])).max()
-    return _fitted(hs, errors, floor)
+    return fit_order(hs, errors, floor)
 
 
 def constraint_order(
@@ -131,7 +131,7 @@ def constraint_order(
         q = integrate(system, Reference(), q0, v0, h=h, steps=1).q
         v = system.velocity_between(q[:1], q[1:], np.array([h]))
         errors[k] = np.abs(method.on_step(system, "constraints", np.zeros(1), q[:1], v, h)).max()
-    return _fitted(hs, errors, floor)
+    return fit_order(hs, errors, floor)
 
 
 class Modified(NamedTuple):
@@ -189,8 +189,9 @@ def modified_term(
     return Modified(*np.split(fine, 2), float(np.abs(fine - rough).max()))
 
 
-def _fitted(hs, errors, floor):
-    """The Order of errors, by those above the floor."""
+def fit_order(hs: np.ndarray, errors: np.ndarray, floor: float) -> Order:
+    """The slope of log(error) against log(h), by the errors above ``floor``; at least three must
+    be."""
     use = errors > floor
     if use.sum() < 3:
         raise ValueError(
