@@ -1,7 +1,6 @@
-"""The colours of the lessons: four greys, three that methods have too, and one that none has."""
+"""The colours of the lessons by short names, all from the table in ``view.plot``."""
 
-from ..view.plot import COLOURS
+from ..view.plot import COLOURS, INKS
 
-DARK, MIDDLE, SLATE, GREY = "#333333", "#777777", "#999999", "#BBBBBB"
+DARK, STRONG, MIDDLE, SLATE, GREY, ORANGE = (light for light, _ in INKS.values())
 BLUE, GREEN, PURPLE = COLOURS["DLA"], COLOURS["EDLA"], COLOURS["Projector"]
-ORANGE = "#DD7A00"

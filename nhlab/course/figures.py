@@ -22,6 +22,7 @@ from ..view.offers import Offer, of_change
 from ..view.panel import Panel
 from ..view.setting import Setting
 from ..view.sheet import FigurePanel
+from .colours import DARK
 from .kit import ahead
 from .statements import Curves, Errors, Momenta, Portrait, Row, plate
 from .tries import of_figure
@@ -277,7 +278,7 @@ def snakeboard_angles(q, value):
 def sleigh_angles(q, value):
     theta, a = q[2], value["a"]
     lines = [([0, 0], end, {"linestyle": "--"}) for end in ([1, 0], ahead((0, 0), theta, 1))]
-    lines.append(([0, 0], [0.17, -0.42], {"color": "#333333"}))
+    lines.append(([0, 0], [0.17, -0.42], {"color": DARK}))
     arcs = [((0, 0), 0.68, (0.0, theta), r"$\theta$")]  # inside the picture for every theta
     # beside the middle of the line, between that and the outline, and beside a mass at (x, y)
     half = ahead((0, 0), theta, 0.12 + a / 4) + 0.08 * np.array([-np.sin(theta), np.cos(theta)])

@@ -26,6 +26,7 @@ from ..view.panel import RUN, Panel, synchronized
 from ..view.picture import Picture
 from ..view.player import Stage
 from ..view.plot import DARK
+from . import colours
 from .exercises import function, section
 
 PREDICTIONS = Path(__file__).parent / "predictions"
@@ -177,9 +178,9 @@ class Sketch(Form):
         picture = Picture((6.4, 3.2))
         picture.ax.set(xlim=self.xlim, ylim=self.ylim, **self.labels)
         if truth is not None:
-            picture.ax.plot(*truth, color="#333333", label="measured")
+            picture.ax.plot(*truth, color=colours.DARK, label="measured")
         if y is not None:
-            picture.ax.plot(self.x, y, "o-", color="#E69F00", label="your sketch")
+            picture.ax.plot(self.x, y, "o-", color=colours.ORANGE, label="your sketch")
         picture.ax.legend(loc="best")
         return picture.png()
 

@@ -18,6 +18,7 @@ from ..view.limits import LEAST
 from ..view.panel import choice
 from ..view.setting import Setting, written
 from ..view.sheet import Sheet
+from .colours import BLUE, DARK, MIDDLE, ORANGE, SLATE, STRONG
 from .kit import ahead, joined
 
 ENERGIES = ("energy", "midpoint energy", "projected energy")  # readings that keep the level of E
@@ -291,22 +292,22 @@ class Momenta(Statement):
     def shapes(self, runs):
         """Nodes, arrows, and the lines of momenta in D."""
         sol = runs.sols["projector"]
-        dots = {"color": "#333333", "marker": "o", "linestyle": "none"}
+        dots = {"color": DARK, "marker": "o", "linestyle": "none"}
         found = [Shape("nodes", *sol.q[:, :2].T, dots)]
         if len(sol.q) < 3:  # it stopped before a node had two neighbours
             return found
         q, mean = sol.q[1:-1], (sol.p[1:-1] + sol.p_minus[1:]) / 2
-        dotted = {"color": "#777777", "linestyle": ":"}
+        dotted = {"color": MIDDLE, "linestyle": ":"}
         found.append(Shape("D", *self._in_D(sol.system, q, mean), dotted, label="in $D$"))
         arrive, leave = self._tails_and_tips(sol)
         for name, ends, colour, text in (
-            ("p_plus", arrive, "#0072B2", "arriving $p^+$"),
-            ("p_minus", leave, "#D55E00", "leaving $p^-$"),
+            ("p_plus", arrive, BLUE, "arriving $p^+$"),
+            ("p_minus", leave, ORANGE, "leaving $p^-$"),
         ):
             look = {"color": colour, "linewidth": 2}
             found.append(Shape(name, *arrows(*ends), look, label=text))
         if self.whole:
-            thin = {"color": "#555555", "linewidth": 1.2}
+            thin = {"color": STRONG, "linewidth": 1.2}
             carried = bent_arrows(leave[1], arrive[1], -0.22)
             mirrored = bent_arrows(arrive[1][:-1], leave[1][1:], -0.2)
             dashed = thin | {"linestyle": "--"}
@@ -346,11 +347,11 @@ class Momenta(Statement):
     def plotted(self, call, view):
         return [
             "fig, ax = nh.plot.new()",
-            'ax.plot(*projector.q[:, :2].T, "o", color="#333333")',
+            'ax.plot(*projector.q[:, :2].T, "o", color="black")',
             "end, begin = projector.q[1:, :2].T, projector.q[:-1, :2].T",
             'to_scale = dict(angles="xy", scale_units="xy", scale=1)',
-            'ax.quiver(*end, *projector.p[1:, :2].T, color="#0072B2", **to_scale)',
-            'ax.quiver(*begin, *projector.p_minus[:, :2].T, color="#D55E00", **to_scale)',
+            'ax.quiver(*end, *projector.p[1:, :2].T, color="tab:blue", **to_scale)',
+            'ax.quiver(*begin, *projector.p_minus[:, :2].T, color="tab:orange", **to_scale)',
             'ax.set_aspect("equal")',
         ]
 
@@ -382,8 +383,8 @@ class Portrait(Statement):
     def shapes(self, runs):
         """The body, and what shows its angles."""
         lines, arcs, _ = self._guides(runs)
-        dark, pale = {"color": "#333333", "linewidth": 2}, {"color": "#999999", "linewidth": 1}
-        thin = {"color": "#555555", "linewidth": 1}
+        dark, pale = {"color": DARK, "linewidth": 2}, {"color": SLATE, "linewidth": 1}
+        thin = {"color": STRONG, "linewidth": 1}
         found = [Shape(f"part {k}", *x.T, dark) for k, x in enumerate(self.parts(runs))]
         for k, (start, end, style) in enumerate(lines):
             found.append(Shape(f"line {k}", *np.transpose([start, end]), pale | style))
@@ -412,7 +413,7 @@ class Portrait(Statement):
                 *written(call.system, own),
                 "fig, ax = nh.plot.new()",
                 f"for points in nh.bodies.body(system).parts({[*call.q0]}):",
-                '    ax.plot(*points.T, color="#333333")',
+                '    ax.plot(*points.T, color="black")',
                 'ax.set_aspect("equal")',
             ]
         )

@@ -20,9 +20,10 @@ from matplotlib.transforms import Bbox
 from numpy.typing import ArrayLike
 from PIL import Image
 
-from . import bands, plot
+from . import bands
 from .bands import is_band, running_mean
 from .limits import DRAGGED, FILLED, ROOM, filled_share, limits_ahead, round_limits
+from .typeface import STYLE, TypesetFigure, typeset
 
 AnyArtist = TypeVar("AnyArtist", bound=Artist)
 PALE = 0.3  # the opacity of a ghost
@@ -83,8 +84,8 @@ class Picture:
     ) -> None:
         if np.shape(size) != (2,) or min(size) <= 0:
             raise ValueError(f"size = {size!r} must be (width, height) in inches, as (6.4, 4.2)")
-        with mpl.rc_context(plot.STYLE):
-            self.figure = Figure(figsize=size)
+        with mpl.rc_context(STYLE):
+            self.figure = TypesetFigure(figsize=size)
             self.axes = self.figure.subplots(rows, columns, squeeze=False, **subplots).ravel()
         self.ax, self.canvas = self.axes[0], FigureCanvasAgg(self.figure)
         self.moving, self.leaving = [], []
@@ -127,9 +128,21 @@ class Picture:
         """Count an artist among the moving ones; with ``ghost`` False, ``remember`` passes it
         over."""
         artist.set_animated(True)
+        typeset(artist)
         artist.ghost = ghost
         self.moving.append(artist)
         return artist
+
+    def drop(self, artist: Artist) -> None:
+        """Take an artist that was added away for good."""
+        self.moving.remove(artist)
+        artist.remove()
+
+    def leave_room(self, share: float) -> None:
+        """Keep a share of the width, on the right, free of axes: for what moves there."""
+        self.figure.get_layout_engine().set(rect=(0, 0, 1 - share, 1))
+        self._written = None
+        self.changed()
 
     def changed(self) -> None:
         """Say that something fixed changed: labels, legend, what stands where."""

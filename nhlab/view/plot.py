@@ -38,48 +38,50 @@ from .readings import (  # noqa: F401 (readers find them in nh.plot)
     reading,
     worst_of,
 )
+from .typeface import STYLE, TypesetFigure
 
 if TYPE_CHECKING:
     from ..methods.method import Method
 
-# On white, on black, and the line.  The classical method is warm, the true motion thin and grey.
+# The one table of colours: on white, on black, and the line.  Each can be read as text on both (a
+# contrast of 4.5), and the second is near what DARK makes of the first.  The classical method is
+# warm, the true motion thin and grey.
 LOOKS = {
     "DLA":              ("#0B6BA8", "#5BB5EE", "-"),
     "Projector":        ("#A6478F", "#E29AD0", "--"),
     "EDLA":             ("#007A5A", "#45C99B", "-."),
     "RK4":              ("#C43E0A", "#FF8F63", ":"),
-    "Reference":        ("#7C818A", "#8F98A6", "-"),
-    "Variational":      ("#56B4E9", "#56B4E9", "-"),
-    "RDLA":             ("#E69F00", "#E69F00", "--"),
-    "REDLA":            ("#7A5C00", "#D0AA30", "-."),
-    "Reversible":       ("#332288", "#A79BF0", (0, (6, 1))),
-    "DiscreteGradient": ("#882255", "#E07BA8", (0, (3, 1, 1, 1))),
-    "Composition":      ("#999933", "#999933", (0, (6, 1, 1, 1))),
+    "Reference":        ("#6E737C", "#8F98A6", "-"),
+    "Variational":      ("#007E9E", "#3FABC7", "-"),
+    "RDLA":             ("#A05F00", "#C78F3E", "--"),
+    "REDLA":            ("#5E6B00", "#98A347", "-."),
+    "Reversible":       ("#4B3BA8", "#B5A7FF", (0, (6, 1))),
+    "DiscreteGradient": ("#962D5F", "#F49AC5", (0, (3, 1, 1, 1))),
+    "Composition":      ("#7D4A2E", "#CA9E86", (0, (6, 1, 1, 1))),
     "EqualImpulses":    ("#B3446C", "#EC8DB0", (0, (4, 1))),
     "Lobatto":          ("#117733", "#66C285", (0, (2, 1))),
     "Newmark":          ("#4B5F9E", "#93A6E6", (0, (3, 2, 1, 2))),
 }  # fmt: skip
+# What is drawn beside curves of methods, from the strongest to the palest, and a warm one.
+INKS = {
+    "dark":   ("#333333", "#DDDDDD"),
+    "strong": ("#555555", "#BBBBBB"),
+    "middle": ("#737373", "#8A8A8A"),
+    "pale":   ("#999999", "#6A6A6A"),
+    "faint":  ("#BBBBBB", "#4C4C4C"),
+    "orange": ("#B45F06", "#D0873B"),
+}  # fmt: skip
 COLOURS = {name: colour for name, (colour, *_) in LOOKS.items()}
 LINES = {name: line for name, (*_, line) in LOOKS.items()}
 # What takes the place of a colour where the page is dark.
-BRIGHT = {light: dark for light, dark, _ in LOOKS.values()}
-BRIGHT |= {"#0072B2": "#4AA8E8", "#333333": "#DDDDDD", "#555555": "#BBBBBB"}
+BRIGHT = {light: dark for light, dark, *_ in (*LOOKS.values(), *INKS.values())}
 WIDTHS = {"RK4": 2.4, "Reference": 1.1}  # dots need more than lines, what is true needs less
-STYLE = {
-    "figure.dpi": 100,            "figure.constrained_layout.use": True,
-    "font.size": 12,              "axes.titlesize": 12,
-    "axes.spines.top": False,     "axes.spines.right": False,
-    "axes.grid": True,            "grid.alpha": 0.3,
-    "lines.linewidth": 1.6,       "legend.frameon": False,
-    "axes.formatter.offset_threshold": 6,  # 1.0312 is easier to read than +1.03 and 0.0012
-    "svg.hashsalt": "nhlab",  # the same figure gives the same file
-}  # fmt: skip
 
 
 def look(method: Method) -> dict[str, Any]:
     """Colour and line style of a method, as keywords for ``ax.plot``."""
     name = type(method).__name__
-    look = {"color": COLOURS.get(name, "#777777"), "linestyle": LINES.get(name, "-")}
+    look = {"color": COLOURS.get(name, INKS["middle"][0]), "linestyle": LINES.get(name, "-")}
     return look | ({"linewidth": WIDTHS[name]} if name in WIDTHS else {})
 
 
@@ -111,8 +113,9 @@ def new(
     rows: int = 1, columns: int = 1, size: tuple[float, float] | None = None
 ) -> tuple[Figure, Any]:
     """A figure and its axes in nhlab's style."""
+    size = size or (3.6 + 3.6 * columns, 3.2 * rows)
     with plt.rc_context(STYLE):
-        return plt.subplots(rows, columns, figsize=size or (3.6 + 3.6 * columns, 3.2 * rows))
+        return plt.subplots(rows, columns, figsize=size, FigureClass=TypesetFigure)
 
 
 def _axes(ax, size=None):

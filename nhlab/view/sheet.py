@@ -6,6 +6,7 @@ from matplotlib.patheffects import withStroke
 
 from .animate import animate
 from .figure import Figure, Runs, plain
+from .labels import EndLabels
 from .limits import calm_points, who_leaves
 from .motion import PanelWithStage, Screen, for_page
 from .picture import Picture
@@ -27,6 +28,7 @@ class Sheet:
         self.figure = figure
         rows = len(next(iter(figure.views.values())).axes)
         self.picture = Picture(figure.size, rows, sharex=True)
+        self.names = EndLabels(self.picture, self.picture.ax)
         self.lines, self.texts, self.runs, self.shapes = {}, [], None, []
         self._shown = None  # what was chosen of CHOICES
 
@@ -58,8 +60,15 @@ class Sheet:
             ax.set(**{side: ends for side, ends in limits.items() if ends})
             if axes.bare:
                 ax.set_axis_off()
-        self._legend([x for x in self.figure.views[view].axes[0].curves if x.label], 4)
+        self._name_curves(self.figure.views[view].axes[0])
         self.picture.changed()
+
+    def _name_curves(self, axes):
+        """The names of curves over time stand at their ends, those of others in a legend."""
+        named = [x for x in axes.curves if x.label]
+        at_ends = bool(axes.end) and len(named) > 1
+        self.names.name_curves(named if at_ends else [])
+        self._legend([] if at_ends else named, 4)
 
     def _legend(self, curves, most):
         """The names of curves or shapes, ``most`` in a row; in the legend none of them is pale."""
@@ -94,6 +103,7 @@ class Sheet:
         for row, axes in enumerate(self.figure.views[view].axes):
             if not axes.x:
                 self._fit(row, axes, runs.call)
+        self.names.follow([shape for shape in self.shapes if not shape.row])
 
     def _line(self, name, row, look):
         key = name, row

@@ -468,13 +468,45 @@ def test_a_picture_to_scale_is_the_same_after_every_reset():
         assert p.image.value == first
 
 
-def test_the_legend_is_that_of_the_view():
+def names_at_ends(picture):
+    """The names of curves beside the first axes: text -> its box in pixels."""
+    texts = [x for x in picture.moving if hasattr(x, "get_text") and x.get_visible()]
+    return {x.get_text(): x.get_window_extent() for x in texts}
+
+
+def test_the_names_of_curves_are_those_of_the_view():
     p = nh.paper_figure("fim08_fig5")
     first = p.image.value
+    assert p.picture.ax.get_legend() is None
     p.set(view="the two methods")
-    assert len(p.picture.ax.get_legend().get_texts()) == 2
+    assert len(names_at_ends(p.picture)) == 2
     p.reset()
-    assert len(p.picture.ax.get_legend().get_texts()) == 3 and p.image.value == first
+    assert len(names_at_ends(p.picture)) == 3 and p.image.value == first
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_names_stand_at_the_ends_of_their_curves_and_none_upon_another(name):
+    """At random settings and at both ends of h: inside the picture, right of the axes, in the order
+    of the curves' ends, and with the colour of the curve."""
+    p, rng = nh.paper_figure(name), np.random.default_rng(2008)
+    ranges = p.figure.setting.ranges
+    settings = [{}, *({"h": end} for end in ranges["h"][:2])]
+    for values in (*settings, *(somewhere(p.figure.setting, rng) for _ in range(4))):
+        p.set(**(p._defaults | values))
+        boxes = sorted(names_at_ends(p.picture).values(), key=lambda box: box.y0)
+        assert len(boxes) == len(p.figure.views[p.figure.view_name(p.values)].axes[0].curves)
+        whole, axes = p.picture.figure.bbox, p.picture.ax.bbox
+        for box in boxes:
+            assert axes.x1 < box.x0 and box.x1 < whole.x1
+            assert whole.y0 < box.y0 and box.y1 < whole.y1
+        for below, above in itertools.pairwise(boxes):
+            assert below.y1 <= above.y0 + 1
+    colours = {x.get_text().split(",")[0]: x.get_color() for x in p.picture.moving
+               if hasattr(x, "get_text")}  # fmt: skip
+    lines = {x.get_label().split(",")[0]: x.get_color() for x in p.picture.moving
+             if hasattr(x, "get_xdata") and x.get_label() != "_mean"}  # fmt: skip
+    for text, colour in colours.items():
+        assert lines[text] == colour
 
 
 def test_names_of_nodes_outside_the_axes_are_not_drawn():

@@ -17,7 +17,7 @@ import nhlab as nh
 from nhlab.view import panel as panel_module
 from nhlab.view import plot
 from nhlab.view.limits import calm_points
-from nhlab.view.sheet import hold
+from nhlab.view.sheet import ABOVE, hold
 
 PARTICLE = nh.systems.particle()
 
@@ -248,6 +248,9 @@ def drawn(panel):
 def test_refitted_axes_are_drawn_as_in_a_full_redraw_and_words_beside_them_are_kept(monkeypatch):
     p, drawings = particle_panel(), []
     ax = p.picture.ax
+    ax.legend([p.picture.moving[0]], ["a curve"], **ABOVE)
+    p.picture.changed()
+    p.draw()
     for words in (ax.get_legend(), ax.xaxis.label, ax.yaxis.label):
         monkeypatch.setattr(words, "draw", lambda renderer, words=words, draw=words.draw: (
             drawings.append(words.get_visible()), draw(renderer)))  # fmt: skip
@@ -303,6 +306,8 @@ def test_a_legend_below_a_power_of_ten_is_drawn_anew():
 
 def test_another_legend_is_drawn_where_the_old_one_was():
     p = particle_panel()
+    p.picture.ax.legend([p.picture.moving[0]], ["a curve"], **ABOVE)
+    p.picture.changed()
     p.picture.refit()
     before = drawn(p)
     p.picture.ax.get_legend().legend_handles[0].set_color("#FF0000")
