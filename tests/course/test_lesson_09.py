@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from lesson_cells import defined
 from sympy import cos, sin
 
 import nhlab as nh
@@ -9,6 +10,7 @@ from nhlab.course.exercises import check
 from nhlab.course.lessons import lesson_09, lesson_09b
 
 vx, vy, vtheta, vpsi, theta, b, R = nh.symbols("vx vy vtheta vpsi theta b R")
+SHOWN = defined("09b", "put_in = nh.System", "def plane_moves", "def sympys_disc")
 AHEAD = vx * cos(theta) + vy * sin(theta)
 
 
@@ -16,18 +18,29 @@ AHEAD = vx * cos(theta) + vy * sin(theta)
 def test_both_results_for_the_disc_are_those_of_sympy(lean, turn, rise, roll):
     """Kane's method is the oracle of the true one, the documentation's example of the other."""
     disc, q, v = (
-        lesson_09b.disc(),
+        SHOWN["disc"],
         np.array([0.2, lean, 0, 0, 0]),
         np.array([turn, rise, roll, 0, 0]),
     )
     v[3:] = roll * np.array([np.cos(0.2), np.sin(0.2)])
-    found = lesson_09b.sympys_disc(q[:3], v[:3])
-    true, wrong = disc.acceleration(q, v), lesson_09b.put_in(disc).acceleration(q[:3], v[:3])
+    found = SHOWN["sympys_disc"](q[:3], v[:3])
+    true, wrong = disc.acceleration(q, v), SHOWN["put_in"].acceleration(q[:3], v[:3])
     assert true[0] == pytest.approx(found["KanesMethod"], rel=1e-12)
     assert wrong[0] == pytest.approx(found["LagrangesMethod"], rel=1e-12)
     assert true[0] == pytest.approx(-2 * rise * roll / np.cos(lean), rel=1e-12)
     slip = -rise * (6 * roll + 4 * turn * np.sin(lean)) / np.cos(lean)
     assert wrong[0] == pytest.approx(slip, rel=1e-12)
+
+
+def test_the_disc_that_09b_states_is_that_of_its_prediction():
+    """With multipliers and with the constraint put into L."""
+    disc = lesson_09b.disc()
+    for module, name in ((disc, "disc"), (lesson_09b.put_in(disc), "put_in")):
+        shown, rng = SHOWN[name], np.random.default_rng(2)
+        q, v = rng.uniform(0.1, 0.5, (2, len(module.q)))
+        v = module.project(q, v) if module.constraints else v
+        np.testing.assert_allclose(shown.acceleration(q, v), module.acceleration(q, v), rtol=1e-12)
+        assert shown.energy(q, v) == pytest.approx(module.energy(q, v), rel=1e-12)
 
 
 def test_two_rolling_wheels_know_the_heading():
@@ -62,14 +75,14 @@ def test_where_the_wheels_of_the_car_allow_a_move_of_the_plane():
     l, d = (next(x for s, x in car.parameters.items() if s.name == name) for name in "ld")
     for _ in range(20):
         x, y, theta, phi, psi = q = rng.uniform(-0.5, 0.5, 5)
-        assert lesson_09b.plane_moves(car, q) == 0
+        assert SHOWN["plane_moves"](car, q) == 0
         q[4] = theta - np.arcsin(d * np.tan(phi) / l)
-        assert lesson_09b.plane_moves(car, q) == 1
+        assert SHOWN["plane_moves"](car, q) == 1
         ahead = [np.cos(theta), np.sin(theta), np.tan(phi) / l, 0, np.tan(phi) / l]
         np.testing.assert_allclose(car.A(q) @ ahead, 0, atol=1e-12)  # one rigid move
     start = [0, 0, 0, 0, 0.2], [1, 0, 0, 0, -np.sin(0.2) / d]
     end = nh.integrate(car, nh.Reference(), *start, h=40, steps=1).q[-1]
-    assert lesson_09b.plane_moves(car, start[0]) == 0 and lesson_09b.plane_moves(car, end) == 1
+    assert SHOWN["plane_moves"](car, start[0]) == 0 and SHOWN["plane_moves"](car, end) == 1
 
 
 def test_the_ride_of_the_snakeboard_ends_by_constraints_and_passes_by_fields():

@@ -1,21 +1,17 @@
-"""In depth with lesson 09: a disc whose constraint is put into L, a car with a trailer, a racer."""
+"""In depth with lesson 09: two sketches, and what its predictions and exercises need."""
 
 import numpy as np
 import sympy as sp
 from scipy.optimize import brentq
 from sympy import cos, sin
-from sympy.physics import mechanics as me
 
 from ...geometry.firstlook import kept as kept
 from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
 from ...methods import DLA, RK4, Projector, Reference
 from ...run.loop import integrate
-from ...view import plot
 from ...view.bodies import Car, Racer, ahead
-from ..colours import DARK, ORANGE
 from ..exercises import near
-from ..kit import drawn
 from ..kit import show_errors as show_errors
 from ..predict import either
 from .lesson_09 import draw_sketch, m, mark_angle, vx, vy, write, x, y
@@ -55,43 +51,6 @@ def put_in(system):
     return System(system.q[:3], v, system.L.subs(rolls), parameters=numbers, **start)
 
 
-def sympys_disc(at, speeds):
-    """q1'' at a state, m = r = 1, after two examples of SymPy's documentation: "A rolling disc
-    using Lagrange's Method" and "A rolling disc, with Kane's method"."""
-    q, u = me.dynamicsymbols("q1:4"), me.dynamicsymbols("u1:4")
-    rates, N = {s.diff(): w for s, w in zip(q, u, strict=True)}, me.ReferenceFrame("N")
-    heading = N.orientnew("Y", "Axis", [q[0], N.z])
-    lean = heading.orientnew("L", "Axis", [q[1], heading.x])
-    rolling, touching = lean.orientnew("R", "Axis", [q[2], lean.y]), me.Point("C")
-    touching.set_vel(N, 0)  # of the disc's point of contact: here the constraint is put in
-    centre = touching.locatenew("D", lean.z)
-    centre.v2pt_theory(touching, N, rolling)
-    inertia = me.inertia(lean, sp.Rational(1, 4), sp.Rational(1, 2), sp.Rational(1, 4))
-    body = me.RigidBody("disc", centre, rolling, 1, (inertia, centre))
-    lagrange = me.LagrangesMethod(me.Lagrangian(N, body), q)  # q1'' does not depend on the weight
-    lagrange.form_lagranges_equations()
-    rolling.set_ang_vel(N, rolling.ang_vel_in(N).subs(rates))
-    centre.v2pt_theory(touching, N, rolling)
-    kane = me.KanesMethod(N, q, u, [w - rate for rate, w in rates.items()])
-    kane.kanes_equations([body])
-    numbers = {**dict(zip(u, speeds, strict=True)), **dict(zip(q, at, strict=True))}
-    found = {}
-    for method in (lagrange, kane):
-        M, f = (e.subs(rates).subs(numbers) for e in (method.mass_matrix, method.forcing))
-        found[type(method).__name__] = float(M.LUsolve(f)[0])
-    return found
-
-
-def oscillators():
-    """The chaotic oscillator of the catalogue, x' + y z' = 0, and as odelab states it, x' + z z' =
-    0, with three y and three z each."""
-    s = systems.quartic()
-    z, vz = s.q[4:], s.v[4:]
-    form = s.v[0] + sum(p * w for p, w in zip(z, vz, strict=True))
-    odelab = System(s.q, s.v, s.L, [form], name="oscillator of odelab")
-    return s, odelab
-
-
 def _car(ax, at, theta, phi, psi, l, d):
     front, trailer = ahead(at, theta, l), ahead(at, psi, -d)
     mark_angle(ax, at, 0, theta, 0.8, r"$\theta$")
@@ -121,42 +80,10 @@ def sketch(kind):
     return draw_sketch(kind, *SKETCHES[kind])
 
 
-def plane_moves(system: System, q: list[float], headings: tuple[str, ...] = ("theta", "psi")):
-    """How many independent combinations of the plane's two shifts and its turn lie in D at q.
-
-    system : its first two coordinates are x and y
-    headings : names of the angles measured from the x-axis, which a turn of the plane changes
-    """
-    names = [s.name for s in system.q]
-    moves = np.zeros((len(names), 3))
-    moves[0, 0] = moves[1, 1] = 1
-    moves[:2, 2] = -q[1], q[0]
-    moves[[names.index(name) for name in headings], 2] = 1
-    return 3 - int(np.linalg.matrix_rank(system.A(q) @ moves, tol=1e-9))
-
-
 def both_discs():
     """The disc for six seconds, by the true equations and with the rolling put into L."""
     s = disc()
     return [integrate(z, Reference(), h=0.02, steps=300) for z in (s, put_in(s))]
-
-
-@drawn(9, 3.6, columns=2)
-def disc_paths(ax, below):
-    """The path of the disc's contact, and its lean over time, by two models."""
-    true, wrong = both_discs()
-    speed = wrong.v[:, [2]] * ahead(0, wrong.q[:, 0], 1)  # it, too, is meant to roll
-    path = np.vstack([[0, 0], np.cumsum((speed[1:] + speed[:-1]) / 2, 0) * 0.02])
-    for points, sol, colour, line, name in (
-        (true.q[:, 3:], true, DARK, "-", "with multipliers"),
-        (path, wrong, ORANGE, "--", "put into L"),
-    ):
-        ax.plot(*points.T, line, color=colour, label=name)
-        below.plot(sol.t, sol.q[:, 1], line, color=colour)
-    ax.set(xlabel="$x$ (m)", ylabel="$y$ (m)")
-    ax.set_aspect("equal", adjustable="datalim")
-    below.set(xlabel=plot.TIME, ylabel="lean $q_2$ (rad)")
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
 
 
 def prediction_1():
