@@ -58,8 +58,17 @@ REDUCTIONS = {
     "reduced particle": lambda: nh.Chaplygin(nh.systems.particle(), fibre="z"),
     "reduced robot": lambda: nh.Chaplygin(nh.systems.robot(), fibre="x y"),
     "reduced disk": lambda: nh.Chaplygin(nh.systems.rolling_disk(), fibre="x y"),
+    "reduced free particle": lambda: nh.Chaplygin(nh.systems.free_particle(), fibre="z"),
+    "reduced sleigh": lambda: nh.Chaplygin(nh.systems.sleigh(), fibre="y"),
+    "reduced knife edge": lambda: nh.Chaplygin(nh.systems.knife_edge(), fibre="y"),
+    "reduced two-wheeled robot": lambda: nh.Chaplygin(
+        nh.systems.two_wheeled_robot(), fibre="x y left"
+    ),
+    "reduced tilted disk": lambda: nh.Chaplygin(nh.systems.tilted_disk(), fibre="x y"),
+    "snakeboard at a momentum": lambda: nh.Horizontal(nh.systems.snakeboard(), "psi", mu=0.3),
 }
 PAIRS += [(name, m) for name in REDUCTIONS for m in (nh.RDLA(), nh.REDLA())]
+PAIRS.remove(("reduced knife edge", nh.REDLA()))  # which has no step there beyond t = .5
 
 
 @pytest.mark.parametrize("name, method", PAIRS, ids=str)
