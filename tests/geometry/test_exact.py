@@ -83,7 +83,7 @@ def test_the_inverse_on_a_group():
 
 def test_an_affine_constraint():
     ball = S.particle()
-    moved = ball.remade(constraints=[ball.constraints[0] - ball.q[0] / 3], v0=(1, 1, 1))
+    moved = ball.replace(constraints=[ball.constraints[0] - ball.q[0] / 3], v0=(1, 1, 1))
     step = X.step(moved, [0.3, 0.7, 0.2], [1, 0.5, 0.8], h=0.1)
     found = X.start(moved, step.q0, step.q1, h=0.1)
     assert np.abs(found.v0 - step.v0).max() < 1e-10 and np.abs(found.constraint).max() < 1e-10
