@@ -144,7 +144,7 @@ LINES = {
     "methods": 1_346,
     "run": 3_234,
     "geometry": 2_443,
-    "view": 5_390,
+    "view": 5_425,
     "browser": 728,
     "course": 7_575,
     "plain": 137,

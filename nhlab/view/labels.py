@@ -14,9 +14,10 @@ from .typeface import STYLE
 
 TEXT = {"va": "center", "fontsize": 11.5, "linespacing": 1.0, "clip_on": False}
 LEADER, GAP = 0.035, 0.045  # from the axes to the end of a leader and to the name, in their width
-AXES = 0.8  # of the height of a picture belongs to axes, or more
+AXES = 0.7  # of the height of a picture belongs to axes, or more
 LONGEST = 18  # letters in a line of a name
-TAIL = 10  # the last tenth of a curve says where its name belongs
+OUT = 0.02  # beyond the axes, in their height: a curve that has left the picture
+TAIL, GOES = 10, 0.1  # the last tenth of a curve says where its name belongs; see end_of
 
 
 class EndLabels:
@@ -27,7 +28,8 @@ class EndLabels:
 
     def __init__(self, picture: Picture, ax: Axes) -> None:
         self.picture, self.ax, self._curves = picture, ax, []
-        self._parts, self._ends = {}, {}  # name of a run -> its text and its leader; where it ends
+        # name of a run -> its text and its leader; where it ends; what it is called
+        self._parts, self._ends, self._words = {}, {}, {}
 
     def name_curves(self, curves: list) -> None:
         """Forget the names there are; those of these curves (``view.figure.Curve``) come when they
@@ -39,12 +41,13 @@ class EndLabels:
 
     def _make(self):
         """The names, and room for them."""
+        self._words = {x.run: "\n".join(wrap(x.label, LONGEST)) for x in self._curves}
         self._parts = {curve.run: self._pair(curve) for curve in self._curves}
         widest = max(text.get_window_extent().width for text, _ in self._parts.values())
         self.picture.leave_room(GAP + widest / self.picture.size[0])
 
     def _pair(self, curve):
-        words, across = "\n".join(wrap(curve.label, LONGEST)), self.ax.transAxes
+        words, across = self._words[curve.run], self.ax.transAxes
         colour, line = curve.look["color"], curve.look.get("linestyle", "-")
         look = {"facecolor": "none", "edgecolor": colour, "linestyle": line}
         look["linewidth"] = curve.look.get("linewidth", STYLE["lines.linewidth"])
@@ -68,15 +71,18 @@ class EndLabels:
             if shape.name in self._parts and len(y):
                 self._ends[shape.name] = end_of(y)
         names = [name for name in self._parts if name in self._ends]
-        ends = [self._height(self._ends[name]) for name in names]
+        heights = [self._height(self._ends[name]) for name in names]
+        ends = [float(np.clip(x, 0, 1)) for x in heights]
         sizes = [self._parts[name][0].get_window_extent().height for name in names]
         places = places_apart(ends, np.array(sizes) / self._least_height())
         for name, (text, leader) in self._parts.items():
             for artist in (text, leader):
                 artist.set_visible(name in names)
-        for name, end, place in zip(names, ends, places, strict=True):
+        for name, height, end, place in zip(names, heights, ends, places, strict=True):
             text, leader = self._parts[name]
             text.set_y(place)
+            text.set_text(self._words[name] + (" ↑" * (height > 1 + OUT) or " ↓" * (height < -OUT)))
+            leader.set_visible(-OUT <= height <= 1 + OUT)
             leader.set_path(Path([(1, end), (1 + LEADER, place)]))
 
     def _least_height(self):
@@ -85,18 +91,21 @@ class EndLabels:
         return AXES * self.picture.size[1] / rows
 
     def _height(self, y):
-        """The height of a value in the axes, from 0 to 1."""
+        """The height of a value in the axes, which reach from 0 to 1."""
         scale = self.ax.yaxis.get_transform()
         low, high = scale.transform(np.array(self.ax.get_ylim()))
         with np.errstate(divide="ignore", invalid="ignore"):
             height = (scale.transform(np.array([y]))[0] - low) / (high - low)
-        return float(np.clip(np.nan_to_num(height), 0, 1))
+        return float(np.nan_to_num(height))
 
 
 def end_of(y: np.ndarray) -> float:
-    """Where a curve ends: at its last point or, if it swings there, in the middle of its swing."""
+    """Where a curve ends: at its last point or, if it swings there, in the middle of its swings.
+
+    It swings if by a tenth of its way or less it gets anywhere.
+    """
     tail = y[-max(1, len(y) // TAIL) :]
-    goes = 2 * abs(tail[-1] - tail[0]) >= np.ptp(tail)
+    goes = abs(tail[-1] - tail[0]) >= GOES * np.abs(np.diff(tail)).sum()
     return float(tail[-1] if goes else np.mean(tail))
 
 

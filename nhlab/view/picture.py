@@ -140,7 +140,8 @@ class Picture:
 
     def leave_room(self, share: float) -> None:
         """Keep a share of the width, on the right, free of axes: for what moves there."""
-        self.figure.get_layout_engine().set(rect=(0, 0, 1 - share, 1))
+        top = 0.03 if share else 0.0  # half a letter, where no legend is
+        self.figure.get_layout_engine().set(rect=(0, 0, 1 - share, 1 - top))
         self._written = None
         self.changed()
 
@@ -313,7 +314,9 @@ class Picture:
             ghost.remove()
         curves = [a for a in self.moving if isinstance(a, Line2D) and a.get_visible() and a.ghost]
         drawn = [a for a in curves if a.get_linestyle() != "None" and len(a.get_xdata()) > 1]
-        self._ghosts = [self._ghost(a) for a in drawn]
+        means = {a: self._means[a][0] for a in drawn if a in self._means}
+        bands = {a: mean for a, mean in means.items() if len(mean.get_xdata())}
+        self._ghosts = [self._ghost(bands.get(a, a)) for a in drawn]  # of a band its mean alone
         self._background = None
 
     def _ghost(self, line):

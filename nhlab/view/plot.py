@@ -50,7 +50,7 @@ LOOKS = {
     "DLA":              ("#0B6BA8", "#5BB5EE", "-"),
     "Projector":        ("#A6478F", "#E29AD0", "--"),
     "EDLA":             ("#007A5A", "#45C99B", "-."),
-    "RK4":              ("#C43E0A", "#FF8F63", ":"),
+    "RK4":              ("#C43E0A", "#FF8F63", (0, (2, 1))),
     "Reference":        ("#6E737C", "#8F98A6", "-"),
     "Variational":      ("#007E9E", "#3FABC7", "-"),
     "RDLA":             ("#A05F00", "#C78F3E", "--"),
@@ -75,7 +75,7 @@ COLOURS = {name: colour for name, (colour, *_) in LOOKS.items()}
 LINES = {name: line for name, (*_, line) in LOOKS.items()}
 # What takes the place of a colour where the page is dark.
 BRIGHT = {light: dark for light, dark, *_ in (*LOOKS.values(), *INKS.values())}
-WIDTHS = {"RK4": 2.4, "Reference": 1.1}  # dots need more than lines, what is true needs less
+WIDTHS = {"RK4": 2.0, "Reference": 1.1}  # gaps need more than lines, what is true needs less
 
 
 def look(method: Method) -> dict[str, Any]:

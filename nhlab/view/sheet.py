@@ -1,6 +1,7 @@
 """Figures drawn by matplotlib: the pictures of panels, and plates that stand still."""
 
 import numpy as np
+from matplotlib import rc_context
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
@@ -10,6 +11,7 @@ from .labels import EndLabels
 from .limits import calm_points, who_leaves
 from .motion import PanelWithStage, Screen, for_page
 from .picture import Picture
+from .typeface import STYLE
 
 HALO = [withStroke(linewidth=3, foreground="white")]  # around letters that meet a line
 # beside the power of ten of the axis
@@ -53,8 +55,10 @@ class Sheet:
         """Another view: its axes."""
         self.picture.forget()
         for ax, axes in zip(self.picture.axes, self.figure.views[view].axes, strict=True):
+            if ax.get_yscale() != ("log" if axes.logarithmic else "linear"):
+                with rc_context(STYLE):  # of it new labels at the ticks are made
+                    ax.set_yscale("log" if axes.logarithmic else "linear")
             ax.set(xlabel=axes.xlabel, ylabel=axes.ylabel)
-            ax.set_yscale("log" if axes.logarithmic else "linear")
             ax.set_aspect("equal" if axes.equal else "auto")
             limits = {"xlim": axes.x, "ylim": axes.y}
             ax.set(**{side: ends for side, ends in limits.items() if ends})
@@ -98,11 +102,12 @@ class Sheet:
                 look["color"] = shape.look["color"]
                 mark = self._line(f"{shape.name} stops", shape.row, look)
                 mark.set_data(shape.x[-1:], shape.y[-1:])
-        self._write(self.figure.labels(runs, view))
         self._name_drawing(view)
         for row, axes in enumerate(self.figure.views[view].axes):
             if not axes.x:
                 self._fit(row, axes, runs.call)
+        drawing = self.figure.views[view].axes[0].drawing
+        self._write(self.figure.labels(runs, view), beside=bool(drawing and drawing.run))
         self.names.follow([shape for shape in self.shapes if not shape.row])
 
     def _line(self, name, row, look):
@@ -121,16 +126,23 @@ class Sheet:
                 self._legend(named, 5)
                 self.picture.changed()
 
-    def _write(self, labels):
+    def _write(self, labels, beside):
+        """Letters at places; ``beside`` if these are nodes, whose names stand left of them, and of
+        which those are left out that would stand on others."""
         while len(self.texts) < len(labels):
-            look = {"fontsize": 15, "ha": "center", "va": "center", "path_effects": HALO}
+            look = {"fontsize": 15, "va": "center", "path_effects": HALO}
             text = self.picture.ax.annotate("", (0, 0), **look)  # not drawn outside the axes
             self.texts.append(self.picture.add(text))
         for text, (x, y, words) in zip(self.texts, labels, strict=False):
             text.xy = text.xyann = x, y
-            text.set_text(words)
+            text.set(text=words, ha="right" if beside else "center")
+        taken = []
         for k, text in enumerate(self.texts):
-            text.set_visible(k < len(labels))
+            text.set_visible(True)  # else its box would be none
+            box = text.get_window_extent() if k < len(labels) and beside else None
+            seen = k < len(labels) and not (box and any(box.overlaps(x) for x in taken))
+            text.set_visible(seen)
+            taken += [box] if seen and box else []
 
     def _fit(self, row, axes, call):
         """Limits for the curves of one diagram; errors begin at 0, which a logarithmic axis does

@@ -21,12 +21,21 @@ STYLE = {
     "axes.grid": True,            "grid.alpha": 0.3,
     "lines.linewidth": 1.6,       "legend.frameon": False,
     "axes.formatter.offset_threshold": 6,  # 1.0312 is easier to read than +1.03 and 0.0012
+    "axes.formatter.limits": (-3, 4),  # beyond them a power of ten stands above the axis ..
+    "axes.formatter.use_mathtext": True,  # .. as such
     "svg.hashsalt": "nhlab",  # the same figure gives the same file
 }  # fmt: skip
 
 
 class TypesetFigure(Figure):
     """A figure in nhlab's typeface: also what is written into it by somebody else, and later."""
+
+    def subplots(self, *args: Any, **options: Any) -> Any:
+        """Axes, whose labels at the ticks have one size, whenever they are made or counted."""
+        made = super().subplots(*args, **options)
+        for ax in self.axes:
+            ax.tick_params(labelsize=STYLE["font.size"], labelfontfamily=STYLE["font.family"])
+        return made
 
     def draw(self, renderer: Any) -> None:
         """Set all text in the typeface, and draw."""
