@@ -163,7 +163,7 @@ def prediction_2():
 def prediction_3():
     coarse, fine = (skate_run(steps)[1] for steps in (4, 8))
     blade, less = coarse[:2].mean(), fine[:2].mean()
-    truth = {1: "as large", 2: "about half", 4: "about a quarter"}[round(blade / less)]
+    truth = {1: "It stays", 2: "It becomes about half", 4: "It becomes about a quarter"}[round(blade / less)]
     numbers = dict(zip(("a", "b", "a2"), coarse, strict=True)) | {"blade": blade, "less": less}
     return truth, numbers | {"coarse": np.ptp(coarse), "fine": np.ptp(fine)}
 
@@ -172,7 +172,7 @@ def prediction_4():
     start = {"q0": [0, 1, 0], "v0": [1, -1, 1], "h": 0.1, "steps": 100}
     runs = [integrate(systems.free_particle(), m, **start) for m in (DLA(), Projector())]
     dla, projector = (np.ptp(sol.energy()) for sol in runs)
-    truth = either(dla < 1e-12, projector < 1e-12, "both", "DLA", "the projector", "neither")
+    truth = either(dla < 1e-12, projector < 1e-12, "Both", "DLA", "The projector", "Neither")
     ends, held = (sol.energy()[-1] for sol in runs)
     return truth, {"dla": dla, "projector": projector, "held": held, "ends": ends}
 

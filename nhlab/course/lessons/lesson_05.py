@@ -273,7 +273,7 @@ def prediction_6():
     edla, dla = planet(0.6, h=0.02, steps=320)
     true = integrate(edla.system, Reference(), h=edla.t[-1], steps=1).q[-1]
     a, b = (float(np.linalg.norm(x.q[-1] - true)) for x in (edla, dla))
-    truth = "Both miss alike" if 0.8 < a / b < 1.25 else "EDLA" if a < b else "DLA"
+    truth = "Both are equally" if 0.8 < a / b < 1.25 else "EDLA" if a < b else "DLA"
     numbers = {"time": edla.t[-1], "edla": a, "dla": b, "low": edla.h.min(), "high": edla.h.max()}
     return truth, numbers
 

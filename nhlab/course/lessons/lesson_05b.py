@@ -119,7 +119,7 @@ def prediction_1():
     E, period = a.energy("midpoints"), 2 * np.pi
     flat, wave = np.ptp(E), np.ptp(b.energy("midpoints"))
     back = abs(np.interp(period, a.t[1:], E) - E[0]) < 0.1 * flat
-    changes = "It changes, but returns" if back else "It changes: whatever"
+    changes = "It changes, but returns" if back else "It changes, because"
     truth = changes if flat > 1e-10 else "It does not"
     return truth, {"edla": flat, "dla": wave, "high": a.h.max() / 0.1}
 
