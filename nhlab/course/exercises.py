@@ -12,7 +12,7 @@ import html
 import linecache
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
@@ -290,9 +290,15 @@ def takes(form, otherwise):
     return lambda e: lambda answer: e(answer) if form(answer) else otherwise
 
 
-def sized(*size):
-    """The form of an array."""
-    return lambda answer: np.shape(answer) == size
+def sized(*size: int) -> Callable[[object], bool]:
+    """The form of an array with this shape; a text counts where it is a number, as "0.33" is."""
+
+    def fits(answer: object) -> bool:
+        if isinstance(answer, str) and not size:
+            return re.fullmatch(r"\s*[-+]?\d*\.?\d+(e[-+]?\d+)?\s*", answer) is not None
+        return np.shape(answer) == size
+
+    return fits
 
 
 def some_of(names, example, missing, unknown="{} is not in the list; choose from {}."):

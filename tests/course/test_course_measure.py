@@ -27,6 +27,15 @@ def test_a_course_lesson_is_short(companion):
     assert sum(len(re.findall(r"print\(f?.Checked", part)) for part in code) <= CHECKS
 
 
+COURSE = [path for path in LESSONS if path not in COMPANIONS]
+
+
+@pytest.mark.parametrize("path", COURSE, ids=lambda p: p.stem)
+def test_a_course_lesson_asks_its_question_at_the_beginning(path):
+    beginning = " ".join(sources(path, "markdown")[:3])
+    assert re.search(r"\*\*[A-Z][^*]{30,}\?\*\*|\*\*Which method do you take\?\*\*", beginning)
+
+
 @pytest.mark.parametrize("companion", COMPANIONS, ids=lambda p: p.stem)
 def test_lesson_and_companion_link_to_each_other(companion):
     lesson = lesson_of(companion)

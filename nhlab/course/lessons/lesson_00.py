@@ -245,7 +245,8 @@ def exercise_3(answer):
     for k in sorted(set(answer) - truth):
         return f"{k} can be integrated: find a function of x, y, z that it keeps constant."
     if left := len(truth - set(answer)):
-        return f"So far so good, but {left} more: make a System of each and ask is_holonomic()."
+        return f"""So far so good, but {left} more can be found: make a System of each constraint
+            and ask is_holonomic()."""
 
 
 def energies(h):

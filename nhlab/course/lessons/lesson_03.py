@@ -163,7 +163,9 @@ def prediction_2():
 def prediction_3():
     coarse, fine = (skate_run(steps)[1] for steps in (4, 8))
     blade, less = coarse[:2].mean(), fine[:2].mean()
-    truth = {1: "It stays", 2: "It becomes about half", 4: "It becomes about a quarter"}[round(blade / less)]
+    truth = {1: "It stays", 2: "It becomes about half", 4: "It becomes about a quarter"}[
+        round(blade / less)
+    ]
     numbers = dict(zip(("a", "b", "a2"), coarse, strict=True)) | {"blade": blade, "less": less}
     return truth, numbers | {"coarse": np.ptp(coarse), "fine": np.ptp(fine)}
 

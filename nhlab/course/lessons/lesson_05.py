@@ -335,9 +335,15 @@ def exercise_2(answer):
         return "That is the forward step. The reversed root undoes the last one."
     if np.isclose(answer[4], sol.h[6], atol=1e-6):
         return "The size is right, but the reversed root goes back in time."
-    if not np.allclose(answer, [*sol.q[6], 0.0, -sol.h[6]], rtol=0, atol=1e-6):
-        return """At the node q1 = run.q[7] the last step came from run.q[6] and had the size
-            run.h[6]; going back the same way needs no force."""
+    if not np.allclose(answer[:3], sol.q[6], rtol=0, atol=1e-6):
+        return """The reversed root undoes the step that arrived at run.q[7]: at which node did that
+            step begin?"""
+    if not np.isclose(answer[4], -sol.h[6], rtol=0, atol=1e-6):
+        return """The place is right. run.h[k] is the size of the step from node k to node k + 1;
+            which of them arrived at node 7?"""
+    if not np.isclose(answer[3], 0, rtol=0, atol=1e-6):
+        return """Place and size are right. Both balances hold on the way back without a kick, so
+            what is lam?"""
 
 
 @takes(callable, "Give a function of (theta, p) that returns c.")
