@@ -8,15 +8,12 @@ from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
 from ...methods import DLA, RK4, Projector, Reference
 from ...run.loop import integrate
-from ...view import plot
 from ...view.bodies import body
-from ..colours import BLUE, DARK, GREEN, GREY, MIDDLE, ORANGE, SLATE
+from ..colours import DARK, GREEN, MIDDLE, SLATE
 from ..exercises import sized, some_of, takes, told
-from ..kit import ahead, arc, drawn, frame, new_board
+from ..kit import ahead, arc, drawn
 
-XI, FORCE, SLOPE = r"$\xi_Q$", r"$A^T\lambda$", r"slope $\lambda A\,\xi_Q$"
 BOARD = body(systems.snakeboard())
-MARGINS = (0.09, 0.14, 0.98, 0.88, 0.28)
 
 
 def valley(power=1):
@@ -25,60 +22,6 @@ def valley(power=1):
     L = (vx**2 + vy**2 + vz**2) / 2 - y**2 - y**4 / 4
     start = {"q0": (0, 0.5, 0), "v0": (1, 1.5, 0.5**power)}
     return System((x, y, z), (vx, vy, vz), L, [vz - y**power * vx], name="valley", **start)
-
-
-def push_panel(valley, angle=(-90, 90, 0), t=(0.0, 8.0, 1.2), h=0.02):
-    """The constraint force and a direction xi = (cos, 0, sin) at time t, and J_xi along the motion.
-
-    ``valley`` is any particle with the constraint vz = y vx and nothing that depends on x or z.
-    """
-    sol = integrate(valley, Reference(), h=h, steps=round(t[1] / h))
-    lam, y = valley.multipliers(sol.q, sol.v)[:, 0], sol.q[:, 1]
-    force = np.column_stack([-lam * y, lam])  # A^T lambda in the plane of x and z
-    momentum = sol.p[:, [0, 2]]
-    board, left, right = new_board((9.2, 4.3), 1, 2, MARGINS, width_ratios=(1, 1.35))
-    frame(left, "$x$", "$z$", (-1.25, 1.25), (-1.25, 1.25), aspect="equal")
-    left.set(xticks=[-1, 0, 1], yticks=[-1, 0, 1])
-    frame(right, "time $t$", r"momentum $J_\xi$", t[:2], (-1.6, 1.6))
-    board.legend(left, order=("$D$", XI, FORCE), columnspacing=1, handlelength=1.2)
-
-    def update(angle, time):
-        """Left: the line D, a direction xi and the constraint force across D. Right: the momentum
-        along xi over time, with the slope that the force gives it.
-
-        The particle seen from the side; the angle turns the symmetry direction xi in the plane of
-        x and z.
-        """
-        k, direction = round(time / h), ahead(0, np.deg2rad(angle), 1)
-        J, power = momentum @ direction, force @ direction
-        end = 1.6 * np.array([1, y[k]]) / np.hypot(1, y[k])
-        board.outline(*np.array([-end, end]).T, left, color=DARK, label="$D$")
-        board.arrow((0, 0), force[k] / np.abs(lam).max(), ORANGE, left, FORCE)
-        board.arrow((0, 0), direction, BLUE, left, XI)
-        board.curve(sol.t, J, right, color=BLUE)
-        near = np.array([-0.8, 0.8])
-        tangent_line = sol.t[k] + near, J[k] + power[k] * near
-        board.outline(*tangent_line, right, color=ORANGE, linewidth=2.4, label=SLOPE)
-        board.dots(sol.t[k : k + 1], J[k : k + 1], right, color=BLUE, markersize=8)
-        board.say("force along xi", f"{power[k]:+.3f}")
-        board.say("J", f"{J[k]:+.3f}")
-        board.say("spread of J", f"{np.ptp(J):.3f}")
-        board.say("angle of D", f"{np.rad2deg(np.arctan(y[k])):+.0f}°")
-
-    return board.panel(update, angle=angle, time=t)
-
-
-def draw_balance(board, ax, symmetry, sol, **look):
-    """The momentum of a run and its right-hand side, added up: the two agree; gives the momentum.
-
-    Of several sections the last is shown.
-    """
-    J = symmetry.J_nh_d(sol)[:, -1]
-    added = J[0] + np.cumsum([0, *symmetry.forcing(sol)[:, -1]])
-    board.curve(sol.t[1:], J, ax, label="momentum", **plot.look(sol.method))
-    dots = {"color": DARK, "markersize": 4, "label": "right side, added up"}
-    board.dots(sol.t[1:], added, ax, **dots, **look)
-    return J
 
 
 def wheels(q, r=1.0):
@@ -132,45 +75,6 @@ def rolled(symmetry, phi, rate, h=0.1, T=8.0):
     """The snakeboard by DLA, pushed along x, with axles at the angle phi that turn at a rate."""
     start = [0, 0, 0, 0, phi], [1, 0, -np.tan(phi), 0.7, rate]  # r = 1
     return integrate(symmetry.system, DLA(), *start, h=h, steps=round(T / h))
-
-
-def turning_panel(symmetry, phi=(0.3, 0.6, 0.4), rate=(0.0, 0.06, 0.0), t=(0.0, 8.0, 3.0), h=0.1):
-    """The snakeboard at time t with the point about which it turns, and its momentum.
-
-    ``symmetry`` : the motions of the plane; its last section is that of FIM08 example 2.
-    """
-    board, left, right = new_board((9.2, 4.6), 1, 2, MARGINS, width_ratios=(1.15, 1))
-    frame(left, "$x$", "$y$", (-4.5, 4.5), (-7.2, 1.8), aspect="equal")
-    frame(right, "time $t$", r"$J^{nh}_d$ along $\tilde\xi$", t[:2], (1.1, 2.6))
-    board.legend(right, columnspacing=1)
-
-    def update(phi, rate, time):
-        """Left: the snakeboard and the point C where the lines of its axles meet. Right: its
-        momentum over time, and the right-hand side of (24) added up.
-
-        phi: the angle of the axles at the start; rate: how fast they turn. Green: C and its path.
-        All by DLA, h = 0.1.
-        """
-        sol = rolled(symmetry, phi, rate, h, t[1])
-        k = round(time / h)
-        i = max(k - 1, 0)  # the step that arrives at node k
-        q, at = sol.q[k], centre(sol.q)
-        board.curve(*sol.q[:, :2].T, left, color=GREY)
-        board.curve(*at.T, left, color=GREEN, linewidth=1)
-        for end in wheels(q)[0]:
-            axle = np.array([end, at[k]])
-            board.outline(*axle.T, left, color=GREEN, linestyle=":", linewidth=1.4)
-        board.dots(*at[k : k + 1].T, left, color=GREEN)
-        for part in outline(q):
-            board.outline(*part.T, left, color=DARK, linewidth=2)
-        J = draw_balance(board, right, symmetry, sol, markevery=4)
-        board.dots(sol.t[i + 1 : i + 2], J[i : i + 1], right, markersize=8, color=BLUE)
-        board.say("phi", f"{q[4]:.2f}")
-        board.say("C", f"({at[k, 0]:.2f}, {at[k, 1]:.2f})")
-        board.say("J", f"{J[i]:.4f}")
-        board.say("spread of J", f"{np.ptp(J):.4f}")
-
-    return board.panel(update, phi=phi, rate=rate, time=t)
 
 
 X, Y = symbols("x y")

@@ -10,11 +10,8 @@ from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
 from ...methods import DLA, RDLA, Reference, Variational
 from ...run.loop import integrate
-from ..colours import BLUE, DARK, ORANGE
 from ..exercises import sized, takes, told
-from ..kit import circle, frame, new_board, slope
-
-MARGINS = (0.1, 0.15, 0.97, 0.88, 0.3)
+from ..kit import circle, slope
 
 
 def gear():
@@ -49,38 +46,6 @@ def driven_round(robot, theta, steer, roll=0.8):
     r = [theta, 0] + [steer, roll] * circle(401)
     s = np.cumsum([[0, 0], *robot.f(r[:-1], r[1:], 1.0)], 0)
     return r, s, -robot.curvature_at([theta, 0.0])[:, 0, 1] * np.pi * steer * roll
-
-
-def loop_panel(robot, theta=(-3.1, 3.1, 0.6), steer=(0.05, 1.2, 0.8), roll=(0.1, 1.0, 0.8)):
-    """A loop in (theta, psi), its horizontal lift, and what the curvature predicts."""
-    board, left, right = new_board((9.2, 4.2), 1, 2, MARGINS)
-    names, promised = (r"steering angle $\theta$", r"rolling angle $\psi$"), r"$-B\cdot$area"
-    frame(left, *names, (-4.5, 4.5), (-4.5, 4.5), aspect="equal")  # areas are compared
-    frame(right, "$x$", "$y$", (-3.9, 3.9), (-3.9, 3.9), aspect="equal")
-    board.legend(right, ("path", "gained", promised), columnspacing=1, handlelength=1.4)
-
-    def update(theta, steer, roll):
-        """Left: a loop of steering and rolling. Right: the robot's path, which does not close, and
-        the displacement that the curvature predicts.
-
-        Left: the wheels are steered and rolled round an ellipse, anticlockwise from the dot; theta
-        is its centre, steer and roll are its half axes. Right: where the robot goes.
-        """
-        r, s, promise = driven_round(robot, theta, steer, roll)
-        gain = s[-1]
-        board.curve(*r.T, left, color=DARK)
-        board.dots([theta], [-roll], left, color=DARK, marker=">", markersize=9)
-        board.dots(*r[:1].T, left, color=BLUE)
-        board.curve(*s.T, right, color=DARK, linewidth=1.2, label="path")
-        wide = {"linewidth": 5, "alpha": 0.6, "label": promised}
-        board.curve([0, promise[0]], [0, promise[1]], right, color=ORANGE, **wide)
-        narrow = {"linewidth": 2, "marker": "o", "markevery": [1], "label": "gained"}
-        board.curve([0, gain[0]], [0, gain[1]], right, color=BLUE, **narrow)
-        board.say("gained (x, y)", f"({gain[0]:+.4f}, {gain[1]:+.4f})")
-        board.say("curvature times area", f"({promise[0]:+.4f}, {promise[1]:+.4f})")
-        board.say("ratio of the lengths", f"{np.hypot(*gain) / np.hypot(*promise):.4f}")
-
-    return board.panel(update, theta=theta, steer=steer, roll=roll)
 
 
 RULES = {"midpoint": (0.5, False), "alpha = 0.3": (0.3, False), "symmetric 0.3": (0.3, True)}
