@@ -9,26 +9,33 @@ problem every rounding makes other runs: it has so many starts that the verdicts
 it.
 """
 
+from __future__ import annotations
+
 import csv
 import sys
 import time
 import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import sympy as sp
 
 from .. import methods
-from ..geometry.diagnostics import BLOCKS, growth
+from ..geometry.diagnostics import BLOCKS, Growth, growth
 from ..geometry.reversibility import is_reversible
 from ..geometry.symmetry import Symmetry
 from ..mechanics import catalogue as systems
+from ..mechanics.system import System
+from ..methods.method import Method
 from ..run.ensemble import ensemble
 from ..run.errors import IntegrationError
 from ..run.loop import integrate
+from ..run.trajectory import Trajectory
 from ..view.plot import own_constraint
 
 DATA = Path(__file__).resolve().parent / "data"
@@ -52,49 +59,69 @@ FLOOR = 1e-8  # changes of the energy that are left alone
 
 @dataclass(frozen=True)
 class Problem:
-    """A system with starts q0, v0 of shape (K, n), a step h and what makes it a test."""
+    """What every method is tried on: a system, K starts, a step size, and why it was chosen.
 
-    system: object
+    system : to be integrated
+    q0, v0 : the starts, (K, n) each
+    h : the step size of all methods that do not choose their own
+    about : what makes it a test, in a few words
+    plane : generators of a symmetry whose momentum equation is measured, {} for none
+    """
+
+    system: System
     q0: np.ndarray
     v0: np.ndarray
     h: float
     about: str
-    plane: dict = field(default_factory=dict)  # generators of a symmetry
+    plane: dict = field(default_factory=dict)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
+        """System, q0, v0 and h, in this order."""
         return iter((self.system, self.q0, self.v0, self.h))
 
 
-def leapfrog_step(N):
-    """The h with which leapfrog goes round the unit oscillator in exactly N steps (MP06)."""
+def leapfrog_step(N: int) -> float:
+    """Return the h with which leapfrog goes round the unit oscillator in exactly N steps (MP06)."""
     return 2 * np.sin(np.pi / N)
 
 
-def contact_starts(K=10):
-    """MP06: H = 1.5, of which y has 0.5, at K heights z."""
+def contact_starts(K: int = 10) -> tuple[np.ndarray, np.ndarray]:
+    """Return K starts (q0, v0) of the contact oscillator as McLachlan and Perlmutter choose them:
+    energy 1.5, of which y has 0.5, at K heights z."""
     z = np.linspace(-0.9, 0.9, K) * np.sqrt(2)
     zero = 0 * z
     return np.stack([zero, zero, z], 1), np.stack([zero, zero + 1, np.sqrt(2 - z**2)], 1)
 
 
-def quartic_starts(K=10):
-    """Celledoni et al.: energy 3.06, shared differently by x and y1."""
+def quartic_starts(K: int = 10) -> tuple[np.ndarray, np.ndarray]:
+    """Return K starts (q0, v0) of the quartic oscillator, chosen as by Celledoni et al.: all have
+    the energy 3.06, shared differently by x and y1."""
     a = np.arange(1, K + 1) * np.pi / (2 * K)
     q, v = np.tile([0, 0.6, 0.4, 0.2, 1, 1, 1], (K, 1)), np.zeros((K, 7))
     q[:, 0], v[:, 1] = np.cos(a), np.sin(a)
     return q, v
 
 
-def swept(system, velocity, low, high, h, about, plane=None, place=None):
-    """Ten starts at one place, v0 from a function of one number that runs from low to high."""
+def swept(
+    system: System,
+    velocity: Callable[[float], Sequence[float]],
+    low: float,
+    high: float,
+    h: float,
+    about: str,
+    plane: dict | None = None,
+    place: Sequence[float] | None = None,
+) -> Problem:
+    """Return the problem of ten starts at one place (by default 0) with the velocities
+    ``velocity(x)``, for ten numbers x from low to high."""
     v0 = np.array([velocity(x) for x in np.linspace(low, high, 10)], float)
     q0 = np.tile(place, (10, 1)) if place else np.zeros_like(v0)
     return Problem(system, q0, v0, h, about, plane or {})
 
 
 @cache
-def problems():
-    """name -> Problem."""
+def problems() -> dict[str, Problem]:
+    """Return the fourteen problems of lesson 08 by their names, in the order of its table."""
     S, z = systems, contact_starts()
     plane = {"e1": {"x": 1}, "e2": {"y": 1}, "e3": {"x": "-y", "y": "x"}}
     turned = {**plane, "e3": {"x": "-y", "y": "x", "theta": 1}}
@@ -127,8 +154,8 @@ def problems():
     }  # fmt: skip
 
 
-def mirror_gap(system, q0, v0, h, T=500.0):
-    """How near a motion comes to a mirror image of its own start, relative to how far it reaches.
+def mirror_gap(system: System, q0: np.ndarray, v0: np.ndarray, h: float, T: float = 500.0) -> float:
+    """Return how near a motion comes to a mirror image of its own start, relative to its extent.
 
     Small where the motion is its own mirror image, for the best of the reversals that
     ``is_reversible`` proves; infinite if it proves none.  An angle counts up to whole turns, and a
@@ -137,7 +164,7 @@ def mirror_gap(system, q0, v0, h, T=500.0):
     """
     formulas = [e.xreplace(system.parameters) for e in (system.L, *system.constraints)]
 
-    def same(x, shift):
+    def same(x: sp.Symbol, shift: sp.Expr) -> bool:
         """Does nothing change if the coordinate x is shifted?"""
         return all(sp.expand(e.subs(x, x + shift) - e) == 0 for e in formulas)
 
@@ -153,7 +180,8 @@ def mirror_gap(system, q0, v0, h, T=500.0):
 # ---------------------------------------------------------------------------- one entry
 
 
-def applies(method, system):
+def applies(method: Method, system: System) -> bool:
+    """Tell whether a method can be used for a system at all."""
     try:
         method.check(system)
     except ValueError:
@@ -161,16 +189,23 @@ def applies(method, system):
     return True
 
 
-def block_means(sol, blocks):
-    """Means of the energy at the nodes over blocks of steps, as a summary for ``ensemble``."""
+def block_means(sol: Trajectory, blocks: int) -> np.ndarray:
+    """Return the means of E - E0 at the nodes over equal blocks of steps, (blocks,).
+
+    It serves as the summary of an ensemble, so that long runs need not be stored; means over blocks
+    remove the oscillations within a block.
+    """
     E = sol.energy()
     E = E - E[0]
     length = (len(E) - 1) // blocks
     return E[1 : 1 + length * blocks].reshape(blocks, length).mean(1)
 
 
-def long_energy(problem, method, steps=STEPS, blocks=BLOCKS):
-    """The block means of E - E0 of K runs, (K, blocks), and the share of them that ended."""
+def long_energy(
+    problem: Problem, method: Method, steps: int = STEPS, blocks: int = BLOCKS
+) -> tuple[np.ndarray, float]:
+    """Run a method from all K starts; return the block means of E - E0, (K, blocks), nan for runs
+    that stopped, and the share of the runs that came to the end."""
     system, q0, v0, h = problem
     options = {"summary": partial(block_means, blocks=blocks), "chunk": 10, "progress": False}
     runs = ensemble(system, method, q0, v0, h=h, steps=steps, **options)
@@ -180,8 +215,9 @@ def long_energy(problem, method, steps=STEPS, blocks=BLOCKS):
     return means, float(runs.ok.mean())
 
 
-def energy_growth(problem, means, steps=STEPS):
-    """``diagnostics.growth`` of the block means, or None if over a tenth of the runs stopped."""
+def energy_growth(problem: Problem, means: np.ndarray, steps: int = STEPS) -> Growth | None:
+    """Return how the changes of the block means grow with time (``diagnostics.growth``), or None if
+    more than a tenth of the runs stopped."""
     ended = np.isfinite(means).all(1)
     if ended.mean() < 0.9:
         return None
@@ -190,21 +226,24 @@ def energy_growth(problem, means, steps=STEPS):
     return growth(t, means, floor=FLOOR)
 
 
-def off(problem, means):
-    """The largest error of the energy, as a part of the energy."""
+def off(problem: Problem, means: np.ndarray) -> float:
+    """Return the largest error of the energy, as a share of the energy."""
     scale = np.abs(problem.system.energy(problem.q0, problem.v0)).max()
     return float(np.nanmax(np.abs(means), initial=0.0) / scale)
 
 
-def verdict(problem, means, found):
-    """In one word: "stops", "lost" if the energy is off by half of it, else the growth."""
+def verdict(problem: Problem, means: np.ndarray, found: Growth | None) -> str:
+    """Return the verdict in a word: "stops" if too many runs stopped, "lost" if the energy is off
+    by more than half of it, else how its changes grow."""
     if found is None:
         return "stops"
     return "lost" if off(problem, means) > 0.5 else found.kind
 
 
-def there_and_back(system, method, q0, v0, h, steps):
-    """Run, turn the motion round, run back: the largest distance of q from where it began.
+def there_and_back(
+    system: System, method: Method, q0: np.ndarray, v0: np.ndarray, h: float, steps: int
+) -> float:
+    """Run, turn the motion round and run back; return the largest distance of q from its start.
 
     A method that carries (q, v) is turned round by v -> -v, one with two-step memory by exchanging
     its last two positions.
@@ -218,10 +257,17 @@ def there_and_back(system, method, q0, v0, h, steps):
     return float(np.abs(back.q[-1] - sol.q[0]).max())
 
 
-def short_run(problem, method, k=4, T=20.0):
-    """Error at the nodes to time T, own constraint, momentum equation and reversal, of start k."""
+def short_run(problem: Problem, method: Method, k: int = 4, T: float = 20.0) -> dict[str, float]:
+    """Measure a method on one run from start number k to time T.
+
+    error : of the places at the nodes
+    constraint : the largest violation of the constraint that the method imposes
+    momentum : the largest residual of the discrete momentum equation, nan without a symmetry
+    back : what ``there_and_back`` returns, nan if no run back exists
+    """
     system, q0, v0, h = problem
-    steps, found = round(T / h), dict.fromkeys(("error", "constraint", "momentum", "back"), np.nan)
+    steps = round(T / h)
+    found: dict[str, float] = dict.fromkeys(("error", "constraint", "momentum", "back"), np.nan)
     try:
         sol = integrate(system, method, q0[k], v0[k], h=h, steps=steps)
     except IntegrationError:
@@ -248,11 +294,13 @@ FIXED = {k: m for k, m in METHODS.items() if k != "EDLA"}
 FIXED["Composition 6"] = methods.Composition(methods.DLA(), 6)
 
 
-def by_scipy(system, name, q0, v0, T, tolerance):
-    """SciPy's solution at T, (n,)."""
+def by_scipy(
+    system: System, name: str, q0: np.ndarray, v0: np.ndarray, T: float, tolerance: float
+) -> np.ndarray:
+    """Return the place at time T by one of SciPy's solvers on the equations of motion, (n,)."""
     from scipy.integrate import solve_ivp
 
-    def motion(t, y):  # y' = f(t, y), y = (q, v), as plain Python
+    def motion(t: float, y: np.ndarray) -> Sequence[float]:  # y' = f(t, y) for y = (q, v)
         return system.motion(t, y.tolist())[: len(y)]
 
     y0 = np.concatenate([q0, v0])
@@ -260,16 +308,19 @@ def by_scipy(system, name, q0, v0, T, tolerance):
     return sol.y[: len(q0), -1]
 
 
-def by_steps(system, method, q0, v0, T, h):
-    """A method's solution at T, (n,), by steps of about h."""
+def by_steps(
+    system: System, method: Method, q0: np.ndarray, v0: np.ndarray, T: float, h: float
+) -> np.ndarray:
+    """Return the place at time T by equal steps of about h, (n,)."""
     n, options = round(T / h), {"backend": "python", "progress": False}
     return integrate(system, method, q0, v0, h=T / n, steps=n, **options).q[-1]
 
 
-def timed(run):
-    """What run() returns, and the least of the seconds it takes, tried for a while."""
+def timed(run: Callable[[], Any]) -> tuple[Any, float]:
+    """Call ``run()`` again and again for 0.4 s; return what it gives, and the least time of a call
+    in seconds, which other work on the machine disturbs least."""
     run()  # once for the code to be made
-    begun, seconds = time.process_time(), []
+    result, begun, seconds = None, time.process_time(), []
     while not seconds or time.process_time() - begun < 0.4:
         before = time.process_time()
         result = run()
@@ -277,8 +328,9 @@ def timed(run):
     return result, min(seconds)
 
 
-def work_precision(name, T, k=4):
-    """Rows (method, h or tolerance, error of q at T, seconds) of every method on one problem."""
+def work_precision(name: str, T: float, k: int = 4) -> list[tuple[str, float, float, float]]:
+    """Return rows (method, step size or tolerance, error of q at T, seconds) for all methods and
+    SciPy's solvers on the problem of that name, from start number k."""
     system, q0, v0, _ = problems()[name]
     start = q0[k], v0[k], T
     true = integrate(system, TRUTH, q0[k], v0[k], h=T, steps=1).q[-1]
@@ -301,15 +353,23 @@ ATLAS_H, ATLAS_T, EDLA_STEPS = (0.1, 0.2, 0.3, 0.4), 1000.0, 2000
 RANGE_Y, RANGE_Z = (0.04, 4.0), (0.02, 2.0)
 
 
-def atlas_starts(size):
-    """Pendulum rates, transmission rates, (size,) each, and q0, v0 : (size^2, 3)."""
+def atlas_starts(size: int) -> tuple[np.ndarray, ...]:
+    """Return the rates of the pendulum and of z along both sides of a square of starts, (size,)
+    each, and the starts q0, v0 of all its points, (size^2, 3) each."""
     vy, vz = np.linspace(*RANGE_Y, size), np.linspace(*RANGE_Z, size)
     y, z = (x.ravel() for x in np.meshgrid(vy, vz))
     return vy, vz, np.zeros((size**2, 3)), np.stack([0 * y, y, z], 1)
 
 
-def atlas(method, h, size=100, steps=None, **options):
-    """The transmission from a plane of starts: log10 |slope of E| and steps done, (size, size)."""
+def atlas(
+    method: Method, h: float, size: int = 100, steps: int | None = None, **options: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Run the transmission from a plane of starts; return two maps (size, size) of it.
+
+    The first has log10 of the energy's mean slope in time, nan where a run stopped, the second how
+    many steps were done.  Without ``steps`` the runs go on to ATLAS_T; other options are those of
+    ``nh.ensemble``.
+    """
     system = systems.transmission(eps=0.2)
     _, _, q0, v0 = atlas_starts(size)
     steps = round(ATLAS_T / h / 10) * 10 if steps is None else steps
@@ -325,13 +385,14 @@ def atlas(method, h, size=100, steps=None, **options):
 # ---------------------------------------------------------------------------- all of it
 
 
-def measure_energy(steps=STEPS):
-    """Arrays (problems, methods, ...) of the long runs."""
+def measure_energy(steps: int = STEPS) -> dict[str, np.ndarray]:
+    """Measure every method on every problem; return the arrays (problems, methods, ...) that are
+    stored, by name."""
     names, ways = list(problems()), list(METHODS)
     shape = (len(names), len(ways))
     keys = ("exponent", "exponent_error", "slope", "slope_error", "off", "share")
     keys += ("error", "constraint", "momentum", "back")
-    out = {k: np.full(shape, np.nan) for k in keys}
+    out: dict[str, np.ndarray] = {k: np.full(shape, np.nan) for k in keys}
     out["kind"] = np.full(shape, "not for it", dtype="U12")
     out["means"] = np.full((*shape, 10, STORED), np.nan, np.float32)
     out["lags"] = growth(np.arange(BLOCKS), np.zeros((8, BLOCKS))).lags
@@ -347,8 +408,9 @@ def measure_energy(steps=STEPS):
     return {"problems": np.array(names), "methods": np.array(ways), **out}
 
 
-def one_entry(problem, method, steps=STEPS):
-    """All that is stored of one method on one problem; of the block means those of ten runs."""
+def one_entry(problem: Problem, method: Method, steps: int = STEPS) -> dict[str, Any]:
+    """Return all that is stored of one method on one problem; of the block means those of ten
+    runs."""
     means, share = long_energy(problem, method, steps)
     found = energy_growth(problem, means, steps)
     kept = means[:: len(means) // 10].reshape(10, STORED, -1).mean(-1)
@@ -360,14 +422,15 @@ def one_entry(problem, method, steps=STEPS):
     return out | short_run(problem, method)
 
 
-def _tidy(x, floor):
-    """Four digits, and 0 below a floor: what another run of the same code gives, too."""
+def _tidy(x: np.ndarray, floor: float) -> np.ndarray:
+    """Round to four digits, and to 0 below a floor, so that another run gives the same file."""
     with np.errstate(all="ignore"):
         unit = 10.0 ** (np.floor(np.log10(np.abs(x))) - 3)
         return np.where(np.abs(x) <= floor, 0.0, np.where(x == 0, 0.0, np.round(x / unit) * unit))
 
 
-def measure_atlas(size=100):
+def measure_atlas(size: int = 100) -> dict[str, np.ndarray]:
+    """Return the maps of starts that are stored, for four step sizes, by name."""
     out = {"atlas_h": np.array(ATLAS_H)}
     out["atlas_vy"], out["atlas_vz"] = atlas_starts(size)[:2]
     ways = {"DLA": (None, 0, np.float16), "Projector": (None, 0, np.float16)}
@@ -378,8 +441,9 @@ def measure_atlas(size=100):
     return out
 
 
-def measure_work():
-    """Arrays of the work-precision runs, and the seconds they took."""
+def measure_work() -> tuple[dict[str, np.ndarray], list[tuple]]:
+    """Return the arrays of the work-precision runs by name, and their rows with the seconds, which
+    go into a file of their own because they differ from machine to machine."""
     rows = []
     for name, times in WORK.items():
         for T in times:
@@ -390,8 +454,9 @@ def measure_work():
     return {k: np.array(c) for k, c in zip(keys, columns, strict=False)}, rows
 
 
-def load(folder=None):
-    """The stored measurements: name -> array; "work_seconds" come from the second file."""
+def load(folder: str | Path | None = None) -> dict[str, np.ndarray]:
+    """Return the stored measurements by name, by default those that come with nhlab; the times,
+    "work_seconds", are read from the second file."""
     folder = DATA if folder is None else Path(folder)
     with np.load(folder / "which_integrator.npz", allow_pickle=False) as file:
         data = {k: file[k] for k in file.files}
@@ -400,8 +465,8 @@ def load(folder=None):
     return data
 
 
-def main(parts=(), folder=None):
-    """Measure everything, or the parts named, and write the two files."""
+def main(parts: Sequence[str] = (), folder: str | Path | None = None) -> int:
+    """Measure everything, or the parts named ("energy", "atlas", "work"), and write both files."""
     folder = DATA if folder is None else Path(folder)
     folder.mkdir(exist_ok=True, parents=True)
     unknown = set(parts) - {"energy", "atlas", "work"}
@@ -421,7 +486,8 @@ def main(parts=(), folder=None):
     return 0
 
 
-def write_times(path, rows):
+def write_times(path: Path, rows: Sequence[tuple]) -> None:
+    """Write the rows of ``work_precision`` with their seconds as a table of text."""
     with open(path, "w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("problem", "T", "method", "h or tolerance", "seconds"))
