@@ -133,7 +133,7 @@ def test_the_path_of_one_call_can_be_read_in_an_evening():
     path += "codegen/generate run/start run/loop run/trajectory"
     texts = {name: (HOUSE / f"{name}.py").read_text() for name in path.split()}
     lines = {name: len(code_lines(ast.parse(text), text)) for name, text in texts.items()}
-    assert sum(lines.values()) <= 1_319, lines
+    assert sum(lines.values()) <= 1_326, lines
 
 
 # Code lines of each room, as counted above.  A new capability brings its own number, in the commit
@@ -142,7 +142,7 @@ LINES = {
     "codegen": 1_691,
     "mechanics": 2_664,
     "methods": 1_346,
-    "run": 3_234,
+    "run": 3_306,
     "geometry": 2_443,
     "view": 5_425,
     "browser": 728,

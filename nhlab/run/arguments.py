@@ -6,13 +6,18 @@ import importlib.util
 import logging
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..mechanics.checks import States, brief, need, rank, read_array, read_by_name, read_number
 from ..mechanics.system import System
 from ..methods.method import Method
+
+if TYPE_CHECKING:
+    from .start import Start
 
 LOG = logging.getLogger("nhlab")
 StateLike = States | None  # q0, v0 of a run; None: the system's own
@@ -20,7 +25,7 @@ StateLike = States | None  # q0, v0 of a run; None: the system's own
 # ---------------------------------------------------------------------------- one by one
 
 
-def check_pair(system, method):
+def check_pair(system: Any, method: Any) -> None:
     need(system, System, "system", "nh.System")
     if isinstance(method, type):
         name = method.__name__
@@ -33,7 +38,7 @@ def check_pair(system, method):
         )
 
 
-def check_backend(backend, choice):
+def check_backend(backend: str | None, choice: tuple[str | None, ...]) -> str | None:
     if not isinstance(backend, (str, type(None))) or backend not in choice:
         raise ValueError(f"backend = {backend!r} is unknown; choose one of {choice}")
     if backend == "numba" and not has_numba():
@@ -41,11 +46,11 @@ def check_backend(backend, choice):
     return backend
 
 
-def has_numba():
+def has_numba() -> bool:
     return importlib.util.find_spec("numba") is not None
 
 
-def whole(x, name, least):
+def whole(x: Any, name: str, least: int) -> int:
     number = isinstance(x, numbers.Real) and not isinstance(x, bool)
     if not number or not least <= x <= 2**53 or int(x) != x:
         most = " and at most 2**53" if number and x > 2**53 else ""
@@ -53,7 +58,7 @@ def whole(x, name, least):
     return int(x)
 
 
-def steps_until(T: float | None, steps: int | None, t0: float, h, every: int) -> int:
+def steps_until(T: float | None, steps: int | None, t0: float, h: Any, every: int) -> int:
     """The number of steps: as it was given, or so many that the last one reaches the time T."""
     if (T is None) == (steps is None):
         both = f"steps = {brief(steps)}, T = {brief(T)}"
@@ -74,7 +79,7 @@ def steps_until(T: float | None, steps: int | None, t0: float, h, every: int) ->
     return every * math.ceil(blocks * (1 - 1e-12))  # 3 steps of 0.1 reach T = 0.3
 
 
-def steps_and_every(steps, every):
+def steps_and_every(steps: Any, every: Any) -> tuple[int, int]:
     count, stored = whole(steps, "steps", 0), whole(every, "every", 1)
     if count % stored:
         fault = f"steps = {steps} is not a multiple of every = {every}"
@@ -82,7 +87,7 @@ def steps_and_every(steps, every):
     return count, stored
 
 
-def positive(h, many, name="h"):
+def positive(h: Any, many: bool, name: str = "h") -> Any:
     """h as a number or, of many runs, as an array."""
     if h is None and name == "h":
         raise ValueError("h is missing: give the step size, as in h=0.1 beside steps=100 or T=10")
@@ -104,7 +109,7 @@ def _has_entries(x: object) -> bool:
         return False
 
 
-def check_clock(t0, h, steps):
+def check_clock(t0: float, h: Any, steps: int) -> None:
     """The times t0 + k h must differ, by clearly more than their round-off."""
     for x in [h] if isinstance(h, float) else np.unique(h).tolist():
         last = max(abs(t0), abs(t0 + steps * x))
@@ -113,7 +118,9 @@ def check_clock(t0, h, steps):
             raise ValueError(f"t0 = {t0:g}, steps = {steps}: {fault}; begin nearer to 0")
 
 
-def states(system, method, q0, v0, q1):
+def states(
+    system: System, method: Method, q0: StateLike, v0: StateLike, q1: StateLike
+) -> dict[str, Any]:
     """name -> state, with the system's own where none is given."""
     if q0 is None:
         if system.q0 is None:
@@ -134,7 +141,14 @@ def states(system, method, q0, v0, q1):
     }
 
 
-def along_fields(system: System, q0, v0, q1, u0, varied=()):
+def along_fields(
+    system: System,
+    q0: StateLike,
+    v0: StateLike,
+    q1: StateLike,
+    u0: StateLike,
+    varied: Iterable[Any] = (),
+) -> StateLike:
     """v0 or, where u0 is given, X(q0) u0, of one start or of K; ``varied`` names the parameters
     that differ in these."""
     if u0 is None:
@@ -160,7 +174,7 @@ def along_fields(system: System, q0, v0, q1, u0, varied=()):
     return np.einsum("...ia,...a->...i", system.X(q0), u0)
 
 
-def vectors(system, given, many):
+def vectors(system: System, given: Mapping[str, Any], many: bool) -> list[np.ndarray | None]:
     """q0, v0, q1 as arrays of shape (K, n), or None; K is 1 for a single run."""
     found = dict.fromkeys(("q0", "v0", "q1"))
     for name, x in given.items():
@@ -183,7 +197,9 @@ def vectors(system, given, many):
 # ---------------------------------------------------------------------------- of many runs
 
 
-def for_all(system, given, h, parameters):
+def for_all(
+    system: System, given: Mapping[str, Any], h: Any, parameters: Any
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """The states and parameters of an ensemble, each for all K members; h tells K, too."""
     given = {name: _states(system, x, name) for name, x in given.items() if x is not None}
     if not isinstance(parameters, (dict, type(None))):
@@ -199,14 +215,14 @@ def for_all(system, given, h, parameters):
     return given, {name: np.full(count, x) for name, x in values.items()}
 
 
-def _states(system, x, name):
+def _states(system: System, x: Any, name: str) -> np.ndarray:
     """x as an array: (n,) for one state, (K, n) or, on a group, (K, 3, 3) for many."""
     x = read_array(x.as_matrix() if hasattr(x, "as_matrix") else x, name)
     one = x.shape == (3, 3) and hasattr(system, "group") and len(system.q) != 3
     return system.configuration(x, name) if one and name != "v0" else x
 
 
-def _numbers(x, name):
+def _numbers(x: Any, name: str) -> np.ndarray:
     x = read_array(x, name, otherwise="must be a number or K numbers")
     if x.ndim > 1:
         raise ValueError(f"{name} has shape {x.shape}; expected (K,), one number for each run")
@@ -216,7 +232,7 @@ def _numbers(x, name):
     return x
 
 
-def _same(sizes):
+def _same(sizes: Mapping[str, int]) -> int:
     """K, if all agree on it."""
     if not sizes:
         raise ValueError(
@@ -230,7 +246,7 @@ def _same(sizes):
     return count
 
 
-def definite(system, parameters):
+def definite(system: System, parameters: Mapping[str, np.ndarray]) -> bool:
     """``System.is_definite`` for all members."""
     varied = {s for s in system.parameters if s.name in parameters}
     S = system.expressions
@@ -247,11 +263,11 @@ def definite(system, parameters):
 # ---------------------------------------------------------------------------- together
 
 
-def check_states(start):
+def check_states(start: Start) -> None:
     """q0 on the holonomic constraints, forms independent there, v0 in D."""
     s, q, v, t = start.batched_system, start.q0, start.v0, start.t0
 
-    def at(k):
+    def at(k: int) -> str:
         return f"[{k}]" if start.many else ""
 
     for name in ("q0", "q1") if s.holonomic else ():
@@ -280,7 +296,9 @@ def check_states(start):
         raise ValueError(f"{fault}: {form} = {_short((residual + b)[k])}, not 0. {remedy}")
 
 
-def _forms(s, q, v, t, at):
+def _forms(
+    s: System, q: np.ndarray, v: np.ndarray | None, t: float, at: Callable[[int], str]
+) -> np.ndarray:
     """A at the starts; ValueError where it is not finite or its rows are dependent."""
     with np.errstate(all="ignore"):
         A = s.A(q, t)
@@ -294,7 +312,7 @@ def _forms(s, q, v, t, at):
     return A
 
 
-def _check_second(start, at):
+def _check_second(start: Start, at: Callable[[int], str]) -> None:
     """q1 may be off the discrete constraints by as much as the forms change on the way: then it
     can still come from a motion, as the exact one."""
     s, q, h, t = start.batched_system, start.q0, start.h, start.t0
@@ -314,7 +332,7 @@ def _check_second(start, at):
         raise ValueError(f"{fault}: wd(q0, q1) = {_short(wd[k])}, not 0; {remedy}")
 
 
-def second_velocity(system, q0: np.ndarray, q1: np.ndarray, h) -> np.ndarray:
+def second_velocity(system: System, q0: np.ndarray, q1: np.ndarray, h: ArrayLike) -> np.ndarray:
     """The velocity of a step h from q0 to q1; ValueError if it is beyond all numbers."""
     with np.errstate(all="ignore"):
         v = system.velocity_between(q0, q1, h)
@@ -325,7 +343,9 @@ def second_velocity(system, q0: np.ndarray, q1: np.ndarray, h) -> np.ndarray:
     return v
 
 
-def _nearest(system, A, residual, q, v, t):
+def _nearest(
+    system: System, A: np.ndarray, residual: np.ndarray, q: np.ndarray, v: np.ndarray, t: float
+) -> tuple[np.ndarray, str]:
     """The admissible velocity next to v, and in which sense."""
     if system.metric is None and not system.is_mechanical:  # no metric to project with
         return v - np.linalg.pinv(A) @ residual, "in the Euclidean sense"
@@ -333,16 +353,16 @@ def _nearest(system, A, residual, q, v, t):
     return system.project(q, v, t), f"system.project(q0, v0{when}) gives it"
 
 
-def _size(A, v):
+def _size(A: np.ndarray, v: np.ndarray) -> np.ndarray:
     """How large A v could be: what its vanishing is measured against, whatever the units."""
     with np.errstate(over="ignore"):
         return np.abs(A).max(-1, initial=0) * np.abs(v).max(-1, keepdims=True, initial=0)
 
 
-def _first(bad):
+def _first(bad: np.ndarray) -> list[int]:
     """The index of the first row with a True, in a list; empty if there is none."""
     return np.flatnonzero(bad.any(1))[:1].tolist()
 
 
-def _short(x):
+def _short(x: Iterable[float]) -> str:
     return "[" + ", ".join(f"{y:.10g}" for y in x) + "]"

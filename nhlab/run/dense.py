@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike
 from ..mechanics.checks import brief, read_array, solved
 
 if TYPE_CHECKING:
+    from ..mechanics.system import System
+    from .events import Runs
     from .trajectory import Trajectory
 
 TOLERANCE = 1e-12  # of the motion from a node to a time, beside the size of the states
@@ -45,7 +47,7 @@ class Dense:
         begin with
     """
 
-    def __init__(self, sol):
+    def __init__(self, sol: Trajectory | Runs) -> None:
         self.sol, self.system = sol, sol.system
         if sol.inputs and sol.every != 1:
             raise ValueError(
@@ -122,7 +124,9 @@ def times_of(sol: Trajectory, t: ArrayLike) -> np.ndarray:
     return np.clip(t, first, last)
 
 
-def admissible(system, q, p, v, t) -> np.ndarray:
+def admissible(
+    system: System, q: np.ndarray, p: np.ndarray, v: np.ndarray, t: ArrayLike
+) -> np.ndarray:
     """The velocities with dL/dv = p - A^T mu for some mu, and A v + b = 0; v is a guess.
 
     This is the projection in the metric M, also where M depends on the velocity.
@@ -139,7 +143,7 @@ def admissible(system, q, p, v, t) -> np.ndarray:
     return v
 
 
-def onto_constraints(system, q, v, t) -> State:
+def onto_constraints(system: System, q: np.ndarray, v: np.ndarray, t: ArrayLike) -> State:
     """The positions on g = 0 next to these, and there the admissible velocities next to v, both in
     the metric M; for states that are near the constraints already."""
     if system.holonomic:
@@ -147,7 +151,7 @@ def onto_constraints(system, q, v, t) -> State:
     return State(q, admissible(system, q, system.momentum(q, v, t), v, t))
 
 
-def _on_g(system, q, v, t) -> np.ndarray:
+def _on_g(system: System, q: np.ndarray, v: np.ndarray, t: ArrayLike) -> np.ndarray:
     """Newton's method on g(q) = 0 along M^-1 Dg^T, of all states together."""
     n, m = len(system.q), len(system.holonomic)
     matrix, right = np.zeros((*q.shape[:-1], n + m, n + m)), np.zeros((*q.shape[:-1], n + m))
@@ -164,7 +168,7 @@ def _on_g(system, q, v, t) -> np.ndarray:
     raise ValueError(f"no position with g = 0 was found near q = {where}; take a smaller h")
 
 
-def is_off(system, q, v, t) -> np.ndarray:
+def is_off(system: System, q: np.ndarray, v: np.ndarray, t: ArrayLike) -> np.ndarray:
     """(...) True where a state is so far off the constraints that no run could start from it."""
     A, b = system.independent_forms(q, v, t), system.b(q, t)
     residual = np.einsum("...ai,...i->...a", A, v) + b
@@ -177,7 +181,7 @@ def is_off(system, q, v, t) -> np.ndarray:
     return off.any(-1)
 
 
-def flow(system, t, y, dt) -> np.ndarray:
+def flow(system: System, t: np.ndarray, y: np.ndarray, dt: np.ndarray) -> np.ndarray:
     """The states y = (q, v) at the times t moved along the motion by dt, all of K states.
 
     The way of each is divided into equal parts until DOP853's own estimate of its error is
@@ -198,13 +202,15 @@ def flow(system, t, y, dt) -> np.ndarray:
     return found
 
 
-def _picked(system, rows):
+def _picked(system: System, rows: np.ndarray) -> System:
     """The system of some of many states, for each of which its parameters may have a number."""
     values = {s.name: x[rows] for s, x in system.parameters.items() if np.ndim(x)}
     return system.with_arrays(values, system.is_definite) if values else system
 
 
-def _dop853(system, t, y, h) -> tuple[np.ndarray, np.ndarray]:
+def _dop853(
+    system: System, t: np.ndarray, y: np.ndarray, h: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """One step of all states, and its error beside the size of the states."""
     from scipy.integrate import DOP853
 
@@ -224,7 +230,7 @@ def _dop853(system, t, y, h) -> tuple[np.ndarray, np.ndarray]:
     return new, np.abs(h[:, 0]) * e5 / np.sqrt((e5 + 0.01 * e3) * y.shape[1] + 1e-300)
 
 
-def rates(system, t, y) -> np.ndarray:
+def rates(system: System, t: np.ndarray, y: np.ndarray) -> np.ndarray:
     """(q', v') of the states y = (q, v), shape (K, len(q) + n)."""
     q, v = np.split(y, [len(system.q)], -1)
     return system.motion.rates(q, v, t)[..., : y.shape[-1]]

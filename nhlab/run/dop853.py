@@ -7,7 +7,9 @@ the generated equations of motion it takes a ninth of the time of SciPy calling 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -79,7 +81,7 @@ class Dop853(Program):
 
     inlines_step = False  # 16 copies of the equations of motion would take long to compile
 
-    def __init__(self, system: System):
+    def __init__(self, system: System) -> None:
         self.motion = system.motion.program
         self.size = len(system.q) + len(system.v)
         self.m, self.parameters = system.motion.extra, len(system.parameters)
@@ -139,7 +141,7 @@ class Dop853(Program):
         line = f"ok, _, {slopes}= step(t + {float(c)!r}*h, 0.0, {place}{par})"
         return f"{line}; good = good and ok"
 
-    def _stages(self, method, par: str) -> list[str]:
+    def _stages(self, method: Any, par: str) -> list[str]:
         """The twelve stages, the new state and the slope there."""
         lines, last = ["good = True"], len(method.C)
         for i in range(1, last):
@@ -150,7 +152,7 @@ class Dop853(Program):
         lines.append(f"ok, _, {slopes}= step(t_new, 0.0, {self._listed('new{}')}{par})")
         return [*lines, "good = good and ok"]
 
-    def _error(self, method) -> list[str]:
+    def _error(self, method: Any) -> list[str]:
         """The estimate of order 5 damped by that of order 3, beside what is allowed."""
         every, lines = range(self.size), []
         lines += [f"s{j} = atol{j} + rtol*max(fabs(y{j}), fabs(new{j}))" for j in every]
@@ -178,6 +180,6 @@ class Dop853(Program):
         return f"y{j} + {text}"
 
 
-def _weighted(weights, count: int, j: int) -> str:
+def _weighted(weights: Sequence[float] | np.ndarray, count: int, j: int) -> str:
     """The text of a weighted sum of slopes."""
     return " + ".join(f"{float(w)!r}*k{i}_{j}" for i, w in enumerate(weights[:count]) if w)

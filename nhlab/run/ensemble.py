@@ -9,7 +9,7 @@ from __future__ import annotations
 import numbers
 import pickle
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, as_completed
 from functools import cached_property, lru_cache
 from os import PathLike
@@ -41,6 +41,7 @@ LEAST = {"python": 1, "numpy": 256, "numba": 1}  # members of a chunk; short arr
 BYTES = 64_000_000  # of the rows of a chunk
 NODES = 50_000  # whose events are looked for together; each needs some matrices
 NOT_RUN = "not run"  # the error of a member until it has been
+Summaries = dict[int, dict[str | None, np.ndarray]]  # of members, by the name of each part
 LOOKS = np.linspace(0, 1, 20)  # where the energies of a run are looked at
 
 
@@ -123,7 +124,9 @@ def ensemble(
     return many
 
 
-def chunks(start, backend, size=None, summarised=False):
+def chunks(
+    start: Start, backend: str, size: int | None = None, summarised: bool = False
+) -> list[slice]:
     """The members of each chunk as slices, one after the other."""
     if size is None:
         size = max(WORK[backend] // max(start.steps, 1), LEAST[backend])
@@ -194,7 +197,7 @@ class Ensemble:
     def __len__(self) -> int:
         return len(self.start)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         name, complete = self.system.label, int(self.ok.sum())
         return f"<Ensemble of {len(self)} runs of {name} by {self.method!r}, {complete} complete>"
 
@@ -218,7 +221,7 @@ class Ensemble:
             one, rows[k], self.steps_done[k], self.errors.get(k), self.watched, found
         )
 
-    def _some(self, which):
+    def _some(self, which: Any) -> Ensemble:
         """The Ensemble of these runs: of a slice, of numbers, or of an array of True and False."""
         try:
             chosen = np.arange(len(self))[which if isinstance(which, slice) else np.asarray(which)]
@@ -256,7 +259,7 @@ class Ensemble:
         complete[ended] = True
         return complete
 
-    def _of_events(self, name):
+    def _of_events(self, name: str) -> list[Any] | None:
         found = [self.events.get(k) for k in range(len(self))]
         return [x and getattr(x, name) for x in found] if self.events else None
 
@@ -273,7 +276,7 @@ class Ensemble:
         return self._of_events("v")
 
     @property
-    def _parts(self):
+    def _parts(self) -> Rows:
         if self.rows is None:
             kept = "only the summaries of these runs were kept, in .summary"
             raise ValueError(f"{kept}; leave summary out to have the runs")
@@ -350,17 +353,19 @@ def load(path: str | PathLike[str] | BinaryIO) -> Trajectory | Ensemble:
 # ---------------------------------------------------------------------------- chunk by chunk
 
 
-def _collect(start, parts, common, executor, bar):
+def _collect(
+    start: Start, parts: list[slice], common: Common, executor: Executor | None, bar: Bar
+) -> Ensemble:
     """Have all parts computed, here or by the executor, and put what they bring in its place."""
     *_, backend, functions, events = common.value
     many, summaries, futures = Ensemble(start, bool(functions), events), {}, {}
 
-    def here():
+    def here() -> Iterator[tuple[slice, tuple]]:
         for where in parts:
             room = None if many.rows is None else many.rows[where]
             yield where, _run(common, start.take(where), room)
 
-    def there():
+    def there() -> Iterator[tuple[slice, tuple]]:
         if backend == "numba" and parts:
             Run(start.member(0), backend).compiled(0)  # so that not all workers have to compile
         for where in parts:
@@ -390,7 +395,16 @@ def _collect(start, parts, common, executor, bar):
     return many
 
 
-def _add(many, where, rows, done, errors, summaries, jumps, events):
+def _add(
+    many: Ensemble,
+    where: slice,
+    rows: np.ndarray | None,
+    done: np.ndarray,
+    errors: dict[int, str],
+    summaries: Summaries,
+    jumps: dict[int, tuple[float, float]],
+    events: dict[int, Found],
+) -> Summaries:
     """The results of a chunk; returns its summaries by the members' own index."""
     if rows is not None:
         many.rows[where] = rows
@@ -405,13 +419,13 @@ def _add(many, where, rows, done, errors, summaries, jumps, events):
     return {first + k: x for k, x in summaries.items()}
 
 
-def _warn(many):
+def _warn(many: Ensemble) -> None:
     """What is wrong with members that went through."""
     _warn_of_energy_jumps(many)
     _warn_of_growth(many)
 
 
-def _warn_of_energy_jumps(many):
+def _warn_of_energy_jumps(many: Ensemble) -> None:
     """Once for all members; the first stands for the others."""
     for k in sorted(many.jumps)[:1]:
         what = f"the energies of {len(many.jumps)} of {len(many)} members jump, that of member {k}"
@@ -420,7 +434,7 @@ def _warn_of_energy_jumps(many):
         warnings.warn(what, RuntimeWarning, stacklevel=5)
 
 
-def _warn_of_growth(many):
+def _warn_of_growth(many: Ensemble) -> None:
     """The same of steps that grow; where summaries were asked for nothing is left to look at."""
     if many.rows is None or not many.method.variable_step:
         return
@@ -432,7 +446,7 @@ def _warn_of_growth(many):
         warnings.warn(f"{what}; start with another h", RuntimeWarning, stacklevel=5)
 
 
-def _check_summaries(many, summaries):
+def _check_summaries(many: Ensemble, summaries: Summaries) -> None:
     """Do not wait for the others if nobody has a summary, though runs went through."""
     complete = many.complete
     for k, message in many.errors.items() if many.rows is None and not summaries else ():
@@ -440,7 +454,7 @@ def _check_summaries(many, summaries):
             raise EnsembleError(f"member {k}: {message}")
 
 
-def _joined(many, summaries):
+def _joined(many: Ensemble, summaries: Summaries) -> Any:
     """One array or a dict of them; NaN where there is none, or not shaped as the first."""
     if not summaries:
         return None
@@ -457,7 +471,7 @@ def _joined(many, summaries):
     return found.get(None, found)
 
 
-def _failure(error, many):
+def _failure(error: BaseException, many: Ensemble) -> EnsembleError | Interrupted:
     """The exception to raise in the place of this one."""
     count = len(many) - list(many.errors.values()).count(NOT_RUN)
     done = f"{count} of {len(many)} members are done, see .ensemble"
@@ -477,14 +491,14 @@ def _failure(error, many):
 class Common:
     """What all chunks share; a process that gets many chunks unpickles it once."""
 
-    def __init__(self, value):
+    def __init__(self, value: tuple[Any, ...]) -> None:
         self.value = value
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, (self.data,)
 
     @cached_property
-    def data(self):
+    def data(self) -> bytes:
         try:  # it takes the functions of a notebook too
             from cloudpickle import dumps
         except ImportError:
@@ -493,11 +507,11 @@ class Common:
 
 
 @lru_cache(4)
-def _unpickled(data):
+def _unpickled(data: bytes) -> Common:
     return Common(pickle.loads(data))
 
 
-def _run(common, part, out=None):
+def _run(common: Common, part: Start, out: np.ndarray | None = None) -> tuple[Any, ...]:
     """The rows of a part, if they are wanted and not left in ``out``; steps done, and by index
     messages, summaries, energies that jump and events."""
     part.system, part.method, backend, functions, events = common.value
@@ -526,7 +540,14 @@ def _run(common, part, out=None):
     return rows, done, errors, values, _jumps(part, looks), found
 
 
-def _trajectory(one, rows, done, error, events, found):
+def _trajectory(
+    one: Start,
+    rows: np.ndarray,
+    done: int,
+    error: str | None,
+    events: list[Event],
+    found: Found | None,
+) -> Trajectory:
     """The run of a single member with its events, if it has any."""
     sol = one.trajectory(rows, done, error or (found.message if found else ""))
     sol.events = events or None
@@ -536,7 +557,9 @@ def _trajectory(one, rows, done, error, events, found):
     return sol
 
 
-def _look_for_events(part, rows, done, events, errors):
+def _look_for_events(
+    part: Start, rows: np.ndarray, done: np.ndarray, events: list[Event], errors: dict[int, str]
+) -> dict[int, Found]:
     """index -> Found, located for many members together.
 
     Where an event ends a run, maybe before the step that failed, ``done`` and ``errors`` follow.
@@ -562,12 +585,14 @@ def _look_for_events(part, rows, done, events, errors):
     return dict(sorted(found.items()))
 
 
-def _times(part, k, count):
+def _times(part: Start, k: int, count: int) -> np.ndarray:
     """The times of the first nodes of member k, if the method does not choose its own steps."""
     return part.t0 + part.h[k] * (part.every * np.arange(count))
 
 
-def _note_summary(functions, sol, values, errors, k):
+def _note_summary(
+    functions: list[Callable], sol: Trajectory, values: Summaries, errors: dict[int, str], k: int
+) -> None:
     """Compute the summary of member k; note where it fails or is not finite."""
     try:
         with np.errstate(all="ignore"):  # what overflows is noted below
@@ -577,7 +602,7 @@ def _note_summary(functions, sol, values, errors, k):
         _note(errors, k, f"the summary failed: {type(error).__name__}: {error}")
 
 
-def _jumps(part, looks):
+def _jumps(part: Start, looks: np.ndarray) -> dict[int, tuple[float, float]]:
     """index -> (first energy, farthest from it) of the members whose energy jumps."""
     if not part.system.keeps_energy:
         return {}
@@ -587,7 +612,7 @@ def _jumps(part, looks):
     return {k: (float(first[k]), float(farthest[k])) for k in np.flatnonzero(jumped).tolist()}
 
 
-def _alone(one, rows, backend, errors, k):
+def _alone(one: Start, rows: np.ndarray, backend: str, errors: dict[int, str], k: int) -> int:
     """Run member k and return its number of steps."""
     run = Run(one, backend, rows, explain=False)
     try:
@@ -597,7 +622,7 @@ def _alone(one, rows, backend, errors, k):
     return run.done
 
 
-def _as_arrays(part, rows, ends, errors):
+def _as_arrays(part: Start, rows: np.ndarray, ends: np.ndarray, errors: dict[int, str]) -> None:
     """All states advance together; one that fails is tried alone and, failing again, left out."""
     rows[:, 0] = part.row
     begun = np.isfinite(part.state).all(-1)
@@ -625,7 +650,7 @@ def _as_arrays(part, rows, ends, errors):
             now, alive = now.take(good), alive[good]
 
 
-def _step_of_all(now):
+def _step_of_all(now: Start) -> tuple[np.ndarray, np.ndarray]:
     """The states after one step, and which of them are good."""
     args = now.method.arguments(now.at_step(now.done, now.batched_system), now.shares.T)
     rows = Rows(now.layout, now.state)
@@ -636,7 +661,7 @@ def _step_of_all(now):
     return new, np.broadcast_to(ok, len(now)).copy()
 
 
-def _message(part, error):
+def _message(part: Start, error: IntegrationError) -> str:
     where = f"after {error.step} of {part.steps} steps at t = {error.time:.6g}"
     return f"stopped {where}: {error.reason}"
 
@@ -644,13 +669,13 @@ def _message(part, error):
 # ---------------------------------------------------------------------------- summaries
 
 
-def last(sol):
+def last(sol: Trajectory) -> dict[str, ArrayLike]:
     """Where a run ended: t, and q and p of shape (n,)."""
     end = Trajectory(sol.system, sol.method, sol.rows.array[-1:], t0=sol.t[-1], h=sol.h0)
     return {"t": sol.t[-1], "q": end.q[0], "p": end.p[0]}
 
 
-def energy(sol):
+def energy(sol: Trajectory) -> dict[str, ArrayLike]:
     """The energy at the nodes: the first, largest less smallest, and the slope of the best line,
     which is 0 through a single node."""
     E, t = sol.energy(), sol.t - sol.t.mean()
@@ -661,7 +686,7 @@ def energy(sol):
 SUMMARIES = {"last": last, "energy": energy}
 
 
-def _functions(summary):
+def _functions(summary: Any) -> list[Callable]:
     """The functions that ``summary`` names."""
     if summary is None:
         return []
@@ -675,7 +700,7 @@ def _functions(summary):
     return [f if callable(f) else SUMMARIES[f] for f in given]
 
 
-def _summarise(functions, sol):
+def _summarise(functions: list[Callable], sol: Trajectory) -> dict[str | None, np.ndarray]:
     """name -> array; the name is None if one function returned no dict."""
     found = {}
     for f in functions:

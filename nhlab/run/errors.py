@@ -5,7 +5,7 @@ from __future__ import annotations
 from copyreg import __newobj__
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..methods.method import Method
@@ -71,7 +71,7 @@ class IntegrationError(RuntimeError):
             f"(residual {residual:.3g}). {advice}{kept}"
         )
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         """Past ``__init__``, whose arguments have names; notes are kept among the attributes."""
         return __newobj__, (type(self), *self.args), vars(self)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,9 @@ from .errors import IntegrationError, Interrupted
 from .resume import cut
 from .trajectory import Trajectory
 from .watch import Event, read_events, values
+
+if TYPE_CHECKING:
+    from .start import Start
 
 EPS = np.finfo(float).eps
 MAX_TURNS = 100  # of the search for a zero; bisection alone needs 53
@@ -111,7 +114,7 @@ class Runs:
     run, node : of each node, the run it belongs to and its number there
     """
 
-    def __init__(self, part, rows: np.ndarray, count: np.ndarray) -> None:
+    def __init__(self, part: Start, rows: np.ndarray, count: np.ndarray) -> None:
         self.part, self.system, self.method = part, part.system, part.method
         self.every, self.inputs = part.every, part.inputs
         there = np.arange(rows.shape[1]) < count[:, None]
@@ -148,7 +151,7 @@ class Runs:
         return Dense(self)
 
 
-def found_in_all(part, rows: np.ndarray, count: np.ndarray, events: list[Event]) -> list:
+def found_in_all(part: Start, rows: np.ndarray, count: np.ndarray, events: list[Event]) -> list:
     """For each of K runs what ``_until_the_end`` returns, located for all of them together.
 
     part, rows, count : as of ``Runs``
@@ -168,7 +171,7 @@ def found_in_all(part, rows: np.ndarray, count: np.ndarray, events: list[Event])
     ]
 
 
-def ends_within(sol: Trajectory, events: list[Event], first: int) -> bool:
+def ends_within(sol: Trajectory, events: Sequence[Event], first: int) -> bool:
     """True if a terminal event lies before the last node; none is counted before node ``first``.
 
     ``first`` tells where to begin for events that end a run at once, so that a long run is looked
@@ -205,7 +208,7 @@ def _located(
     steps = np.setdiff1d(_steps(g, event.direction), breaks)
     dense, system = sol.dense, sol.system
 
-    def f(t, which):
+    def f(t: np.ndarray, which: np.ndarray) -> np.ndarray:
         nodes = steps[which]
         q, v = dense(t, nodes)
         return values(event, sol.driven(nodes + 1), t, q, v)
@@ -217,7 +220,7 @@ def _located(
     return Crossings(t, *dense(t, steps)), steps
 
 
-def zeros(f: Callable, a, b, fa, fb) -> np.ndarray:
+def zeros(f: Callable, a: ArrayLike, b: ArrayLike, fa: ArrayLike, fb: ArrayLike) -> np.ndarray:
     """Zeros between a and b of K functions, to round-off, by Chandrupatla's method.
 
     ``f(x, which)`` : the values of the functions with these indices;  fa, fb : at the ends.
@@ -250,7 +253,9 @@ def zeros(f: Callable, a, b, fa, fb) -> np.ndarray:
     return best
 
 
-def _next_part(a, b, c, fa, fb, fc) -> np.ndarray:
+def _next_part(
+    a: np.ndarray, b: np.ndarray, c: np.ndarray, fa: np.ndarray, fb: np.ndarray, fc: np.ndarray
+) -> np.ndarray:
     """Where between a and b to look next, as a part of the way."""
     with np.errstate(all="ignore"):
         xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..mechanics.checks import NEARLY_DEPENDENT
 from ..methods.layout import Rows
 
+if TYPE_CHECKING:
+    from ..codegen.careful import Attempt
+    from ..mechanics.system import System
+    from .loop import Run
+    from .trajectory import Trajectory
+
 MAX_GROWTH = 1e3  # of a step size that the energy determines; more is no longer the motion's
 
 
-def explain(run, attempt):
+def explain(run: Run, attempt: Attempt) -> tuple[str, str]:
     """(reason, advice) for a step that failed: rank loss, no positive step, or Newton."""
     s, q, v = run.system, run.state.q, run.state.v
     _, h = run.state.clock(None, run.h)
@@ -31,7 +38,7 @@ def explain(run, attempt):
     return f"{attempt.reason} at {_place(s, q)}", attempt.advice
 
 
-def dependent(system, places: list, v: np.ndarray, t: float) -> str:
+def dependent(system: System, places: list, v: np.ndarray, t: float) -> str:
     """A sentence if the constraint forms, or the fields, are (nearly) dependent at one of the
     places, else ""."""
     for q in places:
@@ -44,11 +51,11 @@ def dependent(system, places: list, v: np.ndarray, t: float) -> str:
     return ""
 
 
-def _place(system, q):
+def _place(system: System, q: np.ndarray) -> str:
     return ", ".join(f"{x} = {y:.4g}" for x, y in zip(system.q, q, strict=True))
 
 
-def _no_step(run, attempt):
+def _no_step(run: Run, attempt: Attempt) -> tuple[str, str]:
     """Look at the discrete energy as a function of the step size: does it reach its target?"""
     target, place = float(run.state.e), _place(run.system, run.state.q)
     sizes = run.state.h * np.linspace(0.02, 2, 100)
@@ -80,7 +87,7 @@ def _no_step(run, attempt):
     return f"{attempt.reason} at {place}", attempt.advice or "Start with a smaller h."
 
 
-def _energy_gap(run, h: float, target: float) -> list:
+def _energy_gap(run: Run, h: float, target: float) -> list:
     """[(E_minus - target, h, kinetic energy)] of a step h without the energy balance; empty if
     there is no such step.  Energies have no zero of their own, only the kinetic one has."""
     one, m, s = run.first_step(h), run.method, run.system
@@ -93,7 +100,7 @@ def _energy_gap(run, h: float, target: float) -> list:
     return [(gap, h, kinetic)]
 
 
-def warn_of_growth(sol):
+def warn_of_growth(sol: Trajectory) -> None:
     """The energy may determine a far larger step than the motion needs, and again a larger one."""
     if not sol.method.variable_step or not (largest := growth(sol.rows.h)):
         return
@@ -112,12 +119,12 @@ def growth(h: np.ndarray) -> np.ndarray:
     return np.where(largest > MAX_GROWTH * h[..., 0], largest, 0)[()]
 
 
-def _others(system) -> str:
+def _others(system: System) -> str:
     """Methods with a step of their own."""
     return "nh.DLA" if system.holonomic else "nh.DLA or nh.Projector"
 
 
-def warn_of_energy_jumps(sol):
+def warn_of_energy_jumps(sol: Trajectory) -> None:
     """Newton can converge to a far root of too large a step; the energy tells."""
     if not sol.system.keeps_energy or len(sol) < 2:
         return
@@ -132,14 +139,16 @@ def warn_of_energy_jumps(sol):
         )
 
 
-def hidden_energy(p, m):
+def hidden_energy(p: Any, m: Any) -> Any:
     """The energy that round-off in a momentum p can hide where the mass is m; with terms b(q).v in
     L there is some at rest.  Numbers or arrays."""
     energy = (1e-12 * p) ** 2 / np.abs(m)
     return np.where(np.isfinite(energy), energy, 0.0)
 
 
-def energy_jump(E0, lowest, highest, V0, V_lowest, V_highest, hidden):
+def energy_jump(
+    E0: Any, lowest: Any, highest: Any, V0: Any, V_lowest: Any, V_highest: Any, hidden: Any
+) -> list[Any]:
     """Decide whether an energy changes by more than the motion can account for.
 
     E0, lowest, highest : the first energy of a run, the lowest and the highest
@@ -158,7 +167,9 @@ def energy_jump(E0, lowest, highest, V0, V_lowest, V_highest, hidden):
     return [farthest, ~np.isfinite(jump) | (jump > 10 * scale)]
 
 
-def energy_jumps(system, q, v):
+def energy_jumps(
+    system: System, q: np.ndarray, v: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Along runs, shape (..., N, n): the first energy, the one farthest from it, and whether it
     lies beyond all that the motion can account for, each of shape (...)."""
     with np.errstate(all="ignore"):  # what overflows has jumped, too

@@ -64,7 +64,7 @@ class ScipyProblem:
         (event,) = read_events(zero, self.system, "zero")
         k = len(self.system.q)
 
-        def f(t, y):
+        def f(t: float, y: np.ndarray) -> float:
             q, v = np.split(np.asarray(y, float)[None], [k], -1)
             return float(values(event, self.system, np.array([t]), q, v)[0])
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from inspect import signature
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
@@ -11,8 +13,19 @@ from ..mechanics.checks import read_array, read_expression
 from ..mechanics.forces import closed, need_inputs
 from ..mechanics.spelling import nearest
 
+if TYPE_CHECKING:
+    from ..mechanics.system import System
+    from ..methods.method import Method
 
-def read_inputs(system, method, inputs, steps, times, parameters):
+
+def read_inputs(
+    system: System,
+    method: Method,
+    inputs: Any,
+    steps: int,
+    times: np.ndarray | None,
+    parameters: Any,
+) -> tuple[System, dict[sp.Symbol, np.ndarray]]:
     """The system that runs, and of its inputs input -> (steps,), the value held in each step.
 
     An expression in t, q, v is a feedback: it is put into the forces, and gives another system.
@@ -41,7 +54,7 @@ def read_inputs(system, method, inputs, steps, times, parameters):
     return system, dict(sorted(held.items(), key=lambda item: item[0].name))
 
 
-def _sampled(f, times, name):
+def _sampled(f: Callable, times: list[float], name: str) -> list[Any]:
     """f at the times, a function of nothing else."""
     try:
         signature(f).bind(0.0)
@@ -55,7 +68,7 @@ def _sampled(f, times, name):
     return [f(t) for t in times]
 
 
-def _held(u, x, method, steps, times):
+def _held(u: sp.Symbol, x: Any, method: Method, steps: int, times: np.ndarray | None) -> np.ndarray:
     """The values of one input: of a function of time, those in the middle of the steps."""
     name = f"inputs[{u.name!r}]"
     if callable(x):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import struct
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from .reference import ReferenceRun
 from .resume import cut, refuse_other_arguments, resume
 from .start import Start
 from .trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from ..codegen.careful import Attempt
+    from .watch import Event
 
 # Steps from which compiling pays (measured): cold, from the cache of an earlier process, compiled.
 COMPILE_FROM = {"cold": 150_000, "cached": 70_000, "compiled": 200}
@@ -120,7 +124,9 @@ def integrate(
     return record(sol, events)
 
 
-def run(start, backend, progress, events):
+def run(
+    start: Start, backend: str | None, progress: bool | None, events: list[Event]
+) -> Trajectory:
     """Take the steps of a start, or fewer if an event ends them, and return the Trajectory."""
     if start.method.has_step:
         work = Run(start, backend or choose_backend(start))
@@ -131,7 +137,9 @@ def run(start, backend, progress, events):
     return work.trajectory()
 
 
-def until(sol, T, inputs, run):
+def until(
+    sol: Trajectory, T: float, inputs: Mapping[Any, Any] | None, run: Callable[[Start], Trajectory]
+) -> Trajectory:
     """The run of a method with steps of its own, gone on with until it has passed the time T."""
     expected = max(sol.steps, 1)
     while sol.t[-1] < T and sol.steps >= expected:
@@ -168,7 +176,7 @@ def source(system: System, method: Method) -> str:
     return method.program(system).text
 
 
-def choose_backend(start):
+def choose_backend(start: Start) -> str:
     """By the number of steps of all runs together; "numpy" needs enough of them at once."""
     long = len(start) * start.steps >= COMPILE_FROM[start.program.compile_state]
     if long and has_numba():
@@ -184,9 +192,11 @@ class Run:
     """
 
     unit = "steps"
-    events = ()  # those that end it
+    events: Sequence[Event] = ()  # those that end it
 
-    def __init__(self, start, backend, rows=None, explain=True):
+    def __init__(
+        self, start: Start, backend: str, rows: np.ndarray | None = None, explain: bool = True
+    ) -> None:
         self.start, self.total, self.backend, self.explain = start, start.steps, backend, explain
         self.method, self.h = start.method, start.h.item()
         self.program, self.shares = start.program, start.shares[0].tolist()
@@ -199,7 +209,7 @@ class Run:
         self.state = Rows(start.layout, state[0].copy())
         self._store()
 
-    def _arguments(self):
+    def _arguments(self) -> tuple[Any, ...]:
         """Of the whole run: of an input the values in all steps, for CPython in a list."""
         system, values = self.start.system, self.start.inputs
         if self.backend == "python":
@@ -208,29 +218,29 @@ class Run:
         return self.method.arguments(system, self.shares)
 
     @property
-    def system(self):
+    def system(self) -> System:
         """With the inputs of the next step."""
         return self.start.at_step(self.done)
 
-    def _store(self):
+    def _store(self) -> None:
         if self.done and self.done % self.start.every == 0:
             self.rows[self.done // self.start.every] = self.state.array
 
-    def stored(self, done):
+    def stored(self, done: int) -> int:
         """The number of rows behind the first that are stored after so many steps."""
         return done // self.start.every
 
     @property
-    def time(self):
+    def time(self) -> float:
         return float(self.state.clock(self.start.t0 + self.done * self.h, None)[0])
 
-    def go(self, progress=None):
+    def go(self, progress: bool | None = None) -> None:
         """Take all steps."""
         if not self.begun:
             self._stop(self.first_step(self.h))
         drive(self, progress)
 
-    def advance(self):
+    def advance(self) -> None:
         """Go on by a chunk; a step that fails is taken once more with pivoting."""
         stop = min(self.total, self.done + CHUNK[self.backend])
         take = self.compiled if self.backend == "numba" else self._plain
@@ -243,13 +253,13 @@ class Run:
         if self.done < stop:
             self.careful()
 
-    def compiled(self, stop):
+    def compiled(self, stop: int) -> int:
         """Take steps until ``stop`` or until one fails, by the machine code; how many are done."""
         start = self.start
         rest = start.every, start.t0, self.h, *self.args
         return self.program.numba(self.state.array, self.rows, self.done, stop, *rest)
 
-    def _plain(self, stop):
+    def _plain(self, stop: int) -> int:
         """The same by CPython, which is several times faster without arrays."""
         start, state = self.start, self.state.array
         rest = start.every, start.t0, self.h, *self.args
@@ -262,7 +272,7 @@ class Run:
 
     # ---- where a step fails
 
-    def careful(self):
+    def careful(self) -> None:
         """One step with pivoting."""
         LOG.debug("step %d at t = %g is taken with pivoting", self.done, self.time)
         layout = self.start.layout
@@ -278,13 +288,13 @@ class Run:
         self.done += 1
         self._store()
 
-    def first_step(self, h):
+    def first_step(self, h: float) -> Attempt:
         """The Attempt of a step h from here by the method of EDLA's first step, with pivoting."""
         m, s = self.method.first_step, self.system
         carry, args = m.layout(s).join(**vars(self.state)), m.arguments(s, self.shares)
         return careful_step(m.program(s).statement, self.time, h, carry.tolist(), args)
 
-    def _stop(self, attempt):
+    def _stop(self, attempt: Attempt) -> NoReturn:
         reason, advice = attempt.reason, attempt.advice
         if self.explain:  # takes a moment, so an ensemble leaves it until somebody asks
             with np.errstate(all="ignore"), contextlib.suppress(Exception):  # or goes unexplained
@@ -294,5 +304,5 @@ class Run:
         where["residual"] = attempt.residual
         raise IntegrationError(reason, advice=advice, trajectory=part, **where) from None
 
-    def trajectory(self, message=""):
+    def trajectory(self, message: str = "") -> Trajectory:
         return self.start.trajectory(self.rows, self.done, message)

@@ -10,6 +10,10 @@ from .events import Found
 from .start import Start
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from ..mechanics.system import System
+    from ..methods.method import Method
     from .ensemble import Ensemble
 
 FORMAT = "nhlab ensemble 1"
@@ -51,10 +55,10 @@ def load_ensemble(cls: type[Ensemble], path: str | os.PathLike[str] | BinaryIO) 
         return _ensemble(cls, system, method, about, arrays)
 
 
-def _ensemble(cls, system, method, about: dict, arrays: dict) -> Ensemble:
+def _ensemble(cls, system: System, method: Method, about: dict, arrays: dict) -> Ensemble:
     """Make the Ensemble of these arrays; the start is read as the arguments of a call are."""
 
-    def named(kind):
+    def named(kind: str) -> dict[str, np.ndarray]:
         return {k.removeprefix(kind): x for k, x in arrays.items() if k.startswith(kind)}
 
     given = {k: arrays.get(k) for k in STATES} | {k: about[k] for k in ("steps", "every", "t0")}
@@ -81,7 +85,7 @@ def _ensemble(cls, system, method, about: dict, arrays: dict) -> Ensemble:
     return many
 
 
-def _found(k: str, message: str, ended_by: int | None, arrays: dict):
+def _found(k: str, message: str, ended_by: int | None, arrays: dict) -> Found:
     """The events of member k."""
     count = sum(name.startswith(f"t {k} ") for name in arrays)
     lists = ([arrays[f"{name} {k} {i}"] for i in range(count)] for name in ("t", "q", "v"))

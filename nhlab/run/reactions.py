@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from ..mechanics.motion import multipliers_of
 from ..methods import DLA
 
 if TYPE_CHECKING:
+    from ..mechanics.system import System
     from .trajectory import Trajectory
 
 DEPENDENT = 1e-7  # smallest singular value of one-forms of which multipliers are not told
@@ -47,19 +49,19 @@ def work(sol: Trajectory) -> np.ndarray:
     return np.concatenate([[0.0], np.cumsum(steps)])
 
 
-def _moving_work(sol, system):
+def _moving_work(sol: Trajectory, system: System) -> np.ndarray:
     """The work of constraints that move in each step."""
     if sol.method.discrete and sol.every == 1:
         t, q = sol.starts
         return np.einsum("ka,ka->k", sol.rows.lam[1:], system.b(q, t))
 
-    def power(q, v, t):
+    def power(q: np.ndarray, v: np.ndarray, t: np.ndarray) -> np.ndarray:
         return -np.einsum("ka,ka->k", system.multipliers(q, v, t), system.b(q, t))
 
     return _integral(sol, power)
 
 
-def _integral(sol, f):
+def _integral(sol: Trajectory, f: Callable) -> np.ndarray:
     """Of f(q, v, t) over each stored step: Simpson's rule on cubics through the nodes."""
     s, t, q, h = sol.system, sol.t[:-1], sol.q[:-1], np.diff(sol.t)
     u, v0, v1 = s.velocity_between(q, sol.q[1:], h), sol.v[:-1], sol.v[1:]
@@ -98,7 +100,7 @@ def reaction(sol: Trajectory) -> Reaction:
     return Reaction(t, force, lam)
 
 
-def _spans(sol):
+def _spans(sol: Trajectory) -> np.ndarray:
     """The time for which each impulse stands: from constraint to constraint."""
     if not sol.method.variable_step:
         return sol.h

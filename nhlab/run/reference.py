@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +18,11 @@ from .explain import dependent
 from .progress import drive
 from .resume import Resumed
 from .start import first_acceleration
+
+if TYPE_CHECKING:
+    from .start import Start
+    from .trajectory import Trajectory
+    from .watch import Event
 
 LOOK = 500  # steps of the solver, from which the number of all is estimated
 CHUNK = {"python": 50, "numba": 5_000}  # steps between looks at the clock and the keyboard
@@ -41,9 +48,9 @@ class ReferenceRun:
     """
 
     unit = "rows"
-    events = ()  # those that end it
+    events: Sequence[Event] = ()  # those that end it
 
-    def __init__(self, start, backend=None):
+    def __init__(self, start: Start, backend: str | None = None) -> None:
         self.start, self.system, self.h = start, start.system, start.h.item()
         self.backend = backend or "python"
         self.may_compile = backend is None and has_numba()
@@ -65,7 +72,7 @@ class ReferenceRun:
         self.state = self._first_state()
         self.taken, self.seen, self.looked = 0, self.state[0], False
 
-    def _first_state(self):
+    def _first_state(self) -> np.ndarray:
         """The state to begin with; of a run that goes on, the one where its last step began."""
         before = getattr(self.start, "solver_state", None)
         self.restored = isinstance(self.start, Resumed)
@@ -80,11 +87,11 @@ class ReferenceRun:
             first = self._fresh(self.start.t0, self.y0)
         return np.concatenate([first, first])
 
-    def _fresh(self, t, y):
+    def _fresh(self, t: float, y: np.ndarray) -> np.ndarray:
         size = self._solver(t, y, np.inf).h_abs
         return np.concatenate([[t, size, 0.0, 0.0], y])
 
-    def _restore(self):
+    def _restore(self) -> None:
         """Take over the rows of the run that this one goes on with."""
         start, done = self.start, self.start.done // self.start.every
         rows = Rows(start.layout, start.stored)
@@ -96,39 +103,39 @@ class ReferenceRun:
             self.y[self.filled - 1] = start.solver_state[-y.shape[1] :]
             self.leg = self._leg_at(start.solver_state[0])
 
-    def _leg_at(self, t):
+    def _leg_at(self, t: float) -> int:
         if self.legs == 1:
             return 0
         edges = self.start.t0 + self.h * np.arange(self.legs + 1)
         return int(np.searchsorted(edges, t, side="right")) - 1
 
     @property
-    def done(self):
+    def done(self) -> int:
         """The number of rows behind the first that are known."""
         return self.filled // self.each
 
-    def stored(self, done):
+    def stored(self, done: int) -> int:
         return done
 
     @property
-    def end(self):
+    def end(self) -> float:
         """Until when the inputs are held: the end of the run, without inputs."""
         last = self.leg + 1 >= self.legs
         return self.times[-1] if last else self.start.t0 + self.h * (self.leg + 1)
 
-    def _solver(self, t, y, end, first_step=None):
+    def _solver(self, t: float, y: np.ndarray, end: float, first_step: float | None = None) -> Any:
         """SciPy's own DOP853 from here, whose equations are solved with pivoting if need be."""
         from scipy.integrate import DOP853
 
         motion, size = self.start.at_step(self.leg).motion, len(y)
 
-        def rates(t, y):
+        def rates(t: float, y: np.ndarray) -> np.ndarray:
             return np.array(motion(float(t), y.tolist())[:size])
 
         options = {"rtol": self.rtol, "atol": self.atol, "first_step": first_step}
         return DOP853(rates, t, y, end, **options)
 
-    def _size(self):
+    def _size(self) -> np.ndarray:
         """The size of the initial state, which errors are measured against."""
         s, t0, h = self.system, self.start.t0, self.h
         q0, v0 = self.start.q0[0], self.start.v0[0]
@@ -148,11 +155,11 @@ class ReferenceRun:
         speed = v if len(s.v) == len(s.q) else v.max()
         return np.concatenate([np.maximum(np.abs(q0), h * speed), v])
 
-    def go(self, progress=None):
+    def go(self, progress: bool | None = None) -> None:
         """Take all steps."""
         drive(self, progress)
 
-    def advance(self):
+    def advance(self) -> None:
         """A chunk of steps by the generated loop, and one by SciPy where that cannot go on."""
         try:
             with np.errstate(all="ignore"):  # a step that overflows is made smaller
@@ -160,7 +167,7 @@ class ReferenceRun:
         except ValueError as error:
             raise self._error(error) from None
 
-    def _chunk(self):
+    def _chunk(self) -> None:
         chunk = CHUNK[self.backend]
         try:
             left, ended = self._take(chunk)
@@ -176,12 +183,12 @@ class ReferenceRun:
         elif self.may_compile and self.looked and self._is_long():
             self.backend, self.may_compile = "numba", False
 
-    def _is_long(self):
+    def _is_long(self) -> bool:
         """True if so many steps are left that compiling pays."""
         left = (self.times[-1] - self.state[0]) / max(self.state[1], 1e-300)
         return left >= COMPILE_FROM[self.program.compile_state]
 
-    def _take(self, count):
+    def _take(self, count: int) -> tuple[int, int]:
         """At most so many steps by the generated loop: the count left, and how it ended."""
         held = self.legs > 1 or self.start.inputs
         parameters = self.start.at_step(self.leg).parameters.values()
@@ -199,7 +206,7 @@ class ReferenceRun:
         self.filled, self.state = n, np.array(state)
         return left, ended
 
-    def _one_by_one(self, count):
+    def _one_by_one(self, count: int) -> tuple[int, int]:
         while count:
             try:
                 left, ended = self._take(1)
@@ -210,7 +217,7 @@ class ReferenceRun:
             count -= 1
         return 0, SOLVED
 
-    def _carefully(self):
+    def _carefully(self) -> None:
         """One step by SciPy, with pivoting; not beyond the end of the run, where there may be no
         motion."""
         width = len(self.state) // 2
@@ -233,7 +240,7 @@ class ReferenceRun:
         self.state = np.concatenate([new, self.state[:width]])
         self.taken += 1
 
-    def _look_ahead(self, t: float, count: int):
+    def _look_ahead(self, t: float, count: int) -> None:
         """Refuse to go on if the rest would take hours: a fast oscillation needs all its steps."""
         self.taken += count
         if self.taken < LOOK:
@@ -244,7 +251,7 @@ class ReferenceRun:
             raise TooLong(f"its steps are {size:.1e} long, and {count:.0e} of them are left")
         self.taken, self.seen, self.looked = 0, t, True
 
-    def _error(self, error):
+    def _error(self, error: ValueError) -> IntegrationError:
         (here, v), (there, _) = self._parts(self._rows()[-1]), self._parts(self._now)
         time, step = self.times[self.done], self.done * self.start.every
         reason = dependent(self.system, [here, there], v, time) or f"the motion ends here: {error}"
@@ -257,17 +264,17 @@ class ReferenceRun:
         return IntegrationError(reason, advice=advice, trajectory=part, **where)
 
     @property
-    def _now(self):
+    def _now(self) -> np.ndarray:
         return self.state[STATE : len(self.state) // 2]
 
-    def _rows(self):
+    def _rows(self) -> np.ndarray:
         """(done + 1, ...) the states at the rows."""
         return np.concatenate([self.y0[None], self.y[self.each - 1 : self.filled : self.each]])
 
-    def _parts(self, y):
+    def _parts(self, y: np.ndarray) -> list[np.ndarray]:
         return np.split(y, [len(self.system.q)], -1)
 
-    def _multipliers(self, old):
+    def _multipliers(self, old: int) -> np.ndarray:
         """Of the states one h before the rows after the ``old`` ones; NaN where there are none."""
         start, t = self.start, self.times[old + 1 : self.done + 1] - self.h
         before = self._rows()[:-1] if self.each == 1 else self.y[: 2 * self.done : 2]
@@ -282,7 +289,7 @@ class ReferenceRun:
                 lam[k] = now.multipliers(q[k], v[k], t[k])
         return lam
 
-    def trajectory(self, message=""):
+    def trajectory(self, message: str = "") -> Trajectory:
         rows = self._rows()
         q, v = self._parts(rows)
         q = np.stack(self.system.normalise(np.moveaxis(q, -1, 0)), -1)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+import sympy as sp
 
 from ..methods.layout import Rows
 from ..methods.method import relative_velocity_scales
@@ -10,6 +13,9 @@ from . import arguments
 from .inputs import read_inputs
 from .start import Start, first_acceleration
 from .trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from ..mechanics.system import System
 
 
 class Resumed(Start):
@@ -26,7 +32,9 @@ class Resumed(Start):
     inputs : of the further steps, as in ``nh.integrate``
     """
 
-    def __init__(self, sol: Trajectory, steps: int | None, T: float | None, inputs: dict | None):
+    def __init__(
+        self, sol: Trajectory, steps: int | None, T: float | None, inputs: dict | None
+    ) -> None:
         self.method, self.many, self.parameters = sol.method, False, {}
         self.t0, self.every, self.done = sol.t0, sol.every, sol.steps
         self.h, self.stored, rows = np.full(1, sol.h0), sol.rows.array, sol.rows
@@ -47,7 +55,7 @@ class Resumed(Start):
         with np.errstate(all="ignore"):
             self.shares = np.atleast_2d(relative_velocity_scales(rows.v[0], a, sol.h0))
 
-    def empty_rows(self, *count):
+    def empty_rows(self, *count: int) -> np.ndarray:
         """Room for all rows; the first are those of the earlier run."""
         rows = super().empty_rows(*count)
         rows[: len(self.stored)] = self.stored
@@ -65,7 +73,9 @@ def resume(sol: Trajectory, steps: int | None, T: float | None, inputs: dict | N
     return Start(sol.system, sol.method, q0, v0, q1=second, inputs=inputs, **about)
 
 
-def _all_inputs(sol: Trajectory, inputs: dict | None, steps: int):
+def _all_inputs(
+    sol: Trajectory, inputs: dict | None, steps: int
+) -> tuple[System, dict[sp.Symbol, np.ndarray]]:
     """The system, and input -> (steps,) values of all steps; of the earlier ones those stored."""
     done, every = sol.steps, sol.every
     times = None
@@ -85,7 +95,7 @@ def _all_inputs(sol: Trajectory, inputs: dict | None, steps: int):
     return system, found
 
 
-def refuse_other_arguments(sol: Trajectory, every: int, t0: float, **others) -> None:
+def refuse_other_arguments(sol: Trajectory, every: int, t0: float, **others: Any) -> None:
     """Raise ValueError for arguments that a run to go on with has already."""
     others |= {"every": None if every in (1, sol.every) else every, "t0": t0 or None}
     for name, value in others.items():

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from copy import copy
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..codegen.careful import careful_step
 from ..mechanics.checks import read_number
@@ -14,6 +16,12 @@ from ..methods.method import relative_velocity_scales
 from . import arguments
 from .inputs import read_inputs
 from .trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from ..codegen.program import Program
+    from ..mechanics.system import System
+    from ..methods.method import Method
+    from .arguments import StateLike
 
 
 class Start:
@@ -28,21 +36,21 @@ class Start:
 
     def __init__(
         self,
-        system,
-        method,
-        q0,
-        v0,
+        system: Any,
+        method: Any,
+        q0: StateLike,
+        v0: StateLike,
         *,
-        h,
-        steps=None,
-        T=None,
-        q1=None,
-        every=1,
-        t0=0.0,
-        parameters=None,
-        inputs=None,
-        u0=None,
-    ):
+        h: Any,
+        steps: int | None = None,
+        T: float | None = None,
+        q1: StateLike = None,
+        every: int = 1,
+        t0: float = 0.0,
+        parameters: Any = None,
+        inputs: Any = None,
+        u0: StateLike = None,
+    ) -> None:
         arguments.check_pair(system, method)
         self.method, self.many = method, parameters is not None
         self.t0, h = read_number(t0, "t0"), arguments.positive(h, self.many)
@@ -67,7 +75,7 @@ class Start:
 
     # ---- beginning
 
-    def initialise(self):
+    def initialise(self) -> None:
         """Check the states and begin; refuse the first member that cannot."""
         named = not self.parameters  # what is wrong with a state of many then says whose it is
         try:
@@ -80,14 +88,14 @@ class Start:
                 raise
             self._one_by_one()
 
-    def _check_rows(self):
+    def _check_rows(self) -> None:
         if np.isfinite(self.layout.given(self.row)).all():
             return
         name, value = ("v0", self.v0) if self.q1 is None else ("q1", self.q1)
         where = f"q0 = {self.q0[0]}, {name} = {value[0]}"
         raise ValueError(f"L or its derivatives are not finite at {where}; start elsewhere")
 
-    def _one_by_one(self):
+    def _one_by_one(self) -> None:
         """Slowly, to name the member that cannot."""
         found = []
         for k in range(len(self)):
@@ -102,10 +110,10 @@ class Start:
 
     # ---- the members
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.q0)
 
-    def take(self, index, **changes):
+    def take(self, index: Any, **changes: Any) -> Start:
         """The start of these members."""
         new = copy(self)
         for name, x in vars(self).items():
@@ -117,7 +125,7 @@ class Start:
         vars(new).update(changes)
         return new
 
-    def member(self, k):
+    def member(self, k: int) -> Start:
         """The start of run k alone."""
         values, system = {name: x[k] for name, x in self.parameters.items()}, self.system
         if values:
@@ -126,7 +134,7 @@ class Start:
 
     # ---- what follows from it
 
-    def at_step(self, k, system=None):
+    def at_step(self, k: int, system: System | None = None) -> System:
         """The system, or this one, with its inputs in step k."""
         system = self.system if system is None else system
         if not self.inputs:
@@ -135,23 +143,23 @@ class Start:
         return system.with_input_values(now)
 
     @cached_property
-    def batched_system(self):
+    def batched_system(self) -> System:
         """The system of all members: with arrays for the parameters that vary."""
         if not self.parameters:
             return self.system
         return self.system.with_arrays(self.parameters, self.definite)
 
     @cached_property
-    def program(self):
+    def program(self) -> Program:
         """The generated code of a step, the same for all members."""
         return self.method.program(self.batched_system)
 
     @property
-    def kept(self):
+    def kept(self) -> int:
         """The number of rows that a run stores."""
         return self.steps // self.every + 1
 
-    def empty_rows(self, *count):
+    def empty_rows(self, *count: int) -> np.ndarray:
         """Room for the rows of so many runs."""
         shape = (*count, self.kept, self.layout.width)
         try:
@@ -161,7 +169,7 @@ class Start:
             advice = "a larger every stores fewer; of an ensemble, summary keeps none"
             raise ValueError(f"{need} {shape}, which there is not; {advice}") from None
 
-    def trajectory(self, rows, done, message=""):
+    def trajectory(self, rows: np.ndarray, done: int, message: str = "") -> Trajectory:
         """The run of a single member, as far as it went."""
         rows, q1_given = rows[: done // self.every + 1], self.q1 is not None
         about = {"every": self.every, "message": message, "q1_given": q1_given}
@@ -174,7 +182,7 @@ class Start:
 # ---------------------------------------------------------------------------- the first rows
 
 
-def begin(start):
+def begin(start: Start) -> tuple[np.ndarray, np.ndarray, int, np.ndarray]:
     """Row 0, the state to go on from, the steps done in it, and the shares of the velocities.
 
     The state is row 0 or, where the first step is given (q1) or belongs to another method (EDLA),
@@ -210,14 +218,16 @@ def begin(start):
     return row, state, done, np.atleast_2d(shares)
 
 
-def first_acceleration(system, t, q, v):
+def first_acceleration(system: System, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     try:
         return system.acceleration(q, v, t)
     except ValueError as error:
         raise ValueError(f"there is no motion from q0 = {q}, v0 = {v}: {error}") from None
 
 
-def one_step(method, system, t: float, h, rows: np.ndarray, shares: np.ndarray) -> np.ndarray:
+def one_step(
+    method: Method, system: System, t: float, h: ArrayLike, rows: np.ndarray, shares: np.ndarray
+) -> np.ndarray:
     """One step of a row or of each of many, with pivoting where need be; NaN where it fails.
 
     The rows take their steps one by one, for functions of arrays may differ from those of numbers

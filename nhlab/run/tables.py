@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+    from ..mechanics.system import System
+    from ..methods.method import Method
     from .ensemble import Ensemble
     from .trajectory import Trajectory
 
@@ -43,7 +45,7 @@ def column(sol: Trajectory, name: str) -> np.ndarray:
     return found[name]()
 
 
-def _hint(sol, name: str, names: Iterable[str]) -> str:
+def _hint(sol: Trajectory, name: str, names: Iterable[str]) -> str:
     """What may be meant by a name that is no column: an attribute, or the most similar name."""
     if not name.startswith("_") and hasattr(type(sol), name):
         call = "()" if callable(getattr(type(sol), name)) else ""
@@ -78,7 +80,7 @@ class Between:
     ``node`` : the nodes at which the steps arrive that the times lie in
     """
 
-    def __init__(self, sol: Trajectory, t: np.ndarray):
+    def __init__(self, sol: Trajectory, t: np.ndarray) -> None:
         self.sol, self.t = sol, t
         self.node = np.searchsorted(sol.t, t).clip(max=len(sol) - 1)
 
@@ -112,7 +114,7 @@ def columns(
     """
     s, first, place = sol.system, [np.nan], place or sol  # the first row has no step behind it
 
-    def each(part, names):
+    def each(part: str, names: Iterable[object]) -> Any:
         return {f"{x}": lambda k=k: getattr(place, part)[..., k] for k, x in enumerate(names)}
 
     data = each("q", s.q) | each("v", s.v)
@@ -236,7 +238,7 @@ def ensemble_to_xarray(many: Ensemble, units: Mapping[str, str] | None = None) -
     return xr.Dataset(data, coords=coordinates, attrs=attributes(s, many.method))
 
 
-def attributes(system, method) -> dict[str, str]:
+def attributes(system: System, method: Method) -> dict[str, str]:
     """What was run, in words."""
     try:
         own = version("nhlab")

@@ -94,7 +94,7 @@ class Trajectory:
         self.rows, self.solver_state = Rows(method.layout(system), rows), solver_state
         self.events = self.t_events = self.q_events = self.v_events = self.ended_by = None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         what = f"Trajectory of {self.system.label} by {self.method!r}"
         end = f", {self.message}" if self.message else ""
         return f"<{what}: {self.steps} steps to t = {self.t[-1]:.6g}{end}>"
@@ -182,7 +182,7 @@ class Trajectory:
         by_name = {u.name: u for u in self.system.inputs}
         return self.system.with_input_values({by_name[k]: x[nodes] for k, x in self.inputs.items()})
 
-    def _need_discrete(self, what):
+    def _need_discrete(self, what: str) -> None:
         if not self.method.discrete:
             why = f"{self.method!r} has no discrete Lagrangian, so {what} is not defined"
             raise ValueError(f"{why}; use at='nodes' or 'projected'")
@@ -213,7 +213,7 @@ class Trajectory:
     work, reaction = reactions.work, reactions.reaction  # of forces and constraints
     u = cached_property(reactions.quasi_velocities)
 
-    def _states(self, at):
+    def _states(self, at: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(q, v, t) of a reading."""
         if at == "nodes":
             return self.q, self.v, self.t

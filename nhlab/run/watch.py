@@ -54,7 +54,7 @@ class Event:
         check_keywords(cls.__init__, options, cls.__name__)
         return super().__new__(cls)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name, wanted in (("terminal", "True, False or a number"), ("passed", "a number")):
             value = getattr(self, name)
             if not (isinstance(value, numbers.Integral) and value >= 0):
@@ -78,7 +78,7 @@ class Watched:
     function: Callable[[float, np.ndarray, np.ndarray], float]
     name: str
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if isinstance(self.function, type):
             raise ValueError(f"{self} is a class, not a value; give an event, as nh.Event(x - 1)")
         try:
@@ -92,7 +92,7 @@ class Watched:
         except ValueError:  # of a builtin function, which tells nothing of itself
             pass
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.name} = {getattr(self.function, '__name__', brief(self.function))}"
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> float:
@@ -153,7 +153,7 @@ def _read(zero: object, system: System, name: str) -> sp.Expr:
     return zero.xreplace({s: known[s.name] for s in zero.free_symbols})
 
 
-def values(event: Event, system: System, t, q, v) -> np.ndarray:
+def values(event: Event, system: System, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """What an event looks at, in K states."""
     if callable(event.zero):
         return np.array([event.zero(*x) for x in zip(t.tolist(), q, v, strict=True)])
