@@ -129,3 +129,93 @@ def test_a_snakeboard_that_settles_to_nothing_has_none():
     """Straight ahead no direction within D shrinks, and across D none grows."""
     within, across = rates(nh.systems.snakeboard(), [0] * 5, [1, 0, 0, 0, 0], h=0.1)
     assert np.abs(within).max() < 1e-4 and np.abs(across).max() < 1e-4
+
+
+# ---------------------------------------------------------------------------- exact objects
+
+
+def test_the_table_of_the_exact_objects():
+    """The last column of 11b's table is the least of w_d, p0 and the equations less one; the text
+    speaks of its fourth and fifth line."""
+    hs = [0.04, 0.02, 0.01]
+    for method in (nh.DLA(), nh.DLA(0.3), nh.DLA(constraint_alpha=0),
+                   nh.DLA(0.3, constraint_alpha=0.5)):  # fmt: skip
+        exact = nh.exact.orders(nh.systems.sleigh(), method, hs=hs)
+        run = nh.diagnostics.order(nh.systems.sleigh(), method, T=1, hs=hs).slope
+        assert exact.predicted == pytest.approx(run, abs=0.1)
+        assert exact.constraint.slope == pytest.approx(method.order, abs=0.1) or (
+            method.constraint_alpha == 0.5
+        )
+    assert exact.constraint.slope == pytest.approx(2, abs=0.1) and run == pytest.approx(1, abs=0.1)
+
+
+# ---------------------------------------------------------------------------- the cure
+
+
+def test_the_cure_and_what_it_costs():
+    sleigh, racer = nh.systems.sleigh(), nh.systems.roller_racer()
+    said = numbers(
+        r"it is off by ([\d.]+), the projector method by ([\d.]+), but DLA only by ([\d.]*\d)"
+    )
+    true = nh.integrate(sleigh, nh.Reference(), h=100, steps=1).q[-1]
+    for method, number in zip((nh.EqualImpulses(), nh.Projector(), nh.DLA()), said, strict=True):
+        sol = nh.integrate(sleigh, method, h=0.1, steps=1000, progress=False)
+        assert np.abs(sol.q[-1] - true).max() == pytest.approx(number, rel=0.1)
+    q, v = np.array([0, 0, 0, 1e-4]), racer.project([0, 0, 0, 1e-4], [1, 0, 0, 0])
+    true, wild, ours = (nh.integrate(racer, m, q, v, h=0.1, steps=300, progress=False)
+                        for m in (nh.Reference(), nh.Projector(), nh.EqualImpulses()))  # fmt: skip
+    assert 1 < np.abs(wild.q[-1] - true.q[-1]).max() < 100
+    assert (
+        np.abs(ours.q[-1] - true.q[-1]).max() < 2e-8 < 1e-7 < np.abs(ours.q[30] - true.q[30]).max()
+    )
+
+
+def test_the_cure_of_the_rattleback():
+    """Spun as it likes: the projector method's error reaches metres in ten seconds, while that of
+    equal impulses stays with the true motion as DLA does."""
+    stone, q = nh.systems.rattleback(), np.array([0, 0, 0, 1e-6, 1e-6])
+    v = stone.project(q, [0, 0, 5, 0, 0])
+    runs = [nh.integrate(stone, m, q, v, h=0.0025, steps=4000, progress=False)
+            for m in (nh.Reference(), nh.Projector(), nh.EqualImpulses())]  # fmt: skip
+    wild, ours = (np.abs(sol.q[-1] - runs[0].q[-1]).max() for sol in runs[1:])
+    assert wild > 1 and ours < 1e-5
+
+
+# ---------------------------------------------------------------------------- Newmark, Lobatto
+
+
+def test_the_rates_of_newmark_cross_zero_near_a_twelfth():
+    betas = np.array([0, 0.075, 0.1, 0.3])
+    rates = [depth.newmark_rate(nh.Newmark(beta)) for beta in betas]
+    assert rates[0] < rates[1] < 0 < rates[2] < rates[3]
+    dla = re.search(r"at the rate \$([\d.]+)\\cdot10\^\{-4\}\$, the members", prose("11b"))[1]
+    assert -depth.newmark_rate(nh.DLA()) == pytest.approx(float(dla) * 1e-4, rel=0.02)
+    halves = [depth.newmark_rate(nh.Newmark(beta), 0.1) for beta in (0, 1 / 6)]
+    both, other = (depth.newmark_rate(nh.Newmark(0, second_beta=x)) for x in (1 / 6, 1 / 4))
+    assert 10 * abs(both) < min(map(abs, halves)) < 2 * abs(other)
+
+
+def test_the_exercise_on_two_members():
+    assert depth.exercise_3(2 / 12 - 0.04) is None
+    assert "their mean" in depth.exercise_3(1 / 12)
+    assert "the same direction" in depth.exercise_3(0.04)
+    assert "still grows" in depth.exercise_3(0.25) and "still falls" in depth.exercise_3(0.0)
+    assert "from 0 to 1/2" in depth.exercise_3(-1)
+
+
+@pytest.mark.parametrize(
+    "name", ["particle", "sleigh", "robot", "snakeboard", "contact_oscillator"]
+)
+def test_errors_of_lobatto_beside_those_of_compositions(name):
+    """At order 4 two to four times as large; at order 6 smaller, but on the sleigh."""
+    system, T = getattr(nh.systems, name)(), 10
+    true = nh.integrate(system, nh.Reference(), h=T, steps=1).q[-1]
+
+    def error(method, steps):
+        sol = nh.integrate(system, method, h=T / steps, steps=steps)
+        return np.abs(sol.q[-1] - true).max()
+
+    ratio = error(nh.Lobatto(), 80) / error(nh.Composition(nh.DLA()), 80)
+    assert 1.9 < ratio < 4.3
+    smaller = error(nh.Lobatto(4), 40) < error(nh.Composition(nh.DLA(), 6), 40)
+    assert smaller == (name != "sleigh")

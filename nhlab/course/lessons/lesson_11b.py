@@ -7,13 +7,13 @@ import sympy as sp
 
 from ...geometry.diagnostics import drift
 from ...mechanics import catalogue as systems
-from ...methods import DLA, Reference
+from ...methods import DLA, Newmark, Reference
 from ...run.ensemble import ensemble
 from ...run.loop import integrate
 from ...run.start import one_step
 from .. import comparison
-from ..exercises import some_of, told
-from .lesson_11 import geared
+from ..exercises import near, some_of, told
+from .lesson_11 import geared, swing
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,14 @@ def step_tangent(system, method, q, p, h, d=1e-4):
     return ((8 * (ends[0] - ends[1]) - (ends[2] - ends[3])) / (12 * d)).T
 
 
+def newmark_rate(method, h=0.2, T=4000.0):
+    """The rate at which the swing of the lopsided transmission grows by a method: the slope of its
+    logarithm."""
+    about = {"h": h, "T": T, "every": 5, "progress": False}
+    sol = integrate(systems.transmission(), method, v0=(0, 2.5, 0.3), **about)
+    return float(np.polyfit(sol.t, np.log(swing(sol)), 1)[0])
+
+
 # ---------------------------------------------------------------------------- exercises
 
 TERMS = ("z vz", "sin(z) vz", "x vz", "vx")
@@ -122,3 +130,23 @@ def exercise_2(product):
         "The product of all eigenvalues is the determinant of the step, (-1)^m.",
         1e-3,
     )
+
+
+FIRST, SECOND = 0.04, 2 / 12 - 0.04  # weights whose mean is 1/12
+
+
+def exercise_3(beta):
+    if near(beta, 1 / 12, 1e-3):
+        return "1/12 alone does not drift; here the two halves must have it as their mean."
+    if near(beta, FIRST, 1e-3):
+        return "Both halves would then drift in the same direction."
+    if not 0 <= beta <= 0.5:
+        return "beta is a number from 0 to 1/2."
+    rate, allowed = (
+        newmark_rate(Newmark(FIRST, second_beta=beta)),
+        newmark_rate(Newmark(FIRST), 0.1),
+    )
+    if abs(rate) < 0.3 * abs(allowed):
+        return None
+    more = "grows" if rate > 0 else "falls"
+    return f"With {beta:.3g} the swing still {more}, at the rate {rate:.1e}."
