@@ -5,6 +5,7 @@ functions of Python that it calls, translated.
 """
 
 from dataclasses import dataclass, field, fields, replace
+from inspect import signature
 from numbers import Real
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,23 +16,35 @@ import sympy as sp
 from ..codegen.javascript import of_function
 from ..codegen.traced import Traced, expression, symbols
 from ..methods.method import component_shares
-from ..run.explain import energy_jump, hidden_energy
-from ..view import bands, plot
+from ..run.explain import energy_jump, energy_warning, hidden_energy, rows_apart
+from ..view import bands, offers, plot
 from ..view.bands import is_band, running_mean
 from ..view.errors import error_in_words, error_of, growth_in_words, size_of
-from ..view.figure import Axes, Curve, Figure, Runs, plain, runs_of_view, what_is_read
+from ..view.figure import (
+    CHOICES,
+    Axes,
+    Curve,
+    Figure,
+    Runs,
+    claim_words,
+    plain,
+    runs_of_view,
+    stop_words,
+    what_is_read,
+)
 from ..view.limits import (
-    DRAGGED,
-    FILLED,
     ROOM,
     calm_points,
-    filled_share,
-    limits_ahead,
-    round_limits,
+    is_loose,
+    next_limits,
+    next_limits_to_scale,
+    to_scale,
     who_leaves,
 )
 from ..view.player import KEY
-from ..view.setting import Call
+from ..view.readings import READERS, distance_between, largest_of
+from ..view.recall import clean
+from ..view.setting import Call, in_given_digits, steps_within
 from .script import (
     ALPHA,
     BLANK,
@@ -79,7 +92,7 @@ class Book:
             "warns": figure.warns,
             "first": figure.seen_at_once,
             "tries": dict(figure.tries),
-            "offers": {k: x._asdict() for k, x in figure.offers.items()},
+            "offers": {k: [x._asdict() for x in figure.offers_of(k)] for k in figure.views},
             "motion": motion,
         }
         return literal(book)
@@ -321,12 +334,18 @@ def _translated(function):
 
 def runtime() -> str:
     """What all figures share: ``page.js``, and what it needs of this room's Python."""
-    rules = (round_limits, filled_share, limits_ahead, calm_points, who_leaves)
+    rules = (next_limits, next_limits_to_scale, to_scale, is_loose, calm_points, who_leaves)
     rules += (error_of, size_of, growth_in_words, error_in_words, is_band, running_mean)
-    rules += (component_shares, hidden_energy, energy_jump)
+    rules += (component_shares, hidden_energy, energy_jump, energy_warning, rows_apart)
+    rules += (clean, in_given_digits, steps_within, claim_words, stop_words, largest_of)
+    rules += (offers.offered, offers.found_still, offers.are_moved, offers.are_same, offers.alike)
+    rules += (distance_between,)
     shared = {f.__name__: _translated(f) for f in rules}
     shared["NUMBERS"] = {name: _translated(f) for name, f in plot.NUMBERS.items()}
+    shared["READERS"] = {
+        name: [_translated(f), [*signature(f).parameters][1:]] for name, f in READERS.items()
+    }
     shared |= {"PALE": bands.PALE, "THIN": bands.THIN, "SIZES": plot.SIZES}
-    shared |= {"FILLED": FILLED, "DRAGGED": DRAGGED, "ROOM": ROOM, "STAGE_KEY": KEY}
+    shared |= {"CHOICES": CHOICES, "ROOM": ROOM, "STAGE_KEY": KEY}
     text = Path(__file__).with_name("page.js").read_text(encoding="utf-8")
     return "\n".join([text, *(f"const {name} = {literal(x)};" for name, x in shared.items())])

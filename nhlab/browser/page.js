@@ -7,20 +7,29 @@
 const py = {
     items: x => Object.entries(x),
     values: x => Object.values(x),
+    get: (x, key, other) => x[key] ?? other,
+    index(x, entry) {
+        const found = x.indexOf(entry);
+        if (found < 0) throw Error(`${entry} is none of ${x}`);
+        return found;
+    },
+    startswith: (text, heads) => [heads].flat().some(x => text.startsWith(x)),
     join: (between, x) => x.join(between),
     pop: (x, key) => { const found = x[key]; delete x[key]; return found; },
     len: x => x.length,
     next: x => x[0],
     sum: x => x.reduce((a, b) => a + b, 0),
-    max: (...x) => py.extreme(x, (a, b) => a > b),
-    min: (...x) => py.extreme(x, (a, b) => a < b),
+    max: (a, b, ...more) => typeof a === "number" && typeof b === "number" && !more.length
+        ? a > b || a !== a ? a : b : py.extreme([a, b, ...more], (x, y) => x > y),
+    min: (a, b, ...more) => typeof a === "number" && typeof b === "number" && !more.length
+        ? a < b || a !== a ? a : b : py.extreme([a, b, ...more], (x, y) => x < y),
     extreme(all, better) {  // of numbers, arrays and arrays of arrays; NaN stays
         let found;
         const look = x => {
             if (typeof x !== "number") for (let k = 0; k < x.length; k++) look(x[k]);
             else if (found === undefined || better(x, found) || x !== x) found = x;
         };
-        for (const x of all) look(x.initial ?? x);
+        for (const x of all) if (x !== undefined) look(x.initial ?? x);
         return found;
     },
     round(x) {  // halves to the even number
@@ -46,14 +55,21 @@ const py = {
     },
 };
 const np = {
+    nan: NaN,
     abs: x => x.map === undefined ? Math.abs(x) : Array.from(x, np.abs),
+    arange: count => array(count, k => k),
+    array: x => Float64Array.from(x),
     ceil: Math.ceil,
     diff: x => array(Math.max(0, x.length - 1), k => x[k + 1] - x[k]),
+    divide: (x, size) => x.map(u => u / size),
     floor: Math.floor,
     isfinite: Number.isFinite,
     maximum: Math.max,  // of two numbers; NaN stays
     minimum: Math.min,
     sign: x => x.map(Math.sign),
+    sqrt: Math.sqrt,
+    subtract: (x, y) => typeof y === "number" ? x.map(u => u - y) : x.map((u, k) => u - y[k]),
+    take: (x, j) => array(x.length, k => x[k][j]),  // of each row
     log10: Math.log10,
     ptp: x => py.max(x) - py.min(x),
     where: (condition, x, y) => condition ? x : y,
@@ -63,7 +79,6 @@ const np = {
         return Array.from({length: parts}, (_, k) => x.slice(at(k), at(k + 1)));
     },
 };
-const clean = x => typeof x === "number" ? Number(x.toPrecision(12)) + 0 : x;
 
 // ---- a run
 
@@ -101,6 +116,7 @@ class Run {  // like nhlab's Trajectory, as far as pages read it
         const at = this.method.layout[name][0] + j;
         return array(this.length, k => this.rows[k * this.width + at]);
     }
+    get q() { return this.once("q", () => Array.from({length: this.length}, (_, k) => this.part("q", k))); }
     get t() {
         const {variable} = this.method, h = this.call.h;
         return this.once("t", () => variable ? this.column("t") : array(this.length, k => k*h));
@@ -141,15 +157,13 @@ class Run {  // like nhlab's Trajectory, as far as pages read it
         const {system: {heights}, call: {h, par}, method, length} = this;
         if (!heights || method.reference || this.stop || length < 2) return "";
         const given = ["t[k]", "0", ...this.text("q"), ...this.text("v"), ...some("par", par.length)];
-        const every = Math.floor(length / 500) + 1;
-        const found = this.each(heights, length, given).filter((_, k) => k % every === 0);
+        const apart = rows_apart(length);
+        const found = this.each(heights, length, given).filter((_, k) => k % apart === 0);
         const reach = [2, 3].flatMap(j => (x => [x[0], py.min(x), py.max(x)])(found.map(x => x[j])));
         const n = this.system.v.length, [p, m] = [4, 4 + n].map(j => found[0].slice(j, j + n));
         const hidden = py.sum(p.map((x, k) => hidden_energy(x, m[k])));
         const [after, jumped] = energy_jump(...reach, hidden);
-        const [from, to, size] = [[reach[0], 4], [after, 4], [h, 6]].map(([x, k]) => py.format(x, `.${k}g`));
-        return jumped ? `the energy changes from ${from} to ${to} during this run: h = ${size} is too `
-            + `large for ${this.said}` : "";
+        return jumped ? energy_warning(reach[0], after, h, this.said) : "";
     }
     energy(at = "nodes") {
         const found = at === "midpoints" ? this.steps : this.read;
@@ -175,7 +189,8 @@ class Run {  // like nhlab's Trajectory, as far as pages read it
 
 class Call {  // what the controls ask for
     constructor(book, given) {
-        const values = Object.fromEntries(Object.entries(given).map(([k, x]) => [k, clean(x)]));
+        const written = x => typeof x === "number" ? clean(x) : x;
+        const values = Object.fromEntries(Object.entries(given).map(([k, x]) => [k, written(x)]));
         const own = (prefix, name, x) => values[`${prefix}.${name}`] ?? x;
         this.values = values;
         this.which = values.system ?? 0;
@@ -186,7 +201,7 @@ class Call {  // what the controls ask for
         this.v0 = this.completed(s.v.map((name, k) => own("v0", name, s.v0[k])));
         this.h = values.h ?? book.h;
         this.T = values.T ?? book.T;
-        this.steps = book.steps ?? Math.max(1, Math.floor(this.T / this.h + 1e-6));
+        this.steps = book.steps ?? steps_within(this.T, this.h);
         this.rule = Number(values.rule === "symmetric rule");
         this.second = null;
     }
@@ -196,8 +211,7 @@ class Call {  // what the controls ask for
         if (!ok) throw Error("these velocities do not determine the others here; move on");
         const v = x.slice(0, given.length), off = py.max([0, ...x.slice(given.length)].map(Math.abs));
         if (off > 1e-9) throw Error(`q0 is off the constraints or the group by ${py.format(off, ".3g")}`);
-        const near = (x, y) => Math.abs(x - y) <= 1e-11 + 1e-11 * Math.abs(y);
-        return v.map((x, k) => near(x, given[k]) ? given[k] : clean(x));
+        return v.map((x, k) => in_given_digits(x, given[k]));
     }
     arguments(method, names, shares) {
         const known = {alpha: this.alpha(method), ...this.named};
@@ -244,15 +258,22 @@ function kept(place, question, make) {
     return place.kept.found;
 }
 
+function follow(run) {  // the true motion, by the loop of nh.Reference: how many rows behind the first
+    const {call: {q0, v0, h, steps, par}, method: {loop, tolerance}, system: {m}} = run;
+    const y = [...q0, ...v0], out = [], first = [0, 1e-3, 0, 0, ...y];  // t, the size of a step
+    const times = array(steps, k => (k + 1) * h), end = times.at(-1);
+    const how = [1e5, end, false, tolerance, 1e-9 * end, ...y.map(() => tolerance), ...par];
+    const [done] = loop([...first, ...first], times, out, 0, ...how), lam = Array(m).fill(0);
+    run.rows.push(...y, ...lam);
+    for (let k = 0; k < done; k++) run.rows.push(...out.slice(k * y.length, (k + 1) * y.length), ...lam);
+    return done;
+}
+
 function integrate(method, call) {
-    const run = new Run(call.system, method, call), {q0, v0, h, steps, par} = call;
+    const run = new Run(call.system, method, call), {h, steps} = call;
     let done;
-    if (method.reference) {
-        run.rows.push(...q0, ...v0, ...Array(run.system.m).fill(0));
-        const begun = () => ({state: [0, 1e-3, ...q0, ...v0], legs: []});
-        const {state, legs} = kept(method, [q0, v0, par], begun);
-        done = method.loop(state, legs, run.rows, 0, steps, h, ...par);
-    } else {
+    if (method.reference) done = follow(run);
+    else {
         const args = call.arguments(method, method.arguments, begin(run));
         if (run.stop) return run;
         const state = run.rows.slice(-run.width);
@@ -276,28 +297,14 @@ function made(book, call, names) {  // all runs of a figure
 
 // ---- readings
 
-const worst = x => x.reduce((a, b) => Math.abs(b) > Math.abs(a) ? b : a, 0);
-const TIMES = {nodes: [0], midpoints: [1], average: [1, -1]};
-
 function read(run, reading, runs) {
     return run.once(JSON.stringify(reading), () => newly_read(run, reading, runs));
 }
 
-function newly_read(run, {what, at, part, from_start, relative, x, y}, runs) {
-    if (what === "columns") {
-        const column = name => name === null ? run.t : run.column("q", run.system.q.indexOf(name));
-        return [column(x), column(y)];
-    }
-    if (what === "step") return [run.t.slice(1), run.h];
-    if (what === "error") return [array(run.length, k => k), error(run, runs[x])];
-    const t = run.t.slice(...(TIMES[at] ?? [0]));
-    if (what === "constraint") {
-        const found = run.constraint(at);
-        return [t, array(found.length, k => part === null ? worst(found[k]) : found[k][part])];
-    }
-    const E = run.energy(at);
-    const scale = relative ? Math.abs(E[0]) || NaN : 1;
-    return [t, from_start ? E.map(x => (x - E[0]) / scale) : E];
+function newly_read(run, {what, ...given}, runs) {
+    if (what === "error") return distance_between(run, runs[given.x]);
+    const [reader, names] = READERS[what];
+    return reader(run, ...names.map(name => given[name]));
 }
 
 // Of each place that a drawing has, the values that it is made of.
@@ -312,13 +319,6 @@ function drawn({places, run: name, function: f}, call, runs) {
 }
 const points = (places, {at, count}) =>
     [0, count].map(more => places.flatMap(x => x.slice(at + more, at + more + count)));
-
-function error(run, other) {  // the distance of two runs, node by node
-    return array(Math.min(run.length, other.length), k => {
-        const a = run.part("q", k), b = other.part("q", k);
-        return Math.hypot(...a.map((x, i) => x - b[i]));
-    });
-}
 
 // ---- the page
 
@@ -356,7 +356,7 @@ class Page {
         for (const x of [...lists, ...sliders]) x.visible = false;  // those that are left
         this.caption.text = escaped(book.caption);
         this.defaults = this.values;
-        this.shown = this.last = null;
+        this.shown = this.last = this.still = this.before = this.drawn = null;
         this.listing.text = "";
         this.name_parts();
         if (this.dark !== undefined) this.redraw();
@@ -389,24 +389,43 @@ class Page {
 
     ask() {
         const {book, values, defaults, more} = this, page = `nhlab_pages[${nhlab_pages.indexOf(this)}]`;
-        const same = x => Object.keys(x).every(k => typeof x[k] === "number"
-            ? Math.abs(x[k] - values[k]) < 1e-9 : x[k] === values[k]);
         const button = (call, words, kind = "") =>
             `<button class="${kind}" onclick="${page}.${call}">${escaped(words)}</button>`;
         const parts = Object.entries(book.tries).map(([words, x], k) =>
-            button(`try_it(${k})`, words, same({...defaults, ...x}) ? "now" : ""));
+            button(`try_it(${k})`, words, are_same({...defaults, ...x}, values) ? "now" : ""));
         if (parts.length) parts.unshift("<b>Try</b>");
-        const {offer} = this, watched = Object.entries(defaults).filter(([k]) =>
-            offer?.keys.some(key => k.startsWith(key)));
-        if (!same(Object.fromEntries(watched))) parts.push(button("take_offer()", offer.words));
+        const {offer} = this;
+        if (offer) parts.push(offer[1] ? button("take_offer()", offer[0]) : `<p>${escaped(offer[0])}</p>`);
         if (book.first.length < book.controls.length) {
             parts.push(button("open_more()", more ? "− Less" : "+ More", "more"));
         }
         this.say(this.asked, parts.join(""));
     }
     try_it(k) { this.set({...this.defaults, ...Object.values(this.book.tries)[k]}); }
-    get offer() { return this.book.offers[this.values.view ?? this.book.views[0].name]; }
-    take_offer() { this.set({view: this.offer.view}); }
+    get offer() {  // [words, values] of another view that answers what was moved, or null
+        const {book, values, defaults, still} = this;
+        return offered(book.offers[values.view ?? book.views[0].name], values, defaults, still);
+    }
+    take_offer() { this.set(this.offer[1]); }
+    // See whether a slider alone has moved since the last drawing, and no curve has.
+    compare() {
+        const {book, drawn: now, before, still} = this;
+        if (!now || now === before) return;
+        this.before = now;
+        if (!before || are_same(now.values, before.values)) return;
+        const moved = Object.keys(now.values).filter(k => !alike(now.values[k], before.values[k]));
+        const moves = view => are_moved(...[now, before].map(x => this.points_of(view, x)));
+        this.still = null;
+        if (moved.length !== 1 || CHOICES.includes(moved[0]) || moves(this.view)) return;
+        const label = book.controls.find(x => x.key === moved[0]).title;
+        const [key, words, view] = still?.key === moved[0] ? Object.values(still)
+            : found_still(moved[0], label, book.views.filter(moves).map(x => x.name));
+        this.still = {key, words, view};
+    }
+    points_of(view, {call, runs}) {  // of the curves of a view, whether it is shown or not
+        return view.axes.flatMap(axes => this.curves_of(axes, runs, this.places(call, runs)))
+            .map(({x, y}) => [x, y]);
+    }
     open_more() {
         this.more = !this.more;
         this.book.controls.forEach(({key}, k) => {
@@ -456,6 +475,7 @@ class Page {
         const shown = JSON.stringify([view.name, values.system, values.method]);
         const ghost = this.shown === shown ? "" : this.turn_to(view, shown, values);
         if (ghost !== now) this.draw(values, view);
+        this.compare();
         if (this.listed) this.list();
         this.ask();
     }
@@ -486,6 +506,7 @@ class Page {
     move(values, view) {  // the curves, without painting them; what is to be said
         const {book} = this;
         let said = [], stop = "";
+        this.drawn = null;
         this.loose = false;
         this.leaving = [];
         try {
@@ -496,6 +517,7 @@ class Page {
             stop = runs.filter(x => x.stop).map(stopped)[0];
             if (book.warns) stop ||= runs.map(x => x.warning).filter(x => x).join("; ");
             this.curves = view.axes.map(axes => this.axes(axes, call));
+            this.drawn = {values, runs: this.runs, call};
             said = book.judge ? this.verdict(view) : this.numbers(view);
         } catch (error) {
             stop = error.message;
@@ -514,14 +536,19 @@ class Page {
         const el = motion && Bokeh.index.find_one(stage)?.shadow_el?.querySelector(".nhlab-stage");
         if (el) window[STAGE_KEY].follow(el, motion.scene, motion.runs.map((name, k) => runs[name] && samples(runs[name], motion.names[k])));
     }
-    axes(axes, call) {  // the curves of one diagram
-        const places = this.book.drawings.map(x => drawn(x, call, this.runs));
-        const curves = axes.curves.map(curve => {
-            const run = this.runs[curve.run], having = run && !(curve.discrete && !run.method.discrete);
+    places(call, runs) { return this.book.drawings.map(x => drawn(x, call, runs)); }
+    curves_of(axes, runs, places) {  // with their points and their runs
+        return axes.curves.map(curve => {
+            const run = runs[curve.run], having = run && !(curve.discrete && !run.method.discrete);
             const [x, y] = curve.reading.what === "drawn" ? points(places[0], curve.reading)
-                : having ? read(run, curve.reading, this.runs) : [[], []];
-            return {...curve, run: having ? run : null, chosen: Boolean(run), x: x.slice(curve.skip), y: y.slice(curve.skip)};
-        }).map((curve, k) => ({...curve, colours: this.glyphs[axes.diagram][k][1]}));
+                : having ? read(run, curve.reading, runs) : [[], []];
+            const found = {run: having ? run : null, chosen: Boolean(run)};
+            return {...curve, ...found, x: x.slice(curve.skip), y: y.slice(curve.skip)};
+        });
+    }
+    axes(axes, call) {  // the curves of one diagram
+        const places = this.places(call, this.runs), found = this.curves_of(axes, this.runs, places);
+        const curves = found.map((x, k) => ({...x, colours: this.glyphs[axes.diagram][k][1]}));
         curves.forEach(({run, x, y}, k) => {
             const [source, end, , mean] = this.sources[axes.diagram][k], stops = Boolean(run?.stop);
             const band = is_band(x, y);
@@ -549,12 +576,12 @@ class Page {
     hold(figure, axes, curves, end) {  // limits for the curves, as far as they can be shown
         const parts = curves.map(curve => this.shown_part(curve, axes, end));
         if (axes.least) parts.push({curve: {}, whole: [], x: [], y: [-axes.least, axes.least]});
-        const ends = axes.equal && !axes.x ? this.to_scale(figure, parts) : {};
+        const ends = axes.equal && !axes.x ? this.limits_to_scale(figure, parts) : {};
         for (const side of axes.equal && !axes.x ? [] : ["x", "y"]) {
             const given = axes[side] && !axes.logarithmic;
             ends[side] = given ? axes[side] : this.limits(figure, side, parts, side === "x" ? end : null);
         }
-        if (axes.equal && axes.x) to_scale(figure, ends);
+        if (axes.equal && axes.x) [ends.x, ends.y] = to_scale([ends.x, ends.y], room_of(figure));
         if (axes.logarithmic) ends.y = ends.y.map(x => Math.pow(10, x));
         parts.forEach(part => this.say_who_leaves(part, axes, ends.y));
         if (this.zoomed.has(figure.id)) return;
@@ -576,40 +603,27 @@ class Page {
     say_who_leaves({curve, whole, at, y}, axes, [low, high]) {
         if (y.length >= whole.length || (low <= py.min(whole) && py.max(whole) <= high)) return;
         const name = curve.title || curve.label || this.book.runs[curve.run].label;
-        this.leaving.push(who_leaves(name, axes.xlabel.split(" ").at(-1), at, worst([...whole])));
+        this.leaving.push(who_leaves(name, axes.xlabel.split(" ").at(-1), at, largest_of(whole)));
     }
     limits(figure, side, parts, end) {
-        const key = figure.id + side, ends = end === null ? extremes(parts.map(x => x[side])) : [0, end];
-        const old = this.reached[key];
+        const key = figure.id + side, exact = end !== null, old = this.reached[key];
+        const ends = exact ? [0, end] : extremes(parts.map(x => x[side]));
         if (!(ends[0] <= ends[1])) return old?.limits ?? [0, 1];
-        let limits = old?.limits;
-        if (!old || (end !== null && this.resting)) {
-            limits = end !== null ? ends : round_limits(...ends, ROOM[side]);
-        } else if (filled_share(limits, old.known, ...ends, this.resting) < this.least) {
-            limits = limits_ahead(old.known, ...ends, ROOM[side], this.resting);
-        }
+        const how = [ROOM[side], exact, this.resting, false];
+        const limits = next_limits(old?.limits ?? null, old?.known ?? null, ...ends, ...how);
         this.reached[key] = {limits, known: ends};
-        this.loose ||= end !== null ? limits[1] !== end
-            : filled_share(limits, ends, ...ends, true) < FILLED;
+        this.loose ||= exact ? limits[1] !== end : is_loose(limits, ...ends);
         return limits;
     }
-    get least() { return this.resting ? FILLED : DRAGGED; }
-    to_scale(figure, parts) {  // both directions at once
-        const sides = ["x", "y"], old = this.reached[figure.id];
-        const reach = Object.fromEntries(sides.map(k => [k, extremes(parts.map(x => x[k]))]));
-        let ends = old && {...old.ends};
-        if (ends) to_scale(figure, ends);
-        const share = (known, resting) => sides.map(k => filled_share(ends[k], known[k], ...reach[k], resting));
-        const shares = old ? share(old.known, this.resting) : [0, 0];
-        if (Math.min(...shares) === 0 || Math.max(...shares) < this.least) {
-            ends = Object.fromEntries(sides.map(k => [k, round_limits(...old
-                ? limits_ahead(old.known[k], ...reach[k], 0, this.resting) : reach[k], ROOM.scale)]));
-            this.reached[figure.id] = {ends: {...ends}};
-            to_scale(figure, ends);
-        }
-        this.reached[figure.id].known = reach;
-        this.loose ||= Math.max(...share(reach, true)) < FILLED;
-        return ends;
+    limits_to_scale(figure, parts) {  // both directions at once
+        const room = room_of(figure), old = this.reached[figure.id];
+        const reach = ["x", "y"].map(k => extremes(parts.map(x => x[k])));
+        const before = old ? to_scale(old.limits, room) : null;
+        const limits = next_limits_to_scale(before, old?.known ?? null, reach, room, this.resting, false);
+        this.reached[figure.id] = {limits, known: reach};
+        this.loose ||= limits.every((x, k) => is_loose(x, ...reach[k]));
+        const [x, y] = to_scale(limits, room);
+        return {x, y};
     }
 
     // ---- what is said
@@ -646,8 +660,7 @@ class Page {
         const stop = Object.entries(this.runs).find(([, run]) => run.stop);
         if (stop) {
             const [name, {stop: {step, time}}] = stop;
-            const where = `after ${step} steps at t = ${py.format(time, ".4g")}`;
-            return [["The claim does not hold here:", `${this.book.runs[name].label} stops ${where}`]];
+            return [[claim_words(false), stop_words(this.book.runs[name].label, step, time)]];
         }
         const found = Object.entries(view.found).map(([name, readings]) => {
             const run = this.runs[name];
@@ -661,7 +674,7 @@ class Page {
             const [size, growing] = error_of(all[name].y, all[name].true);
             return [label, error_in_words(size, growing), size, colours];
         });
-        return [[`The claim ${holds ? "holds" : "does not hold"} here:`, numbers], ...errors];
+        return [[claim_words(holds), numbers], ...errors];
     }
 
     // ---- the same as code
@@ -763,11 +776,6 @@ function filled(text, values) {
             : name + (key === "steps" ? values[key] : py.repr(values[key])) + comma);
 }
 
-function to_scale(figure, ends) {  // both directions alike, in the room that the figure has
-    const sides = ["x", "y"], room = {x: figure.inner_width || 600, y: figure.inner_height || 300};
-    const unit = Math.max(...sides.map(k => (ends[k][1] - ends[k][0]) / room[k]));
-    for (const k of sides) {
-        const middle = (ends[k][0] + ends[k][1]) / 2, half = unit * room[k] / 2;
-        ends[k] = [middle - half, middle + half];
-    }
+function room_of(figure) {  // of a diagram, in pixels
+    return [figure.inner_width || 600, figure.inner_height || 300];
 }

@@ -20,8 +20,10 @@ from ..codegen.writing import generate
 from ..mechanics.motion import motion_stage
 from ..mechanics.symbolic import Substitution
 from ..methods.method import Frame
+from ..run.dop853 import Dop853
 
 ALPHA = 0.123456789  # stands for the value of the slider where a method tells its arguments
+TOLERANCE = 1e-13  # of the true motion in pages, beside 1 and beside each coordinate
 BLANK = "\N{LEFT CEILING}{}\N{RIGHT CEILING}"  # a place in a text that the page fills in
 
 
@@ -172,7 +174,7 @@ def of_method(system, method, second=False):
     if not method.has_step:
         reading = {"discrete": False, "variable": False, "alpha": None}
         reading |= {"said": said(method), "layout": _layout(method, system)}
-        return reading | {"reference": True, "loop": reference(system)}
+        return reading | {"reference": True, "loop": reference(system), "tolerance": TOLERANCE}
     found = {
         "said": said(method),
         "discrete": method.discrete,
@@ -196,6 +198,12 @@ def of_method(system, method, second=False):
             "step": expression(first.program(system).text, "step"),
         }
     return found
+
+
+def reference(system):
+    """The loop of ``nh.Reference`` in JavaScript."""
+    made = system.made(("dop853", system.is_definite), lambda: Dop853(system))
+    return expression(made.text, "loop")
 
 
 def _layout(method, system):
@@ -266,73 +274,3 @@ def drawing(given, values):
     """Expressions of some symbols as a function (t, h, *given) -> [ok, h, *values]."""
     statement = Statement(dummy("t"), dummy("h"), tuple(given), (), (), tuple(values))
     return expression(generate(statement), "step")
-
-
-# ---------------------------------------------------------------------------- the reference
-
-
-def reference(system):
-    """A loop over SciPy's DOP853 on the generated equations of motion.
-
-    (state, legs, out, n, stop, h, *parameters): legs are added until they reach the last row, and
-    a row is one step away from where its leg begins.  Legs do not depend on h, so that a page
-    keeps them, with state = [t, size of the next leg, *q, *v].
-    """
-    count, par = len(system.q) + len(system.v), _listed("par{}", len(system.parameters))
-    y, new = _listed("y{}", count), _listed("new{}", count)
-    lines = [*_dop853(count, system.m, par), f"return ok, error, {new}"]
-    step = "\n    ".join([f"def dop853(t, h, {y}{par}):", *lines])
-    begin, row = _listed("legs[k + 1 + {}]", count), _listed("found[2 + {}]", count)
-    row += "0.0, " * system.m
-    loop = LOOP.format(y=y, par=par, begin=begin, row=row, width=1 + count)
-    return expression("\n".join([system.motion.program.text, step, loop]), "loop")
-
-
-def _listed(form, count):
-    return "".join(form.format(j) + ", " for j in range(count))
-
-
-def _dop853(count, m, par):
-    """The lines of a step from y to new, with SciPy's coefficients."""
-    from scipy.integrate import DOP853
-
-    everything, stages, lines = range(count), len(DOP853.C), ["ok = True"]
-    for i, (row, c) in enumerate(zip(DOP853.A, DOP853.C, strict=True)):
-        place = [f"y{j} + h*({_weighted(row, i, j)})" if i else f"y{j}" for j in everything]
-        slopes = ", ".join(["good", "_", *(f"k{i}_{j}" for j in everything), *["_"] * m])
-        lines.append(f"{slopes} = step(t + {float(c)!r}*h, h, {', '.join(place)}, {par})")
-        lines.append("ok = ok and good")
-    lines += [f"new{j} = y{j} + h*({_weighted(DOP853.B, stages, j)})" for j in everything]
-    lines += [f"allowed{j} = 1e-13*(1 + fabs(y{j}) + fabs(new{j}))" for j in everything]
-    for name, E in (("e5", DOP853.E5), ("e3", DOP853.E3)):
-        lines += [f"{name}_{j} = ({_weighted(E, stages, j)})/allowed{j}" for j in everything]
-        lines.append(f"{name} = {' + '.join(f'{name}_{j}*{name}_{j}' for j in everything)}")
-    return [*lines, f"error = h*e5/sqrt((e5 + 0.01*e3)*{count} + 1e-300)"]
-
-
-LOOP = """
-def loop(state, legs, out, n, stop, h, {par}):
-    t, size, {y} = state
-    while t < stop*h and t + size > t and len(legs) < 100000*{width}:
-        found = dop853(t, size, {y}{par})
-        if found[0] and found[1] <= 1.0:
-            legs += (t, {y})
-            t += size
-            {y} = found[2:]
-            size *= 0.9*pow(found[1] + 1e-8, -0.125)
-        else:
-            size *= 0.9*pow(found[1], -0.125) if 1.0 < found[1] < 1e6 else 0.2
-    state[:] = (t, size, {y})
-    k = 0
-    while n < stop and (n + 1)*h <= t:
-        n += 1
-        while k + {width} < len(legs) and legs[k + {width}] <= n*h:
-            k += {width}
-        found = dop853(legs[k], n*h - legs[k], {begin}{par})
-        out += ({row})
-    return n
-"""
-
-
-def _weighted(weights, count, j):
-    return " + ".join(f"{float(x)!r}*k{i}_{j}" for i, x in enumerate(weights[:count]) if x)

@@ -22,9 +22,12 @@ interface let new null package private protected public return static super swit
 try typeof undefined var void while with yield Math NaN Infinity np py Object""".split()
 KNOWN = {name: f"Math.{name}" for name in MATH} | {"fabs": "Math.abs", "abs": "np.abs"}
 KNOWN |= {name: f"py.{name}" for name in ("len", "max", "min", "next", "round", "sum")}
+KNOWN |= {"int": "Math.trunc", "float": "Number", "str": "String"}
 CONSTANTS = {"nan": "NaN", "inf": "Infinity", True: "true", False: "false", None: "null"}
-ARRAYS = """abs array_split ceil diff floor isfinite log10 maximum minimum ptp sign where""".split()
-ASKED = ("items", "join", "max", "min", "pop", "values")  # of arrays, dicts and strings
+ARRAYS = """abs arange array array_split ceil diff divide floor isfinite log10 maximum minimum ptp
+sign sqrt subtract take where""".split()
+# What arrays, dicts and strings are asked for.
+ASKED = ("get", "index", "items", "join", "max", "min", "pop", "startswith", "values")
 # How tightly an operator binds; in Python and JavaScript alike but for "not", "&" and "|".
 CHOICE, OR, AND, COMPARED, SUM, PRODUCT, UNARY, ATOM = range(8)
 BINARY = {ast.Add: ("+", SUM), ast.Sub: ("-", SUM), ast.Mult: ("*", PRODUCT),
@@ -168,6 +171,9 @@ class _Function:
     def _on_Break(self, x):
         return ["break;"]
 
+    def _on_Continue(self, x):
+        return ["continue;"]
+
     def _on_Return(self, x):
         return [f"return {self.put(x.value)};"]
 
@@ -272,6 +278,12 @@ class _Function:
         return self._over(x, self.put(x.elt)), ATOM
 
     _put_ListComp = _put_GeneratorExp
+
+    def _put_Dict(self, x):
+        if None in x.keys:
+            raise ValueError(f"this dict is not translated to JavaScript: {ast.unparse(x)}")
+        pairs = zip(x.keys, x.values, strict=True)
+        return f"({{{', '.join(f'[{self.put(k)}]: {self.put(y)}' for k, y in pairs)}}})", ATOM
 
     def _put_DictComp(self, x):
         pair = f"[{self.put(x.key)}, {self.put(x.value)}]"

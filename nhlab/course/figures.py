@@ -138,7 +138,10 @@ CHANGE, BY_STEPS, RELATIVE = "E - E(0) at the nodes", "E - E(0) by steps", "(E -
 CHANGES = {NODES: of_change(CHANGE), STEPS: of_change(BY_STEPS)}
 # DLA solves wd = 0 in every step, so that what is left of it is rounding, whatever alpha is.
 KEPT = Offer(
-    NODES, "alpha and rule cannot move wd, which is kept: show the nodes", ("alpha", "rule")
+    NODES,
+    "alpha and rule cannot move wd, which is kept: show the nodes",
+    ("alpha", "rule"),
+    explains=True,
 )
 FROM_START = {
     CHANGE: [Row("$E - E(0)$", "energy error", "energy error")],

@@ -128,15 +128,27 @@ def warn_of_energy_jumps(sol: Trajectory) -> None:
     """Newton can converge to a far root of too large a step; the energy tells."""
     if not sol.system.keeps_energy or len(sol) < 2:
         return
-    pick = slice(None, None, len(sol) // 500 + 1)
+    pick = slice(None, None, rows_apart(len(sol)))
     before, after, jumped = energy_jumps(sol.system, sol.q[pick], sol.rows.v[pick])
     if jumped:
-        warnings.warn(
-            f"the energy changes from {before:.4g} to {after:.4g} during "
-            f"this run: h = {sol.h0:g} is too large for {sol.method!r}",
-            RuntimeWarning,
-            stacklevel=4,
-        )
+        said = energy_warning(before, after, sol.h0, repr(sol.method))
+        warnings.warn(said, RuntimeWarning, stacklevel=4)
+
+
+# Pages translate these four to JavaScript.
+
+
+def rows_apart(count):
+    """The distance of the rows that are looked at, of so many: about 500 of them."""
+    return count // 500 + 1
+
+
+def energy_warning(before, after, h, method):
+    """The sentence about an energy that has jumped; ``method`` as it is written."""
+    return (
+        f"the energy changes from {before:.4g} to {after:.4g} during this run: h = {h:.6g} is "
+        f"too large for {method}"
+    )
 
 
 def hidden_energy(p: Any, m: Any) -> Any:
@@ -156,8 +168,7 @@ def energy_jump(
     Returns the energy farthest from E0, and True if it is more than ten times as far from E0 as the
     kinetic energy at the start and the differences of V within reach.
 
-    All are numbers, or arrays with an entry for each run.  Pages translate this function and
-    ``hidden_energy`` to JavaScript, where they are numbers.
+    All are numbers, or arrays with an entry for each run; in pages they are numbers.
     """
     farthest = np.where(highest - E0 > E0 - lowest, highest, lowest)
     top = np.maximum(E0, V0)

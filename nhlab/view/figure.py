@@ -20,10 +20,13 @@ from ..run.errors import IntegrationError
 from ..run.loop import integrate
 from . import plot
 from .errors import error_in_words, error_of, growth_in_words, size_of
-from .offers import offered
+from .offers import Offer, Still, alike, are_moved, found_still, of_rule, offered
 from .panel import Bar, first_of
 from .readings import distance_between, values_of
 from .setting import Call, Setting
+
+CHOICES = ("system", "method", "view")  # controls that say what is shown, not at which values
+ALPHA = 0.3  # is set, or the next that its slider has, where 1/2 would show nothing
 
 # ---------------------------------------------------------------------------- the parts of a figure
 
@@ -141,7 +144,7 @@ class Figure:
     warns : are energies that jump reported?  A judge says so itself.
     first : the controls that are seen at once, None for those of ``panel.first_of``; both renderers
         ask ``seen_at_once``
-    tries : questions -> values of controls;  offers : view -> Offer of another one
+    tries : questions -> values of controls;  offers : view -> Offer of another one, or several
     extra : labels -> functions of a trajectory, added to the read-out; a page leaves them out
     motion : the names of the runs whose bodies move beside the picture
     body : what moves there, as in ``nh.animate``; None for the system's own
@@ -186,9 +189,40 @@ class Figure:
         """The controls that do not stand under More."""
         return [*(first_of(self.controls) if self.first is None else self.first)]
 
-    def offer(self, values: dict) -> tuple | None:
-        """(words, values) of another view that answers what was moved; None if there is none."""
-        return offered(self.offers, self.view_name(values), values, self.setting.defaults)
+    def offers_of(self, view: str) -> list[Offer]:
+        """What a view offers when one of some controls was moved."""
+        given, low = self.offers.get(view, ()), self.setting.ranges.get("alpha", [1])[0]
+        found = [given] if isinstance(given, Offer) else [*given]
+        if self.setting.rule and low < 0.5:
+            kept = next((x for x in found if "alpha" in x.keys), None)
+            found = [of_rule(view, max(low, ALPHA), kept), *found]
+        return found
+
+    def offer(self, values: dict, still: Still | None = None) -> list | None:
+        """[words, values] of another view that answers what was moved, the values None where none
+        does; None if nothing is to be said.  ``still`` : what ``still`` has found."""
+        offers = self.offers_of(self.view_name(values))
+        return offered(offers, values, self.setting.defaults, still)
+
+    def still(
+        self, values: dict, runs: Runs, earlier: dict, before: Runs, known: Still | None = None
+    ) -> Still | None:
+        """The slider that alone was moved since an earlier drawing, if no curve followed it.
+
+        values, runs : of this drawing;  earlier, before, known : of that one, and what it found
+        """
+        moved = [k for k, x in values.items() if not alike(x, earlier[k])]
+        view = self.view_name(values)
+        if len(moved) != 1 or moved[0] in CHOICES or self.moves(view, runs, before):
+            return None
+        if known and known.key == moved[0]:  # it goes on
+            return known
+        moving = [name for name in self.views if self.moves(name, runs, before)]
+        return Still(*found_still(moved[0], self.controls[moved[0]].description, moving))
+
+    def moves(self, view: str, runs: Runs, before: Runs) -> bool:
+        """Do the curves of a view differ by more than rounding?"""
+        return are_moved(*([x[1:3] for x in self.shapes(y, view)] for y in (runs, before)))
 
     def code_of(self, values: dict) -> str:
         """The calls that reproduce what is shown, and the plot."""
@@ -263,7 +297,7 @@ class Figure:
         if not self.judge:
             return error | self._numbers(runs, view, shapes)
         holds, numbers = self.verdict(runs, view, shapes)
-        verdict = {f"The claim {'holds' if holds else 'does not hold'} here:": numbers}
+        verdict = {claim_words(holds): numbers}
         return error | verdict | ({} if runs.stops else self._bars(runs, view, shapes))
 
     def _numbers(self, runs, view, shapes):
@@ -301,8 +335,8 @@ class Figure:
     def verdict(self, runs: Runs, view: str, shapes: list[Shape]) -> tuple:
         """Does the claim hold, and in which numbers?"""
         for name, stop in runs.stops.items():
-            where = f"after {stop.step} steps at t = {stop.time:.4g}"
-            return False, f"{plot.label(runs.sols[name].method)} stops {where}"
+            label = plain(plot.label(self.setting.methods[name]))
+            return False, stop_words(label, stop.step, stop.time)
         return self.judge(self.found(runs, view, shapes))
 
     def _bars(self, runs, view, shapes):
@@ -314,6 +348,16 @@ class Figure:
                 colour = plot.look(runs.call.methods[name])["color"]
                 bars[plain(label)] = Bar(error_in_words(size, growing), size, colour)
         return bars
+
+
+def claim_words(holds):
+    """What is said before the numbers of a judge; a page says the same by translation."""
+    return f"The claim {'holds' if holds else 'does not hold'} here:"
+
+
+def stop_words(label, step, time):
+    """What is said instead of them of a run that stopped."""
+    return f"{label} stops after {step} steps at t = {time:.4g}"
 
 
 def points_of(reading: dict, sol, runs: Runs) -> tuple:

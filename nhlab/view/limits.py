@@ -46,6 +46,56 @@ def limits_ahead(known, low, high, room, resting):
     return round_limits(low - part * below, high + part * above, room)
 
 
+def least_filled(resting):
+    """The share that curves must fill for limits to stay: less while a slider is dragged."""
+    return FILLED if resting else DRAGGED
+
+
+def is_loose(limits, low, high):
+    """Are limits wider than they would be if the hand rested?"""
+    return filled_share(limits, [low, high], low, high, True) < FILLED
+
+
+def next_limits(limits, known, low, high, room, exact, resting, widens):
+    """Limits of one side for curves from ``low`` to ``high``.
+
+    limits, known : those of the last drawing and the ends of its curves, None before the first
+    exact : are they the ends themselves whenever the hand rests, as of an axis of time?
+    widens : do limits only widen, as for curves that are cut short?
+    """
+    if known is None or (exact and resting):
+        return [low, high] if exact else round_limits(low, high, room)
+    share = filled_share(limits, known, low, high, resting)
+    if share >= least_filled(resting) or (widens and share > 0):
+        return limits
+    return limits_ahead(known, low, high, room, resting)
+
+
+def to_scale(sides, shape):
+    """The limits [left, right], [low, high] widened about their middles to the same scale in both
+    directions, in a room of this width and height."""
+    unit = max((sides[k][1] - sides[k][0]) / shape[k] for k in range(2))
+    middles = [(sides[k][0] + sides[k][1]) / 2 for k in range(2)]
+    halves = [unit * shape[k] / 2 for k in range(2)]
+    return [[middles[k] - halves[k], middles[k] + halves[k]] for k in range(2)]
+
+
+def next_limits_to_scale(limits, known, reach, shape, resting, widens):
+    """Likewise for both directions at once, which keep equal scales: pairs of what ``next_limits``
+    takes, and the width and height of the room.
+
+    They stay as long as nothing is outside and one of the directions is filled.
+    """
+    wanted = reach
+    if known is not None:
+        ends = [[limits[k], known[k], reach[k][0], reach[k][1]] for k in range(2)]
+        shares = [filled_share(a, b, low, high, resting) for a, b, low, high in ends]
+        if min(shares) > 0 and (widens or max(shares) >= least_filled(resting)):
+            return limits
+        wanted = [limits_ahead(b, low, high, 0.0, resting) for _, b, low, high in ends]
+    return [round_limits(x[0], x[1], ROOM["scale"]) for x in to_scale(wanted, shape)]
+
+
 def calm_points(y):
     """How many points of a curve a picture can hold: all, or those before it explodes.
 
@@ -80,4 +130,4 @@ def round_limits(low, high, room):
     unit = 10.0 ** np.floor(np.log10(width / 20))
     unit *= next(x for x in (1, 2, 5, 10) if x * unit >= width / 50)
     low, high = low - room * width, high + room * width
-    return unit * np.floor(low / unit + 1e-6), unit * np.ceil(high / unit - 1e-6)
+    return [unit * np.floor(low / unit + 1e-6), unit * np.ceil(high / unit - 1e-6)]

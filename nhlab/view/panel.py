@@ -22,6 +22,7 @@ import numpy as np
 from traitlets import CFloat
 
 from ..mechanics.checks import need
+from .offers import are_same
 from .picture import Picture
 from .plot import BRIGHT, DARK
 from .recall import call_from_outside, code_recreating
@@ -267,10 +268,10 @@ class Panel(w.VBox):
             if button.button_style != style:
                 button.button_style = style
         if hasattr(self, "offer"):
-            words, _ = self._offer(self.values) or ("", None)
+            words, values = self._offer(self.values) or ("", None)
             display = "" if words else "none"
             if words and self.offer.description != words:
-                self.offer.description = words
+                self.offer.description, self.offer.disabled = words, values is None
             if (self.offer.layout.display or "") != display:
                 self.offer.layout.display = display
 
@@ -456,13 +457,6 @@ def first_of(controls: dict) -> list:
     front += more[: STARTS + 2 - len(front)]
     front += [k for k in ("system",) if k in controls]
     return front or [*controls]
-
-
-def are_same(values: dict, others: dict) -> bool:
-    """Do controls stand alike?  A browser may send 2e-17 for 0."""
-    pairs = [(x, others[k]) for k, x in values.items()]
-    return all(math.isclose(x, y, abs_tol=1e-9) if isinstance(x, float) else x == y
-               for x, y in pairs)  # fmt: skip
 
 
 def _row(widgets):

@@ -22,7 +22,7 @@ from PIL import Image
 
 from . import bands
 from .bands import is_band, running_mean
-from .limits import DRAGGED, FILLED, ROOM, filled_share, limits_ahead, round_limits
+from .limits import ROOM, is_loose, next_limits, next_limits_to_scale
 from .typeface import STYLE, TypesetFigure, typeset
 
 AnyArtist = TypeVar("AnyArtist", bound=Artist)
@@ -235,47 +235,21 @@ class Picture:
         for side, ends in reach.items():
             exact = side == "x" and end is not None
             limits, known = _limits(ax, side), self._reached.get((ax, side))
-            if known is None or (exact and self.resting):
-                limits = ends if exact else round_limits(*ends, ROOM[side])
-            elif not self._is_filled(self._share(limits, known, ends)):
-                limits = limits_ahead(known, *ends, ROOM[side], self.resting)
+            how = ROOM[side], exact, self.resting, self.widens
+            limits = next_limits(limits, known, *ends, *how)
             self._take(ax, side, limits, ends)
-            self.loose |= limits[1] != ends[1] if exact else self._is_loose(limits, ends)
+            self.loose |= limits[1] != ends[1] if exact else is_loose(limits, *ends)
 
     def _fit_to_scale(self, ax, reach):
         """Likewise for both directions at once, which keep equal scales."""
-        known = {side: self._reached.get((ax, side)) for side in reach}
-        if None in known.values():
-            chosen = {side: reach[side] for side in reach}
-        else:
-            shares = [self._share(_limits(ax, k), known[k], reach[k]) for k in reach]
-            if min(shares) > 0 and self._is_filled(max(shares)):
-                chosen = None
-            else:
-                chosen = {
-                    side: limits_ahead(known[side], *ends, 0.0, self.resting)
-                    for side, ends in reach.items()
-                }
-        if chosen:
-            low, high = np.transpose([chosen["x"], chosen["y"]])
-            sides = to_scale(ax, low, high, 1.0).T
-            pairs = zip("xy", sides, strict=True)
-            chosen = {k: round_limits(*ends, ROOM["scale"]) for k, ends in pairs}
-        for side, ends in reach.items():
-            self._take(ax, side, chosen[side] if chosen else _limits(ax, side), ends)
-        shares = [filled_share(_limits(ax, k), reach[k], *reach[k], True) for k in reach]
-        self.loose |= max(shares) < FILLED
-
-    def _share(self, limits, known, ends):
-        """How much of the limits is filled, 0 if something is outside."""
-        share = filled_share(limits, known, *ends, self.resting)
-        return 1.0 if self.widens and share else share
-
-    def _is_filled(self, share):
-        return share >= (FILLED if self.resting else DRAGGED)
-
-    def _is_loose(self, limits, ends):
-        return filled_share(limits, ends, *ends, True) < FILLED
+        known = [self._reached.get((ax, side)) for side in reach]
+        limits, ends = [_limits(ax, side) for side in reach], [*reach.values()]
+        known = None if None in known else known
+        how = ends, _room(ax), self.resting, self.widens
+        chosen = next_limits_to_scale(limits, known, *how)
+        for side, new in zip(reach, chosen, strict=True):
+            self._take(ax, side, new, reach[side])
+        self.loose |= all(is_loose(_limits(ax, side), *reach[side]) for side in reach)
 
     def _take(self, ax, side, limits, ends):
         """Set limits, and remember how far the curves reached."""
@@ -341,14 +315,11 @@ def _every_axis(figure):
     return [axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)]
 
 
-def to_scale(ax, low, high, room):
-    """Corners (2, 2), ``room`` times as far apart as the given ones or more, between which axes as
-    large as there is place for ``ax`` have the same scale in both directions."""
+def _room(ax):
+    """The width and the height of the place that there is for axes."""
     figure = ax.get_figure()
     place = ax.get_subplotspec().get_position(figure)
-    shape = figure.get_size_inches() * [place.width, place.height]
-    middle, half = (low + high) / 2, room / 2 * shape * np.max((high - low) / shape)
-    return np.array([middle - half, middle + half])
+    return figure.get_size_inches() * [place.width, place.height]
 
 
 def _taken(ax):

@@ -1,7 +1,7 @@
 """What can be read of a run and drawn: each reading once, as data.
 
-``Reading.source`` says what is read and where.  A trajectory is read by it here (``values_of``), a
-run that a page has computed by itself in ``browser/page.js``.
+``Reading.source`` says what is read and where, and ``READERS`` read it.  These are in words of
+Python that can be translated: of a run that a page has computed by itself it reads the same.
 """
 
 import re
@@ -17,7 +17,8 @@ from ..mechanics.system import System
 from ..run.trajectory import Trajectory
 
 TIME = "time $t$"
-TIMES = {"nodes": slice(None), "midpoints": slice(1, None), "average": slice(1, -1)}
+# How many nodes at the begin and at the end of a run have no value, by where these are read.
+WITHOUT = {"nodes": [0, 0], "projected": [0, 0], "midpoints": [1, 0], "average": [1, 1]}
 NUMBERS = {
     "spread": lambda x, y: f"{np.ptp(y):.2e}",
     "largest": lambda x, y: f"{np.abs(y).max():.2e}",
@@ -48,43 +49,77 @@ def values_of(source: dict, sol: Trajectory) -> tuple:
     return READERS[source["what"]](sol, **given)
 
 
-def _energy(sol, at, from_start=False, relative=False):
+def times_of(sol, at):
+    """The times of what is read at the nodes, at the midpoints .. of a run."""
+    first, last = WITHOUT[at]
+    return sol.t[first : len(sol.t) - last]
+
+
+def read_energy(sol, at, from_start=False, relative=False):
     """Energies, or these less the first of them, perhaps as parts of it."""
-    E, t = sol.energy(at), sol.t[TIMES.get(at, slice(None))]
-    if not from_start or not len(E):
-        return t, E
-    return t, (E - E[0]) / ((abs(E[0]) or np.nan) if relative else 1.0)
+    E = sol.energy(at)
+    if not from_start or len(E) == 0:
+        return times_of(sol, at), E
+    scale = (abs(E[0]) or np.nan) if relative else 1.0
+    return times_of(sol, at), np.divide(np.subtract(E, E[0]), scale)
 
 
-def _residual(sol, at, part=None):
+def read_constraint(sol, at, part=None):
     """The residual of one constraint, counted from 0, or of the one that is missed most."""
     residual = sol.constraint(at)
-    return sol.t[TIMES[at]], worst_of(residual) if part is None else residual[:, part]
+    found = worst_of(residual) if part is None else np.take(residual, part, 1)
+    return times_of(sol, at), found
 
 
-def _columns(sol, x, y):
+def read_columns(sol, x, y):
     """Two coordinates, by their names, or the time for None."""
-    names = [str(s) for s in sol.system.q]
-    return tuple(sol.t if k is None else sol.q[:, names.index(k)] for k in (x, y))
+    return column_of(sol, x), column_of(sol, y)
 
 
-def distance_between(sol: Trajectory, other: Trajectory) -> tuple:
-    """(number of the node, distance of two runs there), as far as the first came."""
-    y = np.linalg.norm(sol.q - other.q[: len(sol.q)], axis=1)
-    return np.arange(len(y)), y
+def column_of(sol, name):
+    """A coordinate of a run, by its name, or the time for None."""
+    if name is None:
+        return sol.t
+    return np.take(sol.q, [str(s) for s in sol.system.q].index(name), 1)
+
+
+def read_step(sol):
+    """The sizes of the steps, each at the time where it ends."""
+    return sol.t[1:], sol.h
+
+
+def distance_between(sol, other):
+    """(number of the node, distance of two runs there), as far as both came."""
+    count = min(len(sol.q), len(other.q))
+    return np.arange(count), np.array([distance(sol.q[k], other.q[k]) for k in range(count)])
+
+
+def distance(a, b):
+    """The Euclidean distance of two points."""
+    return np.sqrt(sum([(a[k] - b[k]) ** 2 for k in range(len(a))]))
 
 
 def worst_of(residual):
-    """The component of largest size, with its sign; 0 without constraints."""
-    padded = np.pad(residual, ((0, 0), (0, 1)))
-    return padded[np.arange(len(padded)), np.abs(padded).argmax(1)]
+    """The component of largest size of each row, with its sign; 0 without constraints."""
+    if len(residual) > 0 and len(residual[0]) == 1:
+        return np.take(residual, 0, 1)
+    return np.array([largest_of(row) for row in residual])
+
+
+def largest_of(row):
+    """The number of largest size in a row, the first of several alike; 0 if there is none."""
+    found = 0.0
+    for k in range(len(row)):
+        if abs(row[k]) > abs(found):
+            found = row[k]
+    return found
 
 
 READERS = {
-    "energy": _energy,
-    "constraint": _residual,
-    "columns": _columns,
-    "step": lambda sol: (sol.t[1:], sol.h),
+    "energy": read_energy,
+    "constraint": read_constraint,
+    "columns": read_columns,
+    "step": read_step,
 }
 
 

@@ -33,6 +33,20 @@ def triple(name, given, or_else=""):
     return tuple(map(float, given))
 
 
+# Pages follow these two by translation.
+
+
+def steps_within(T, h):
+    """The number of steps h until T, at least one; none of the others leads beyond T."""
+    return max(1, int(T / h + 1e-6))
+
+
+def in_given_digits(x, given):
+    """A number that was computed, as it was given if it is that but for rounding, else as one
+    would write it."""
+    return given if abs(x - given) <= 1e-11 + 1e-11 * abs(x) else clean(x)
+
+
 @dataclass(frozen=True)
 class Call:
     """The arguments of ``nh.integrate`` for runs from one start; the methods by name of the run."""
@@ -235,10 +249,9 @@ class Setting:
             for prefix, names, numbers in (("q0", s.q, q0.tolist()), ("v0", s.v, v0.tolist()))
         )
         v0 = complete_velocity(s, np.array(q0), given, free)
-        same = np.isclose(v0, given, rtol=1e-11, atol=1e-11)  # keep the digits that were given
-        v0 = [x if kept else clean(y) for x, y, kept in zip(given, v0, same, strict=True)]
+        v0 = [in_given_digits(x, y) for x, y in zip(v0.tolist(), given, strict=True)]
         h, T = values.get("h", self.step), values.get("T", self.T)
-        steps = self.steps or max(1, int(T / h + 1e-6))  # none leads beyond T
+        steps = self.steps or steps_within(T, h)
         T = None if self.steps else T
         return Call(s, self._methods(values), tuple(q0), tuple(v0), h, steps, T)
 

@@ -6,17 +6,17 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
 from .animate import animate
-from .figure import Figure, Runs, plain
+from .figure import CHOICES, Figure, Runs, plain
 from .labels import EndLabels
 from .limits import calm_points, who_leaves
 from .motion import PanelWithStage, Screen, for_page
+from .offers import are_same
 from .picture import Picture
 from .typeface import STYLE
 
 HALO = [withStroke(linewidth=3, foreground="white")]  # around letters that meet a line
 # beside the power of ten of the axis
 ABOVE = {"loc": "lower left", "bbox_to_anchor": (0.08, 1), "frameon": False}
-CHOICES = ("system", "method", "view")  # controls that say what is shown, not at which values
 
 
 class Sheet:
@@ -24,6 +24,7 @@ class Sheet:
 
     picture : the Picture;  lines : (name of the shape, row) -> its line
     runs, shapes : what was computed and drawn last
+    still : the slider that has moved no curve (``Figure.still``), or None
     """
 
     def __init__(self, figure: Figure):
@@ -33,6 +34,7 @@ class Sheet:
         self.names = EndLabels(self.picture, self.picture.ax)
         self.lines, self.texts, self.runs, self.shapes = {}, [], None, []
         self._shown = None  # what was chosen of CHOICES
+        self.still, self._before = None, None
 
     def show(self, values: dict, quick: bool = False) -> dict:
         """Draw a setting and return the read-out."""
@@ -47,7 +49,16 @@ class Sheet:
                 self.picture.remember()
         self.runs = self.figure.compute(values, quick)
         self._draw(self.runs, view)
+        if not quick:
+            self._compare(values)
         return self.figure.said(self.runs, view, self.shapes)
+
+    def _compare(self, values):
+        """See whether a slider has moved since the last drawing, and no curve has."""
+        earlier, before = self._before or (values, self.runs)
+        if not are_same(values, earlier):
+            self.still = self.figure.still(values, self.runs, earlier, before, self.still)
+        self._before = values, self.runs
 
     # ---- what stays
 
@@ -180,8 +191,12 @@ class FigurePanel(PanelWithStage):
         self.figure, self.sheet = figure, Sheet(figure)
         screen = Screen() if figure.motion else None
         about = {"caption": figure.caption, "alt": figure.alt, "code": code or figure.code_of}
-        about |= {"first": figure.seen_at_once, "tries": figure.tries, "offer": figure.offer}
+        about |= {"first": figure.seen_at_once, "tries": figure.tries, "offer": self._answer}
         super().__init__(screen, self.sheet.picture, self._follow, figure.controls, **about)
+
+    def _answer(self, values):
+        """What is offered at these values."""
+        return self.figure.offer(values, self.sheet.still)
 
     def _follow(self, _, values, quick):
         said = self.sheet.show(values, quick)

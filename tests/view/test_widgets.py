@@ -660,10 +660,29 @@ def test_whoever_moves_alpha_where_it_moves_nothing_is_told_why_and_offered_the_
     other.set(view="average constraint", rule="symmetric rule")
     assert "Projector keeps this" in other.offer.description
     other.set(view="discrete constraint")
-    assert other.offer.layout.display == "none"
+    assert "At alpha = 1/2 both rules are the midpoint rule" in other.offer.description
+    other.offer.click()
+    assert other.values["alpha"] == 0.3 and other.offer.layout.display == "none"
     alone = nh.explore(PARTICLE, nh.DLA(), views[0], **options)
     alone.set(alpha=0.3)
-    assert alone.offer.layout.display == "none"  # there is no other view
+    assert alone.offer.description == "alpha moves no curve of any view here"
+    assert alone.offer.disabled  # there is nothing to set
+
+
+def test_whoever_moves_what_moves_no_curve_is_told_so_and_offered_a_view_that_it_moves():
+    views, moved = ["energy", "energy error", "t x", "x y"], {"q0.x": 0.7}
+    sliders = {"start": ["x", "vtheta"], "parameters": ["m"]}
+    p = nh.explore(nh.systems.sleigh(), nh.DLA(), views, h=(0.1, 0.4, 0.2), T=10.0, **sliders)
+    p.set(**moved)
+    assert p.offer.description == "x(0) moves no curve here: show t x"
+    p.set(**{"q0.x": 0.8})  # it goes on
+    assert p.offer.description == "x(0) moves no curve here: show t x" and not p.offer.disabled
+    p.set(**{"v0.vtheta": 0.9})  # this one moves the energies, as any start
+    assert p.offer.description == "The start moves E: show E - E(0)"
+    p.set(**{"q0.x": 0.1})
+    p.offer.click()
+    assert p.values["view"] == "t x" and p.values["q0.x"] == 0.1
+    assert p.offer.layout.display == "none"
 
 
 def test_what_was_said_of_the_last_picture_is_grey_while_the_next_is_computed():
