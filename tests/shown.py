@@ -23,7 +23,7 @@ SHOWN = """([k, values]) => {
     const data = ({data: {x, y}}) => [Array.from(x), Array.from(y)];
     const ends = ({x_range: x, y_range: y}) => [x.start, x.end, y.start, y.end];
     return {
-        values: now, words: page.words,
+        values: now, words: page.words, offer: page.offer,
         curves: view.axes.map(a => a.curves.map((_, j) => data(page.sources[a.diagram][j][0]))),
         texts: view.axes.map(a => a.labels ? data(page.texts[a.diagram].data_source) : []),
         limits: view.axes.map(a => ends(page.figures[a.diagram])),
@@ -89,6 +89,7 @@ def compare(got, panel, values):
             ax = panel.picture.axes[row]
             limits = [*ax.get_xlim(), *ax.get_ylim()]
             assert got["limits"][row] == pytest.approx(limits, rel=1e-6, abs=1e-12), values
+    assert got["offer"] == panel._offer(panel.values)
     labels = figure.labels(panel.sheet.runs, view)
     if labels:
         assert np.transpose(got["texts"][0]) == pytest.approx(np.array([x[:2] for x in labels]))

@@ -10,6 +10,7 @@ from nhlab.browser.book import book_of
 from nhlab.course.figures import STATEMENTS
 from nhlab.course.pages import PAGES
 from nhlab.course.tries import FIRST, TRIES
+from nhlab.view.figure import CHOICES
 from nhlab.view.picture import unpainted
 
 
@@ -94,3 +95,72 @@ def test_what_is_tried_is_where_sliders_stand_and_changes_the_picture(name):
     first = FIRST.get(name, ())
     seen = [c for c in panel.bar.children if c in panel.controls.values()]
     assert seen[: len(first)] == [panel.controls[k] for k in first] and len(seen) <= 4
+
+
+@pytest.fixture(scope="module")
+def figures():
+    """The figures of all panels, with those of each system that can be chosen."""
+    with unpainted():
+        own = {f"own, {title}": x.figure for title, x in PAGES["own"]().items()}
+        return {name: make().figure for name, make in PAGES.items() if name != "own"} | own
+
+
+def ends_of(control):
+    """The values to which a reader moves it."""
+    return [control.min, control.max] if hasattr(control, "max") else [*control.options]
+
+
+class Moves:
+    """What single moves of the controls of a figure do, from its first setting; runs are as short
+    as their slider allows."""
+
+    def __init__(self, figure):
+        self.figure, self.made = figure, {}
+        self.base = {key: c.value for key, c in figure.controls.items()}
+        self.base |= {"T": figure.controls["T"].min} if "T" in self.base else {}
+
+    def runs(self, values):
+        """Those of a setting, whatever the view."""
+        key = tuple((k, x) for k, x in values.items() if k != "view")
+        if key not in self.made:
+            self.made[key] = self.figure.compute(values)
+        return self.made[key]
+
+    def moves(self, key, values):
+        """Does a control move a curve, from where it was at first?"""
+        back = values | {key: self.base[key]}
+        return self.figure.moves(self.figure.view_name(values), *map(self.runs, (values, back)))
+
+    def __iter__(self):
+        """(control, its values, view, whether it moves a curve, what is offered otherwise)."""
+        for key, control in self.figure.controls.items():
+            for x in ends_of(control) if key not in CHOICES else ():
+                for view in self.figure.views if x != self.base[key] else ():
+                    first = self.base | ({"view": view} if "view" in self.base else {})
+                    values = first | {key: x}
+                    both = self.runs(values), first, self.runs(first)
+                    moves = self.moves(key, values)
+                    still = None if moves else self.figure.still(values, *both)
+                    yield key, view, moves, self.figure.offer(values, still)
+
+
+# alpha says where in a step L is evaluated; of this one L does not depend on the place.
+NOTHING = {("own, ball, right-invariant", "alpha")}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_every_slider_moves_a_curve_of_a_view_or_offers_one_that_it_moves(figures):
+    """Each alone to its ends, in each view of each figure and of each system to choose."""
+    count, nothing = {True: 0, False: 0}, set()
+    for name, figure in figures.items():
+        moved = Moves(figure)
+        for key, view, moves, offer in moved:
+            count[moves] += 1
+            words, values = offer or ("", None)
+            if not moves and words.endswith("no curve of any view here"):
+                nothing.add((name, key))
+            elif not (moves or (name, key) in NOTHING):
+                assert values and moved.moves(key, values), (name, view, key, offer)
+    print(f"{count[True]} moves of a slider move a curve, {count[False]} another view")
+    assert nothing == NOTHING
+    assert count[True] > 10 * len(figures) and count[False] > len(figures)
