@@ -202,7 +202,7 @@ def of_method(system, method, second=False):
 
 def reference(system):
     """The loop of ``nh.Reference`` in JavaScript."""
-    made = system.made(("dop853", system.is_definite), lambda: Dop853(system))
+    made = system.memoised(("dop853", system.is_definite), lambda: Dop853(system))
     return expression(made.text, "loop")
 
 
