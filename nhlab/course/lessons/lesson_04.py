@@ -1,7 +1,12 @@
 """Lesson 04: a body turned from the left and from the right, the mirror of FIM08 Fig. 1 seen from
 space, and the energy where theorem 1 holds and where not."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
 
@@ -11,28 +16,30 @@ from ...mechanics.groupsystem import GroupSystem
 from ...mechanics.system import symbols
 from ...methods import DLA, Projector, Reference
 from ...run.loop import integrate
+from ...run.trajectory import Trajectory
 from ...view.bodies import camera
-from ...view.widgets import play
+from ...view.widgets import Panel, play
 from ..colours import BLUE, DARK, GREEN, GREY, MIDDLE, ORANGE
 from ..exercises import near, sized, some_of, takes
-from ..kit import bare, circle, joined, key, new_board
+from ..kit import Board, bare, circle, joined, key, new_board
 from ..predict import either
 
+Range = tuple[float, float, float]  # of a slider: its ends and its first value
 AXES, TINT = (ORANGE, GREEN, BLUE), "#B9AFD6"
 GAP = 4.9  # between the nodes of the mirrors
 
 
-def spread(x):
+def spread(x: np.ndarray) -> float:
     """The largest distance from the first entry."""
     return np.abs(x - x[0]).max()
 
 
-def show(x):
+def show(x: float) -> str:
     """A size in nine characters; "round-off" below 1e-12."""
     return "round-off" if x < 1e-12 else f"{x:9.1e}"
 
 
-def zigzag(sol):
+def zigzag(sol: Trajectory) -> np.ndarray:
     """Half the jump of the constraint from node to node, (N,); of several, the largest."""
     return np.abs(np.diff(sol.constraint(), axis=0)).max(1) / 2
 
@@ -43,17 +50,17 @@ EDGES = [(a, b) for a in CORNERS for b in CORNERS if np.sum(a != b) == 1 and tup
 PLATE = joined(EDGES).T  # a flat box, as one curve with gaps
 
 
-def _triple(x):
+def _triple(x: np.ndarray) -> str:
     return "(" + ", ".join(f"{y + 0.0:+.2f}" for y in np.round(x, 2)) + ")"
 
 
-def tumble(T, h=0.1):
+def tumble(T: float, h: float = 0.1) -> Trajectory:
     """The true motion of a plate that tumbles freely."""
     body = systems.rigid_body()
     return integrate(body, Reference(), body.q0, (0.3, 1, 0.2), h=h, steps=round(T / h))
 
 
-def turned(g, omega, world, angle):
+def turned(g: np.ndarray, omega: np.ndarray, world: bool, angle: float) -> tuple[np.ndarray, ...]:
     """Attitude and body velocity of the copy s g, or g s, of a motion; s is a turn by an angle.
 
     The velocity is measured on two attitudes of the copy.
@@ -64,7 +71,7 @@ def turned(g, omega, world, angle):
     return now, SO3.log(SO3.multiply(SO3.inverse(now), later)) / dt
 
 
-def translation_panel(angle=(0, 180, 60), time=(0.0, 8.0, 2.0)):
+def translation_panel(angle: Range = (0, 180, 60), time: Range = (0.0, 8.0, 2.0)) -> Panel:
     """A tumbling plate g(t) beside s g(t) or g(t) s, with its angular velocity in space."""
     h = 0.1
     true = tumble(time[1], h)
@@ -76,7 +83,7 @@ def translation_panel(angle=(0, 180, 60), time=(0.0, 8.0, 2.0)):
     below = {"loc": "outside lower center", "ncols": 4, "frameon": False}
     board.figure.legend(handles=keys, fontsize=10, handlelength=1.4, **below)
 
-    def draw(ax, title, g, omega):
+    def draw(ax: Axes, title: str, g: np.ndarray, omega: np.ndarray) -> None:
         R = SO3.matrix(g)
         board.outline(*(VIEW[:2] @ R @ PLATE), ax, color=GREY, linewidth=1.4)
         for colour, tip in zip(AXES, (1.35 * VIEW[:2] @ R).T, strict=True):
@@ -84,7 +91,7 @@ def translation_panel(angle=(0, 180, 60), time=(0.0, 8.0, 2.0)):
         board.arrow((0, 0), 1.3 * VIEW[:2] @ R @ omega, DARK, ax, width=3.0, head=14)
         board.part(lambda: ax.text(-1.6, 1.3, "", fontsize=15)).set_text(title)
 
-    def update(turn, angle, time):
+    def update(turn: str, angle: float, time: float) -> None:
         """A tumbling plate and its copy, turned from the left or the right.
 
         Left: a freely tumbling plate. Right: the same motion with the world, or the body in its
@@ -104,7 +111,7 @@ def translation_panel(angle=(0, 180, 60), time=(0.0, 8.0, 2.0)):
     return board.panel(update, turn=turn, angle=angle, time=time)
 
 
-def mirror_panel(k=(1, 14, 2), h=(0.2, 1.0, 0.8)):
+def mirror_panel(k: Range = (1, 14, 2), h: Range = (0.2, 1.0, 0.8)) -> Panel:
     """Three nodes of a run of Suslov's problem with their momenta, carried to space.
 
     In space right translation does nothing, so that an arrow changes at the mirrors only.
@@ -114,7 +121,9 @@ def mirror_panel(k=(1, 14, 2), h=(0.2, 1.0, 0.8)):
     plane = 2.9 * circle(61) @ np.linalg.qr(suslov.M(suslov.q0)[:, :2])[0].T  # a disk in I D
     board, ax = _three_places()
 
-    def draw(name, at, R, arriving, leaving):
+    def draw(
+        name: str, at: np.ndarray, R: np.ndarray, arriving: np.ndarray, leaving: np.ndarray
+    ) -> None:
         flat = [at + 0.8 * np.array(p) @ (eye[:2] @ R).T for p in (plane, arriving, leaving)]
         patch = {"facecolor": "#E8E4F3", "edgecolor": TINT}
         board.part(lambda: ax.add_patch(Polygon(np.zeros((4, 2)), **patch))).set_xy(flat[0])
@@ -125,7 +134,7 @@ def mirror_panel(k=(1, 14, 2), h=(0.2, 1.0, 0.8)):
             board.arrow(at, tip, colour, width=2.2, head=14)
         board.part(lambda: ax.text(at[0], -2.95, "", ha="center", fontsize=13)).set_text(name)
 
-    def update(k, h):
+    def update(k: int, h: float) -> None:
         """Three nodes, each with a plane and two momenta that are mirror images in it.
 
         Momenta of Suslov's problem in the frame of space, at the nodes k-1, k and k+1. The plane
@@ -146,7 +155,7 @@ def mirror_panel(k=(1, 14, 2), h=(0.2, 1.0, 0.8)):
     return play(board.panel(update, k=k, h=h), "k", interval=700)
 
 
-def _three_places():
+def _three_places() -> tuple[Board, Axes]:
     """A board for three nodes side by side, with what its arrows and colours mean."""
     board, ax = new_board((7.4, 3.7))
     bare(ax, (-2.4, 2 * GAP + 2.4), (-3.1, 3.1))
@@ -166,7 +175,7 @@ def _three_places():
 KINDS = ("neither", "fixed in the body", "fixed in space")
 
 
-def bent_ball(kind="neither", rule="cayley", eps=0.0):
+def bent_ball(kind: str = "neither", rule: str = "cayley", eps: float = 0.0) -> GroupSystem:
     """A body of inertia 1 + eps (I - 1), I that of ``suslov``, with one of three constraints.
 
     eps = 0 is a ball and eps = 1 Suslov's body.
@@ -194,7 +203,7 @@ RUNS = {
 # ---------------------------------------------------------------------------- predictions
 
 
-def prediction_1():
+def prediction_1() -> tuple[str | float, dict[str, Any]]:
     body, T = systems.rigid_body(), 60.0
     sol = integrate(body, Reference(), h=0.1, steps=round(T / 0.1))
     flips = int((np.diff(np.sign(sol.v[:, 1])) != 0).sum())
@@ -202,7 +211,7 @@ def prediction_1():
     return truth, {"flips": flips, "T": T}
 
 
-def prediction_2():
+def prediction_2() -> tuple[str | float, dict[str, Any]]:
     sol = tumble(2.0)
     g, omega = sol.q[-1], sol.v[-1]
     other, velocity = turned(g, omega, True, 60.0)
@@ -212,7 +221,7 @@ def prediction_2():
     return either(*changed, "Both", f"{part}the body", f"{part}space", "Neither"), {}
 
 
-def ends_of_suslov(count=12, T=80.0):
+def ends_of_suslov(count: int = 12, T: float = 80.0) -> np.ndarray:
     """Body velocities at T of Suslov's body, from velocities in all directions of equal energy;
     (count, 3)."""
     suslov = systems.suslov()
@@ -225,7 +234,7 @@ def ends_of_suslov(count=12, T=80.0):
     )
 
 
-def prediction_3():
+def prediction_3() -> tuple[str | float, dict[str, Any]]:
     sol = integrate(systems.suslov(), Reference(), h=0.1, steps=400)
     late, w, first = spread(sol.v[200:]), sol.v[-1], systems.suslov_omega(sol.system, -30.0)
     truth = "It settles" if late < 0.01 else "It swings"
@@ -236,14 +245,14 @@ def prediction_3():
     return truth, {**numbers, "E": sol.energy()[-1], "same": same, "tried": len(ends)}
 
 
-def mirror_run(h, steps):
+def mirror_run(h: float, steps: int) -> tuple[Trajectory, np.ndarray]:
     """Suslov's problem as the mirror panel shows it, and the momenta that leave its nodes."""
     suslov = systems.suslov(I2=3.0, I3=3.5)
     sol = integrate(suslov, Projector(), suslov.q0, (0.9, -0.9, 0), h=h, steps=steps)
     return sol, sol.p - 2 * np.einsum("kji,kj->ki", suslov.Q(sol.q), sol.p)
 
 
-def prediction_4():
+def prediction_4() -> tuple[str | float, dict[str, Any]]:
     varied = []
     for h in (0.8, 0.2):
         sol, leaving = mirror_run(h, 15)
@@ -252,18 +261,18 @@ def prediction_4():
     return "No" if varied[0] > 1e-6 else "Yes", {"worst": varied[0], "less": varied[1]}
 
 
-def _bent_error(eps, rule="cayley", kind="neither"):
+def _bent_error(eps: float, rule: str = "cayley", kind: str = "neither") -> float:
     sol = integrate(bent_ball(kind, rule, eps), Projector(), h=0.2, steps=100)
     return max(spread(sol.energy()), np.finfo(float).eps)
 
 
-def prediction_5():
+def prediction_5() -> tuple[str | float, dict[str, Any]]:
     ball, little, whole = (_bent_error(eps) for eps in (0.0, 0.01, 1.0))
     numbers = {"ball": ball, "little": little, "whole": whole, "trace": _bent_error(0.5, "trace")}
     return float(np.log10(little / ball)), numbers
 
 
-def prediction_6():
+def prediction_6() -> tuple[str | float, dict[str, Any]]:
     suslov, gone = systems.suslov(), {}
     true = integrate(suslov, Reference(), h=0.05, steps=1200)
     for m in (DLA(), Projector()):
@@ -280,7 +289,7 @@ def prediction_6():
 
 
 @takes(sized(3), "The answer is a vector in space: three numbers.")
-def exercise_1(answer):
+def exercise_1(answer: Any) -> str | None:
     g, omega = SO3.exp([0, 0, np.pi / 2]), np.array([2.0, 0, 1])
     if near(answer, SO3.Ad(SO3.inverse(g), omega), 1e-6):
         return "You went from space to body. A vector of the body is carried to space by g."
@@ -291,7 +300,7 @@ def exercise_1(answer):
 
 
 @takes(callable, "The answer is a function: answer = mirror, without calling it.")
-def exercise_2(answer):
+def exercise_2(answer: Any) -> str | None:
     rng = np.random.default_rng(4)
     for _ in range(3):
         B, p = rng.normal(size=(3, 3)), rng.normal(size=3)
@@ -316,13 +325,13 @@ def exercise_2(answer):
     "Still missing: {}. Theorem 1 is not the only reason.",
     unknown=f"{{!r}} is not in the list; choose from {list(RUNS)}.",
 )
-def exercise_3(name):
+def exercise_3(name: Any) -> str | None:
     make, rule, method = RUNS[name]
     if np.ptp(integrate(make(rule=rule), method, h=0.2, steps=60).energy()) >= 1e-12:
         return f"Run {name!r} and look: it does not."
 
 
-def exercise_4(answer):
+def exercise_4(answer: Any) -> str | None:
     ends = []
     for h in (0.05, 0.025):
         sol = integrate(systems.suslov(), Projector(), h=h, steps=round(40 / h), progress=False)

@@ -1,13 +1,21 @@
 """Lesson 06: who pushes a momentum, and the snakeboard with the point about which it turns."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+from matplotlib.axes import Axes
 from sympy import sqrt
 
 from ...geometry.symmetry import Symmetry
 from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
 from ...methods import DLA, RK4, Projector, Reference
+from ...methods.method import Method
 from ...run.loop import integrate
+from ...run.trajectory import Trajectory
 from ...view.bodies import body
 from ..colours import DARK, GREEN, MIDDLE, SLATE
 from ..exercises import sized, some_of, takes, told
@@ -16,7 +24,7 @@ from ..kit import ahead, arc, drawn
 BOARD = body(systems.snakeboard())
 
 
-def valley(power=1):
+def valley(power: int = 1) -> System:
     """A particle in a valley V(y) with z' = y^power x': nothing depends on x or z."""
     x, y, z, vx, vy, vz = symbols("x y z vx vy vz")
     L = (vx**2 + vy**2 + vz**2) / 2 - y**2 - y**4 / 4
@@ -24,7 +32,7 @@ def valley(power=1):
     return System((x, y, z), (vx, vy, vz), L, [vz - y**power * vx], name="valley", **start)
 
 
-def wheels(q, r=1.0):
+def wheels(q: np.ndarray, r: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """Ends of the board and headings of their wheels, front first: (..., 2, 2) and (..., 2).
 
     The printed constraints hold if the axle at the rear is turned by +phi, that in front by -phi.
@@ -35,20 +43,20 @@ def wheels(q, r=1.0):
     return np.stack(ends, -2), np.stack([theta - phi, theta + phi], -1)
 
 
-def centre(q, r=1.0):
+def centre(q: np.ndarray, r: float = 1.0) -> np.ndarray:
     """The point about which the board turns, where the lines of its axles meet; (..., 2)."""
     x, y, theta, _, phi = np.moveaxis(np.asarray(q, float), -1, 0)
     a, b, c = r * np.cos(theta) * np.cos(phi), r * np.sin(theta) * np.cos(phi), -np.sin(phi)
     return np.stack([x - b / c, y + a / c], -1)
 
 
-def outline(q, rotor=True):
+def outline(q: np.ndarray, rotor: bool = True) -> list[np.ndarray]:
     """Lines that draw the board, a list of (k, 2) arrays; the last two are the rotor."""
     return BOARD.parts(np.asarray(q, float))[: None if rotor else -2]
 
 
 @drawn(5, 3.6)
-def snakeboard_picture(ax, q=(0, 0, 0.3, 0.8, 0.5)):
+def snakeboard_picture(ax: Axes, q: Sequence[float] = (0, 0, 0.3, 0.8, 0.5)) -> None:
     """The snakeboard from above with its angles; the lines of its axles meet in a point C."""
     q, at, dashed = np.array(q, float), centre(q), {"linestyle": "--", "linewidth": 1}
     ends, headings = wheels(q)
@@ -71,7 +79,9 @@ def snakeboard_picture(ax, q=(0, 0, 0.3, 0.8, 0.5)):
     ax.set_axis_off()
 
 
-def rolled(symmetry, phi, rate, h=0.1, T=8.0):
+def rolled(
+    symmetry: Symmetry, phi: float, rate: float, h: float = 0.1, T: float = 8.0
+) -> Trajectory:
     """The snakeboard by DLA, pushed along x, with axles at the angle phi that turn at a rate."""
     start = [0, 0, 0, 0, phi], [1, 0, -np.tan(phi), 0.7, rate]  # r = 1
     return integrate(symmetry.system, DLA(), *start, h=h, steps=round(T / h))
@@ -81,12 +91,12 @@ X, Y = symbols("x y")
 PAIRS = "robot theta, rolling_disk phi, sleigh theta, particle y, snakeboard phi, snakeboard x"
 
 
-def plane(heading):
+def plane(heading: str) -> dict[str, dict]:
     """SE(2) for a body with a ``heading``: two shifts of the plane and its turn about 0."""
     return {"e1": {"x": 1}, "e2": {"y": 1}, "e3": {"x": -Y, "y": X, heading: 1}}
 
 
-def prediction_1():
+def prediction_1() -> tuple[str | float, dict[str, Any]]:
     board = Symmetry(systems.snakeboard(), plane("theta"))
     sol = integrate(board.system, DLA(), h=0.1, steps=260)
     J, speed = board.J(sol.q, sol.v), np.hypot(*sol.v[:, :2].T)
@@ -97,10 +107,10 @@ def prediction_1():
     return truth, {**numbers, "first": speed[0], "last": speed[-1], "energy": np.ptp(sol.energy())}
 
 
-def prediction_2():
+def prediction_2() -> tuple[str | float, dict[str, Any]]:
     sol = integrate(valley(), Reference(), h=0.02, steps=400)
 
-    def spread(angle):
+    def spread(angle: float) -> float:
         return np.ptp(sol.p[:, [0, 2]] @ ahead(0, angle, 1))
 
     along = np.arctan(sol.q[0, 1])
@@ -110,28 +120,28 @@ def prediction_2():
     return truth, {"angle": np.rad2deg(best), "best": spread(best)}
 
 
-def _misses(*methods, h=0.1):
+def _misses(*methods: Method, h: float = 0.1) -> list[float]:
     """The largest residual of (24) in the valley, for runs of some methods."""
     symmetry = shifts(valley())
     runs = [integrate(symmetry.system, m, h=h, steps=round(8 / h)) for m in methods]
     return [np.abs(symmetry.residual(sol)).max() for sol in runs]
 
 
-def prediction_3():
+def prediction_3() -> tuple[str | float, dict[str, Any]]:
     dla, *others, rk4 = _misses(DLA(), DLA(alpha=0.3), Projector(alpha=0.3), RK4())
     low = max(others)
     truth = "It is missed by much" if low < 2 * rk4 else "It is missed, by"
     return "It holds" if low < 1e-13 else truth, {"dla": dla, "low": low, "rk4": rk4}
 
 
-def prediction_4():
+def prediction_4() -> tuple[str | float, dict[str, Any]]:
     (rk4, exact), (_, half) = (_misses(RK4(), Reference(), h=h) for h in (0.1, 0.05))
     truth = "About as much" if 0.5 < exact / rk4 < 2 else "Far less"
     truth = "Not at all" if exact < 1e-10 else truth
     return truth, {"rk4": rk4, "exact": exact, "ratio": exact / half}
 
 
-def _turning(rate):
+def _turning(rate: float) -> tuple[float, float, float]:
     """How far C and the momentum of the board move, with axles that turn at a rate."""
     board = Symmetry(systems.snakeboard(), plane("theta"))
     sol = rolled(board, 0.4, rate)
@@ -139,7 +149,7 @@ def _turning(rate):
     return np.ptp(centre(sol.q), axis=0).max(), np.ptp(J), gap
 
 
-def prediction_5():
+def prediction_5() -> tuple[str | float, dict[str, Any]]:
     (still, locked, _), (travels, turning, gap) = _turning(0.0), _turning(0.06)
     stands = "C stands still, and" if locked < 1e-10 else "C stands still, but"
     truth = stands if still < 1e-2 * travels else "C goes along"
@@ -149,17 +159,17 @@ def prediction_5():
 UNIT = (1 / sqrt(1 + Y**2), Y / sqrt(1 + Y**2))  # coefficients of the direction in D of length 1
 
 
-def shifts(system):
+def shifts(system: System) -> Symmetry:
     """The shifts of the valley, along x and along z."""
     return Symmetry(system, {"x": {"x": 1}, "z": {"z": 1}})
 
 
-def unit_momentum(sol):
+def unit_momentum(sol: Trajectory) -> np.ndarray:
     """The momentum of the valley along (1, 0, y) / sqrt(1 + y^2)."""
     return shifts(sol.system).J_nh(sol.q, sol.v, section=UNIT)[:, 0]
 
 
-def prediction_6():
+def prediction_6() -> tuple[str | float, dict[str, Any]]:
     methods = {"dla": DLA(), "projector": Projector(), "rk4": RK4()}
     runs = {k: integrate(valley(), m, h=0.1, steps=80) for k, m in methods.items()}
     spread = {k: np.ptp(unit_momentum(sol)) for k, sol in runs.items()}
@@ -170,7 +180,7 @@ def prediction_6():
     return truth, {**spread, "factor": spread["dla"] / spread["rk4"], "gap": gap}
 
 
-def exercise_1(answer):
+def exercise_1(answer: Any) -> str | None:
     s = systems.free_particle()
     lam, y = s.multipliers(s.q0, s.v0)[0], s.q0[1]
     sign = "The size is right. Look at the sign of the first entry of A = (-y, 0, 1)."
@@ -180,7 +190,7 @@ def exercise_1(answer):
 
 
 @takes(sized(3), "The answer is three coefficients, of e1, e2 and e3.")
-def exercise_2(answer):
+def exercise_2(answer: Any) -> str | None:
     if any(isinstance(e, str) for e in answer):
         return "Give SymPy expressions, such as sp.cos(phi), not text in quotes."
     skate = systems.knife_edge(slope=0.0)
@@ -195,7 +205,7 @@ def exercise_2(answer):
 
 
 @takes(callable, "The answer is a function: answer = residual, without calling it.")
-def exercise_3(answer):
+def exercise_3(answer: Any) -> str | None:
     q, p = np.random.default_rng(5).normal(size=(2, 9, 3))
     mine = np.asarray(answer(q.copy(), p.copy()), float)
     if mine.shape == (8,):
@@ -216,7 +226,7 @@ def exercise_3(answer):
     '{"robot theta", "particle y"}',
     "Still missing: {}. A may depend on the coordinate.",
 )
-def exercise_4(pair):
+def exercise_4(pair: Any) -> str | None:
     name, coordinate = pair.split()
     sym = Symmetry(systems.catalogue[name](), {coordinate: 1})
     if sym.check().L:
@@ -226,7 +236,7 @@ def exercise_4(pair):
 
 
 @takes(sized(2), "The answer is a point: two numbers.")
-def exercise_5(answer):
+def exercise_5(answer: Any) -> str | None:
     q = np.array([1, 0, np.pi / 2, 0, np.pi / 4])
     truth = centre(q)
     if np.allclose(answer, 2 * q[:2] - truth, atol=1e-2):

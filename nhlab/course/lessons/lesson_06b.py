@@ -1,5 +1,9 @@
 """In depth with lesson 06: the exercise about a constant of another kind."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from ...methods import Reference
@@ -11,7 +15,7 @@ from .lesson_06 import valley
 
 
 @takes(callable, "The answer is a function of y: answer = f, without calling it.")
-def exercise_1(answer):
+def exercise_1(answer: Any) -> str | None:
     sol = integrate(valley(power=2), Reference(), h=0.1, steps=60)
     height = sol.q[:, 1]
     f = np.array([float(answer(float(u))) for u in height])

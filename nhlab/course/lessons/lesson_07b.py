@@ -1,7 +1,10 @@
 """In depth with lesson 07: forces on a group, a ball rolled round a loop, and what its predictions
 and exercises need."""
 
+from __future__ import annotations
+
 import functools
+from typing import Any
 
 import numpy as np
 from sympy import cos
@@ -13,6 +16,7 @@ from ...mechanics.groupsystem import GroupSystem
 from ...mechanics.system import System, symbols
 from ...methods import RDLA, Variational
 from ...run.loop import integrate
+from ...view.widgets import Panel
 from ..colours import BLUE, DARK, GREY, ORANGE, SLATE
 from ..exercises import near, some_of, takes
 from ..kit import bare, circle, frame, joined, new_board
@@ -22,8 +26,10 @@ from .lesson_07 import bent as bent
 from .lesson_07 import gear as gear
 from .lesson_07 import with_and_without as with_and_without
 
+Range = tuple[float, float, float]  # of a slider: its ends and its first value
 
-def relative_board(varying=True):
+
+def relative_board(varying: bool = True) -> System:
     """The snakeboard with psi measured from the board; if ``varying``, steering changes the rotor's
     inertia, J0 + cos(phi)/3."""
     b = systems.snakeboard()
@@ -37,7 +43,7 @@ def relative_board(varying=True):
     return make(name="relative board", q0=q0, v0=v0)
 
 
-def turning_frame():
+def turning_frame() -> GroupSystem:
     r"""A point (x, y) that carries a body: the fibre is SO(3), A is linear in r, and the body has
     three different moments of inertia, so that no term of the forces cancels."""
     x, y, vx, vy, *w = symbols("x y vx vy w1 w2 w3")
@@ -47,7 +53,9 @@ def turning_frame():
     return GroupSystem(SO3, (vx, vy, *w), L, rows, r=(x, y), rule="log", name="turning frame")
 
 
-def structure_force(red, r, v, node=None, bracket=-1):
+def structure_force(
+    red: Chaplygin, r: np.ndarray, v: np.ndarray, node: np.ndarray | None = None, bracket: int = -1
+) -> np.ndarray:
     r"""dl/dxi^a (d_c A^a_b - d_b A^a_c) v^c, and plus ``bracket`` times [A v, A_b(node)]; (k,).
 
     CM01 5.3.3 has this force three times: F- and F+ are its half with r in the middle of a step, v
@@ -64,7 +72,7 @@ def structure_force(red, r, v, node=None, bracket=-1):
     return red.full.momentum(q, red.lift(r, v))[red.bundle.v_s] @ turn
 
 
-def rolled(ball, r):
+def rolled(ball: Chaplygin, r: np.ndarray) -> np.ndarray:
     """Attitudes (unit quaternions) of the ball rolled along a polygon r on the table."""
     g = [SO3.identity]
     for f in ball.f(r[:-1], r[1:], 1.0):
@@ -72,25 +80,27 @@ def rolled(ball, r):
     return SO3.inverse(np.array(g))  # g is the inverse of the attitude
 
 
-def turned_by(radius):
+def turned_by(radius: float) -> np.ndarray:
     """The rotation vector of the ball after a circle, of a radius in units of R."""
     ball = Chaplygin(systems.rubber_ball(), base="x y")
     return SO3.log(rolled(ball, radius * (circle(1001) - [1, 0]))[-1])
 
 
-def _mark():
+def _mark() -> np.ndarray:
     """An arrow painted on the ball: points of the unit sphere, from the north pole towards e1."""
     shaft = [[x, 0] for x in np.linspace(-0.5, 0.5, 15)]
     flat = joined([shaft, [[0.3, 0.18], [0.5, 0], [0.3, -0.18]]])
     return np.column_stack([flat, np.sqrt(1 - (flat**2).sum(1))])
 
 
-def _from_above(points, lowest):
+def _from_above(points: np.ndarray, lowest: float) -> np.ndarray:
     """The points (k, 3) in the plane, with gaps for those below ``lowest``."""
     return np.where(points[:, 2:] > lowest, points, np.nan)[:, :2]
 
 
-def ball_panel(ball, radius=(0.1, 1.7, 0.5), part=(0.0, 1.0, 1.0)):
+def ball_panel(
+    ball: Chaplygin, radius: Range = (0.1, 1.7, 0.5), part: Range = (0.0, 1.0, 1.0)
+) -> Panel:
     """A ball rolled anticlockwise round a circle on the table, and its attitude, from above."""
     ball, mark, turn = ball.set(R=1.0), _mark(), circle(241)
     equator = np.column_stack([circle(49), np.zeros(49)])
@@ -102,7 +112,7 @@ def ball_panel(ball, radius=(0.1, 1.7, 0.5), part=(0.0, 1.0, 1.0)):
     right.plot(*turn.T, color=DARK)
     right.plot(*mark[:, :2].T, color=GREY, linewidth=5, label="mark at first")
 
-    def update(radius, part):
+    def update(radius: float, part: float) -> None:
         """Left: a circle on the table and the ball on it. Right: the ball from above with a painted
         arrow that a closed loop has turned.
 
@@ -127,7 +137,7 @@ def ball_panel(ball, radius=(0.1, 1.7, 0.5), part=(0.0, 1.0, 1.0)):
     return board.panel(update, radius=radius, part=part)
 
 
-def prediction_1():
+def prediction_1() -> tuple[str | float, dict[str, Any]]:
     r = np.random.default_rng(1).uniform(-1.6, 1.6, (200, 2))
     turn = np.random.default_rng(2).uniform(0, 2 * np.pi, 200)
     v, names = np.stack([np.cos(turn), np.sin(turn)], -1), ("particle", "gear", "robot")
@@ -135,20 +145,20 @@ def prediction_1():
     return next((name for name, F in made.items() if F < 1e-12), "none"), made
 
 
-def moved_by_rotor(varying, mu=2.0):
+def moved_by_rotor(varying: bool, mu: float = 2.0) -> float:
     """How far a rotor with momentum mu moves the end of the board's path, in 12 units of time."""
     red = Horizontal(relative_board(varying), "psi")
     ends = [integrate(red.set(mu=x), RDLA(), h=0.1, steps=120).q[-1, :2] for x in (0.0, mu)]
     return float(np.linalg.norm(ends[1] - ends[0]))
 
 
-def prediction_2():
+def prediction_2() -> tuple[str | float, dict[str, Any]]:
     constant, varying = moved_by_rotor(False), moved_by_rotor(True)
     truth = "Yes" if constant > 1e-6 else "Only" if varying > 1e-6 else "No"
     return truth, {"constant": constant, "varying": varying}
 
 
-def prediction_3():
+def prediction_3() -> tuple[str | float, dict[str, Any]]:
     small, wide = turned_by(0.2), turned_by(1.0)
     truth = "Turned anti" if small[2] > -1e-3 else "Turned clockwise"
     truth = "As before" if np.linalg.norm(small) < 1e-3 else truth
@@ -157,7 +167,7 @@ def prediction_3():
 
 
 @takes(callable, "Give a function of (r, p, h).")
-def exercise_1(answer):
+def exercise_1(answer: Any) -> str | None:
     sol = integrate(reduced("free_particle"), RDLA(), h=0.2, steps=6)
     for k in range(6):
         r, p = (np.asarray(a, float) for a in answer(sol.q[k].copy(), sol.p[k].copy(), 0.2))
@@ -170,13 +180,13 @@ def exercise_1(answer):
 
 
 @some_of(FIBRES, '{"robot", "gear"}', "Still missing: {}. The force does not have to vanish.")
-def exercise_2(name):
+def exercise_2(name: Any) -> str | None:
     a, b = (integrate(reduced(name), m, h=0.2, steps=10).q for m in (RDLA(), Variational()))
     if np.abs(a - b).max() >= 1e-12:
         return f"Choose {name} in the panel, or look at its connection: is A linear in r?"
 
 
-def exercise_3(answer):
+def exercise_3(answer: Any) -> str | None:
     radius = float(answer)
     if not 0 < radius < 20:
         return "The radius is a positive number, in units of R."

@@ -1,5 +1,9 @@
 """In depth with lesson 08: its two exercises, and what its cells share with the lesson."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from ...mechanics import catalogue as systems
@@ -12,7 +16,7 @@ from .lesson_08 import work_rows as work_rows
 
 
 @takes(number, "The answer is one number, the error of DLA over that of the composition.")
-def exercise_1(answer):
+def exercise_1(answer: Any) -> str | None:
     ways = (Reference(), 1), (DLA(), 400), (Composition(DLA(), 4), 80)
     true, *q = (integrate(systems.particle(), m, h=20 / n, steps=n).q[-1] for m, n in ways)
     dla, composed = (np.abs(end - true).max() for end in q)
@@ -23,7 +27,7 @@ def exercise_1(answer):
 
 
 @takes(number, "The answer is one number, the r of |A v| ~ exp(r t).")
-def exercise_2(answer):
+def exercise_2(answer: Any) -> str | None:
     sol = integrate(systems.sleigh(), Projector(), h=0.1, steps=850)
     size = np.log(np.abs(sol.constraint()[500:, 0]))
     rate = np.polyfit(sol.t[500:], size, 1)[0]

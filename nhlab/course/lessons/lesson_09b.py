@@ -1,7 +1,13 @@
 """In depth with lesson 09: two sketches, and what its predictions and exercises need."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 import sympy as sp
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from scipy.optimize import brentq
 from sympy import cos, sin
 
@@ -10,7 +16,8 @@ from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
 from ...methods import DLA, RK4, Projector, Reference
 from ...run.loop import integrate
-from ...view.bodies import Car, Racer, ahead
+from ...run.trajectory import Trajectory
+from ...view.bodies import Body, Car, Racer, ahead
 from ..exercises import near
 from ..kit import show_errors as show_errors
 from ..predict import either
@@ -27,7 +34,7 @@ TRIES = {
 }
 
 
-def disc():
+def disc() -> System:
     """A thin disc that rolls and may lean, as in SymPy's documentation: heading q1, lean q2 and
     rolling q3 of a disc that touches the ground at (x, y)."""
     q, v = symbols("q1 q2 q3"), symbols("v1 v2 v3")
@@ -43,7 +50,7 @@ def disc():
     return System((*q, x, y), (*v, vx, vy), L, rolls, parameters=numbers, **start)
 
 
-def put_in(system):
+def put_in(system: System) -> System:
     """The disc with vx and vy replaced in L before it is differentiated: the beginner's mistake."""
     *v, vx, vy = system.v
     rolls = sp.solve(system.constraints, [vx, vy])
@@ -51,7 +58,9 @@ def put_in(system):
     return System(system.q[:3], v, system.L.subs(rolls), parameters=numbers, **start)
 
 
-def _car(ax, at, theta, phi, psi, l, d):
+def _car(
+    ax: Axes, at: np.ndarray, theta: float, phi: float, psi: float, l: float, d: float
+) -> None:
     front, trailer = ahead(at, theta, l), ahead(at, psi, -d)
     mark_angle(ax, at, 0, theta, 0.8, r"$\theta$")
     mark_angle(ax, front, theta, theta + phi, 0.7, r"$\phi$")
@@ -60,7 +69,7 @@ def _car(ax, at, theta, phi, psi, l, d):
     write(ax, "$d$", ahead(at, psi, -0.6), (-0.1, -0.16))
 
 
-def _racer(ax, at, theta, phi, d1, d2):
+def _racer(ax: Axes, at: np.ndarray, theta: float, phi: float, d1: float, d2: float) -> None:
     joint = ahead(at, theta, d1)
     mark_angle(ax, at, 0, theta, 1.0, r"$\theta$")
     mark_angle(ax, joint, theta, theta + phi, 0.75, r"$\phi$")
@@ -75,18 +84,18 @@ SKETCHES = {
 }
 
 
-def sketch(kind):
+def sketch(kind: type[Body]) -> Figure:
     """The body with its coordinates and lengths named; ``kind`` is Car or Racer."""
     return draw_sketch(kind, *SKETCHES[kind])
 
 
-def both_discs():
+def both_discs() -> list[Trajectory]:
     """The disc for six seconds, by the true equations and with the rolling put into L."""
     s = disc()
     return [integrate(z, Reference(), h=0.02, steps=300) for z in (s, put_in(s))]
 
 
-def prediction_1():
+def prediction_1() -> tuple[str | float, dict[str, Any]]:
     true, wrong = both_discs()
     gap, E = np.abs(true.q[:, 1] - wrong.q[:, 1]).max(), wrong.energy()
     words = "As it should:", "As it should,", "Not as a disc does, but", "Not as a disc does, and"
@@ -94,13 +103,13 @@ def prediction_1():
     return truth, {"T": true.t[-1], "gap": gap, "spread": np.ptp(E), "energy": E[0]}
 
 
-def _swerve(points):
+def _swerve(points: np.ndarray) -> float:
     """How far a path leaves its straight line, as a standard deviation."""
     centred = points - points.mean(0)
     return np.linalg.svd(centred, compute_uv=False)[1] / np.sqrt(len(points))
 
 
-def prediction_2():
+def prediction_2() -> tuple[str | float, dict[str, Any]]:
     ratios, car = [], systems.car_with_trailer()
     for d in (1.5, 3.0):
         q = integrate(car.set(d=d), Reference(), h=0.1, steps=600).q
@@ -111,7 +120,7 @@ def prediction_2():
     return truth, {"ratio": ratio, "long": long, "angle": np.abs(back[:, 4] - back[:, 2]).max()}
 
 
-def prediction_3():
+def prediction_3() -> tuple[str | float, dict[str, Any]]:
     start = [0, 0, 0, 0, 0.2], [1, 0, 0, 0, -np.sin(0.2) / 1.5]
     methods = Reference(), DLA(), RK4(), Projector()
     runs = [integrate(systems.car_with_trailer(), m, *start, h=0.1, steps=250) for m in methods]
@@ -125,22 +134,22 @@ def prediction_3():
     return truth[straight], {**numbers, "speed": last.v[-1, 0], "spread": np.ptp(last.energy())}
 
 
-def turning_length(phi0):
+def turning_length(phi0: float) -> float:
     """The length d2 of the handlebar at which the racer, let go at phi0, goes nowhere in 10 s."""
 
-    def reached(d2):
+    def reached(d2: float) -> float:
         racer, start = systems.roller_racer(d2=d2), ([0, 0, 0, phi0], [0, 0, 0, 0])
         return integrate(racer, DLA(), *start, h=0.04, steps=250).q[-1, 0]
 
     return brentq(reached, 0.2, 0.4, xtol=1e-3)
 
 
-def prediction_4():
+def prediction_4() -> tuple[str | float, dict[str, Any]]:
     narrow, wide = turning_length(0.3), turning_length(1.0)
     return wide, {"small": 0.1 / 0.3, "narrow": narrow, "wide": wide}
 
 
-def exercise_1(answer):
+def exercise_1(answer: Any) -> str | None:
     u, theta, phi, psi, l, d = 2.0, 0.0, 0.3, 0.5, 1.0, 1.5
     answer = np.asarray(answer, float)
     if answer.shape != (5,):
@@ -153,7 +162,7 @@ def exercise_1(answer):
         return "psi' follows from the trailer: u sin(theta - psi) = d psi'. Mind the sign."
 
 
-def exercise_2(answer):
+def exercise_2(answer: Any) -> str | None:
     known = {
         "energy": "Any autonomous L keeps its own energy.",
         "constraint": "The constraint was not changed.",
@@ -166,7 +175,7 @@ def exercise_2(answer):
     return known.get(choice, f"Choose one of {[*known]}.")
 
 
-def exercise_3(answer):
+def exercise_3(answer: Any) -> str | None:
     car = systems.car_with_trailer()
     if isinstance(answer, (str, dict)) or np.shape(answer)[:1] != (2,):
         return "Two motions are allowed, to steer and to drive: give a list of two fields."

@@ -1,6 +1,9 @@
 """In depth with lesson 10: modes of a bicycle, a ball on a turntable, a stone that turns back."""
 
+from __future__ import annotations
+
 import functools
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +18,7 @@ from ..predict import either
 
 
 @functools.cache
-def modes():
+def modes() -> tuple[np.ndarray, np.ndarray]:
     """Speeds, and the eigenvalues of the bicycle that runs straight at each."""
     bicycle, speeds = systems.bicycle(), np.linspace(1, 9, 17)
     rear, front = numbers(bicycle, "rR rF")
@@ -23,20 +26,20 @@ def modes():
     return speeds, np.array([linearise(bicycle, np.zeros(8), v).eigenvalues for v in starts])
 
 
-def turning_speeds():
+def turning_speeds() -> list[float]:
     """The speeds at which it changes whether a push grows or dies out, by interpolation."""
     speeds, values = modes()
     moving = np.where(np.abs(values) > 1e-6, values.real, -np.inf)  # a change of speed stays
     return crossings(speeds, moving.max(1))
 
 
-def prediction_1():
+def prediction_1() -> tuple[str | float, dict[str, Any]]:
     edges = turning_speeds()
     truth = ("At none", "Above", "Only between")[len(edges)]
     return truth, dict(zip(("low", "high"), edges, strict=False))
 
 
-def prediction_2():
+def prediction_2() -> tuple[str | float, dict[str, Any]]:
     Omega = 1.25  # the table turns once in five seconds
     sol = integrate(
         systems.ball_on_turntable(Om=Omega), Reference(), h=0.1, steps=200, progress=False
@@ -50,7 +53,7 @@ def prediction_2():
     return "goes straight" if abs(rate) < 0.02 else truth, found
 
 
-def prediction_3():
+def prediction_3() -> tuple[str | float, dict[str, Any]]:
     stone = systems.rattleback()
     methods = {"true": Reference(), "dla": DLA(), "projector": Projector()}
     run = {"h": 0.0025, "steps": 2000, "progress": False}
@@ -63,7 +66,7 @@ def prediction_3():
     return either(*right, *words), spin | off
 
 
-def exercise_1(f):
+def exercise_1(f: Any) -> str | None:
     k = np.array([0.1, 0.4, 2 / 3, 1.0])
     answer = np.array([float(f(x)) for x in k])
     rest = "That is what is missing to 1. With k = 0 nothing turns the path: it is straight."
