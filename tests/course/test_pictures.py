@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from lesson_cells import defined
 
 import nhlab as nh
 from nhlab.course import pictures
-from nhlab.course.lessons import lesson_07, lesson_07b
 
 
 def test_the_kick_is_what_leaves_minus_what_arrives():
@@ -27,7 +27,8 @@ def scales(ax):
 @pytest.mark.parametrize("system", ["particle", "robot"])
 def test_the_paths_of_the_square_are_drawn_to_scale(system):
     full = {"particle": (nh.systems.particle(), "z"), "robot": (nh.systems.robot(), "x y")}
-    panel = lesson_07b.square_panel(nh.Chaplygin(full[system][0], fibre=full[system][1]))
+    square_panel = defined("07b", "def both_ways", "def square_panel")["square_panel"]
+    panel = square_panel(nh.Chaplygin(full[system][0], fibre=full[system][1]))
     panel.picture.png()
     ax = panel.picture.axes[1]
     across, up = scales(ax)
@@ -39,7 +40,7 @@ def test_the_paths_of_the_square_are_drawn_to_scale(system):
 
 
 def test_a_loop_whose_area_counts_is_drawn_to_scale():
-    panel = lesson_07.loop_panel(nh.Chaplygin(nh.systems.robot(), fibre="x y"))
+    panel = defined("07", "def loop_panel")["loop_panel"]()
     panel.picture.png()
     for ax in panel.picture.axes:
         across, up = scales(ax)
