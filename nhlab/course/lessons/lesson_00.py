@@ -1,5 +1,7 @@
 """Lesson 00: a skate to be parked, and a look at the installation."""
 
+from __future__ import annotations
+
 import platform
 from importlib import metadata
 
@@ -11,6 +13,7 @@ from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
 from ...methods import DLA, EDLA, RK4, Projector, Reference
 from ...run.loop import COMPILE_FROM, has_numba, integrate
+from ...run.trajectory import Trajectory
 from ...view.models.vehicles import skate_parts
 from ...view.shapes import AMBER, box
 from ...view.stage import SLATE, Floor, Frame, Model, Track, move, stretch
@@ -20,7 +23,7 @@ from ..exercises import sized, takes
 PLACE = (0.0, 1.0)  # where the skate is to be parked, heading along x as at the start
 
 
-def glide(turn, back, count=40):
+def glide(turn: float, back: float, count: int = 40) -> np.ndarray:
     """Places (x, y, theta) of a skate, shape (3 count + 1, 3), from the origin.
 
     Forward on an arc of length 1 that turns it by ``turn``, on another that turns it back, then
@@ -36,20 +39,20 @@ def glide(turn, back, count=40):
     return np.column_stack([x, y, theta])
 
 
-def sideways(q):
+def sideways(q: np.ndarray) -> float:
     """The size of dx sin(theta) - dy cos(theta) along a path, per length, at its worst."""
     d, theta = np.diff(q, axis=0), (q[1:, 2] + q[:-1, 2]) / 2
     length = np.maximum(np.hypot(d[:, 0], d[:, 1]), 1e-12)
     return np.abs((d[:, 0] * np.sin(theta) - d[:, 1] * np.cos(theta)) / length).max()
 
 
-def sideways_speed(sol):
+def sideways_speed(sol: Trajectory) -> float:
     """The largest size of vx sin(theta) - vy cos(theta) along a run, each step taken whole."""
     d, theta = np.diff(sol.q, axis=0), (sol.q[1:, 2] + sol.q[:-1, 2]) / 2
     return np.abs((d[:, 0] * np.sin(theta) - d[:, 1] * np.cos(theta)) / np.diff(sol.t)).max()
 
 
-def distance(sol):
+def distance(sol: Trajectory) -> float:
     """How far from the place the skate stands at the end."""
     return float(np.hypot(*(sol.q[-1, :2] - PLACE)))
 
@@ -57,7 +60,7 @@ def distance(sol):
 PARKED = {"distance from the place": distance, "largest sideways speed": sideways_speed}
 
 
-def kept_size(sol):
+def kept_size(sol: Trajectory) -> float:
     """The size of the last quarter of a path in the plane, as a part of that of the first."""
     first, last = (np.ptp(x, axis=0).max() for x in np.array_split(sol.q[:, :2], 4)[::3])
     return last / first
@@ -85,7 +88,7 @@ TRIES = {
 }
 
 
-def steered_skate():
+def steered_skate() -> System:
     """A skate on level ice that somebody pushes along its blade and turns: the path of ``glide``.
 
     Each of the three parts takes the time 1, begins and ends at rest.  The speed is 1 - cos(2 pi t)
@@ -115,7 +118,7 @@ def _bars(at, colour, length=0.66, width=0.28, thick=0.022):
     return [("world", shape) for shapes in (*long, *short) for shape in shapes]
 
 
-def skate_on_ice():
+def skate_on_ice() -> Model:
     """The body of ``steered_skate``: a small skate, a grey frame about its start, and an amber one
     about the place where it is to be parked."""
     small = stretch(0.62, 0.62, 0.62)
@@ -128,7 +131,7 @@ def skate_on_ice():
     )  # fmt: skip
 
 
-def installation():
+def installation() -> str:
     """A few lines: Python, packages and their versions, numba, and one run with a known result."""
     rows = [("Python", platform.python_version(), ""), *_packages(), _numba(), _run()]
     width = max(len(version) for _, version, _ in rows)
@@ -138,14 +141,14 @@ def installation():
     return "\n".join([*lines, end])
 
 
-def _version(package):
+def _version(package: str) -> str:
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return "missing"
 
 
-def _packages():
+def _packages() -> list[tuple[str, str, str]]:
     """Name, version and a remark for each package that nhlab cannot do without."""
     from packaging.requirements import Requirement  # matplotlib needs it too
 
@@ -162,13 +165,13 @@ def _packages():
     return rows
 
 
-def _numba():
+def _numba() -> tuple[str, str, str]:
     if not has_numba():
         return "numba", "absent", "optional: all runs work, long ones take longer"
     return "numba", _version("numba"), f"compiles runs of {COMPILE_FROM['cold']:,} steps or more"
 
 
-def _run():
+def _run() -> tuple[str, str, str]:
     """The energy band of DLA in CM01 Fig. 1, known from a program without nhlab."""
     E = integrate(systems.particle(), DLA(), h=0.2, steps=1250, progress=False).energy()
     good = np.allclose([E.min(), E.max()], [2.499240, 2.526215], rtol=0, atol=2e-6)
@@ -179,14 +182,14 @@ def _run():
 ROBOT = {"v0": (2, 0, 0.15, 2), "progress": False}  # the start of the lesson
 
 
-def prediction_1():
+def prediction_1() -> tuple[str, dict[str, float]]:
     sol = integrate(systems.knife_edge(), Reference(), h=0.05, steps=251)
     down, across = sol.q[:, 0], sol.q[:, 1]
     truth = "Sideways" if across[-1] > down[-1] else "Down the slope, faster"
     return truth, {"depth": down.max(), "across": across[-1]}
 
 
-def prediction_2():
+def prediction_2() -> tuple[str, dict[str, float]]:
     turn = brentq(lambda a: glide(a, 0)[-1, 1] - PLACE[1], 0.1, 1.5)
     back = glide(turn, 0)[-1, 0] - PLACE[0]
     path = glide(turn, back)
@@ -194,7 +197,7 @@ def prediction_2():
     return "Yes, without" if parked else "No", {"slip": sideways(path)}
 
 
-def prediction_3():
+def prediction_3() -> tuple[str, dict[str, float]]:
     (band, lost), (half, less) = spreads(0.3), spreads(0.15)
     falls = [E[-50:].max() < E[:50].min() for E in energies(0.3)]
     truth = "DLA and Projector" if falls[0] else "RK4 falls" if falls[1] else "All four"
@@ -205,7 +208,7 @@ def prediction_3():
                    "ends": edla.t[-1], "true": edla.energy()[0], "begins": begins}  # fmt: skip
 
 
-def prediction_4():
+def prediction_4() -> tuple[str, dict[str, float]]:
     run = {**ROBOT, "h": 0.5, "steps": 168}
     kept = [kept_size(integrate(systems.robot(), m, **run)) for m in (DLA(), RK4())]
     dla, rk4 = kept
@@ -213,7 +216,7 @@ def prediction_4():
 
 
 @takes(sized(), "The answer is one whole number.")
-def exercise_1(answer):
+def exercise_1(answer: object) -> str | None:
     robot = systems.robot()
     if answer == len(robot.q):
         return "That is the number of coordinates. Each constraint takes one velocity away."
@@ -222,7 +225,7 @@ def exercise_1(answer):
 
 
 @takes(sized(2), "The answer is two numbers, (turn, back), as the sliders show them.")
-def exercise_2(answer):
+def exercise_2(answer: object) -> str | None:
     if not np.all(np.abs(answer) < 10):
         return "Stay within the ranges of the sliders."
     x, y, _ = glide(*answer)[-1] - [*PLACE, 0]
@@ -234,7 +237,7 @@ def exercise_2(answer):
     return f"y is right, x is off by {x:+.2f}. Leave turn alone and change back."
 
 
-def exercise_3(answer):
+def exercise_3(answer: object) -> str | None:
     x, y, z, vx, vy, vz = symbols("x y z vx vy vz")
     forms = vz - y * vx, vz - y * vx - x * vy, y * vx - x * vy, vz - y * vx + x * vy
     given = dict(zip("abcd", forms, strict=True))
@@ -249,18 +252,18 @@ def exercise_3(answer):
             and ask is_holonomic()."""
 
 
-def energies(h):
+def energies(h: float) -> list[np.ndarray]:
     """The energies of DLA and of RK4 on the robot of the lesson, up to t = 60."""
     run = {**ROBOT, "h": h, "steps": round(60 / h)}
     return [integrate(systems.robot(), m, **run).energy() for m in (DLA(), RK4())]
 
 
-def spreads(h):
+def spreads(h: float) -> list[float]:
     return [np.ptp(E) for E in energies(h)]
 
 
 @takes(sized(), "The answer is one number, the step size.")
-def exercise_4(answer):
+def exercise_4(answer: object) -> str | None:
     h = float(answer)
     if not 0.05 <= h <= 0.5:
         return "Give a step size within the range of the slider."

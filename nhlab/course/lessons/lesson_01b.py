@@ -1,5 +1,9 @@
 """Lesson 01 in depth: areas that are carried along, and charts of the circle."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 import numpy as np
 import sympy as sp
 
@@ -7,15 +11,22 @@ from ...geometry.diagnostics import action
 from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
 from ...methods import Variational
+from ...methods.method import Method
 from ...run.loop import integrate
 from ...view import plot
+from ...view.panel import Panel
 from ..colours import DARK
 from ..exercises import near, sized, takes
 from ..kit import circle, new_board
 from .lesson_01 import carried, phase_plane
 
 
-def blob_panel(pendulum, methods, h=(0.2, 1.2, 1.0), steps=(0, 30, 14)):
+def blob_panel(
+    pendulum: System,
+    methods: Sequence[Method],
+    h: tuple[float, ...] = (0.2, 1.2, 1.0),
+    steps: tuple[float, ...] = (0, 30, 14),
+) -> Panel:
     """A blob of initial conditions carried by each method; the read-out compares areas."""
     board, ax = new_board((6.8, 5.2))
     phase_plane(ax, pendulum)
@@ -41,7 +52,7 @@ def blob_panel(pendulum, methods, h=(0.2, 1.2, 1.0), steps=(0, 30, 14)):
     return board.panel(update, h=h, steps=steps)
 
 
-def bead_on_wire(q):
+def bead_on_wire(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The wire y = x^2/2 and the bead on it, outlines for ``nh.animate``."""
     x = np.linspace(-1.4, 1.4, 57)
     return np.column_stack([x, x**2 / 2]), [q[0], q[0] ** 2 / 2] + 0.07 * circle(25)
@@ -88,7 +99,7 @@ def through_charts(first: str, second: str, h: float, steps: int) -> np.ndarray:
 
 
 @takes(sized(), "The answer is one whole number, how many eigenvalues are negative.")
-def exercise_1(answer):
+def exercise_1(answer: object) -> str | None:
     h = 0.1
     q = integrate(systems.pendulum(), Variational(), [1.0], [0.0], h=h, steps=80).q[:, 0]
     c = h / 4 * np.cos((q[:-1] + q[1:]) / 2)  # of each step: D1D1Ld = D2D2Ld = 1/h - c
@@ -101,7 +112,7 @@ def exercise_1(answer):
             its diagonal and D1D2Ld(k, k+1) beside it, for the 79 inner nodes."""
 
 
-def exercise_2(answer):
+def exercise_2(answer: object) -> str | None:
     if near(answer, 2.0):
         return "That is Verlet's bound, beta = 0. Here beta = alpha (1 - alpha) = 0.21."
     if not near(answer, 2 / abs(1 - 2 * 0.3)):
@@ -110,7 +121,7 @@ def exercise_2(answer):
 
 
 @takes(callable, "Give a function of (q, p), each of shape (3,), that returns a number.")
-def exercise_3(answer):
+def exercise_3(answer: object) -> str | None:
     start = {"q0": [0.6, 0, -0.8], "v0": [0, 1.2, 0]}
     sol = integrate(systems.spherical_pendulum(), Variational(), **start, h=0.2, steps=300)
     q, p = np.array([0.3, -0.5, 0.2]), np.array([0.7, 0.4, -0.9])

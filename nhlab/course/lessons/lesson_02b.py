@@ -1,6 +1,9 @@
 """Lesson 02 in depth: checks of CM01 (6), the robot, matrix (7), leaves and vakonomic motions."""
 
+from __future__ import annotations
+
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 import sympy as sp
@@ -11,13 +14,18 @@ from ...geometry.diagnostics import action, order
 from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
 from ...methods import DLA, Reference
+from ...methods.method import Method
 from ...run.errors import IntegrationError
 from ...run.loop import integrate
+from ...run.trajectory import Trajectory
+from ...view.panel import Panel
 from ..colours import DARK
 from ..kit import frame, new_board
 
 
-def left_sides(q0, q1, q2, h, alpha):
+def left_sides(
+    q0: np.ndarray, q1: np.ndarray, q2: np.ndarray, h: float, alpha: float
+) -> tuple[np.ndarray, np.ndarray]:
     """The left sides of CM01 (6) for the particle, its Ld written out and differentiated by complex
     steps."""
 
@@ -31,7 +39,7 @@ def left_sides(q0, q1, q2, h, alpha):
     return D1Ld + D2Ld, v[:, 2] - y * v[:, 0]
 
 
-def residuals(sol):
+def residuals(sol: Trajectory) -> tuple[float, float]:
     """By how much a run of the particle misses the two equations of CM01 (6), at most."""
     m, nodes = sol.method, (sol.q[:-2], sol.q[1:-1], sol.q[2:])
     alphas = (m.alpha, 1 - m.alpha)[: 1 + m.symmetric]
@@ -41,14 +49,14 @@ def residuals(sol):
     return np.abs(sums - kick).max(), np.abs(wd).max()
 
 
-def swing(method, h=0.2, T=30.0):
+def swing(method: Method, h: float = 0.2, T: float = 30.0) -> tuple[np.ndarray, ...]:
     """A run of the robot read by steps: times, angle psi, rolling speed and energy."""
     sol = integrate(systems.robot(), method, h=h, steps=round(T / h))
     q, v = (sol.q[1:] + sol.q[:-1]) / 2, np.diff(sol.q, axis=0) / h
     return sol.t[1:] - h / 2, q[:, 3], np.abs(v[:, 3]), sol.system.energy(q, v)
 
 
-def in_chart(to_old, to_new, h):
+def in_chart(to_old: Callable, to_new: Callable, h: float) -> float:
     """Ld/h of an exact step of the knife edge, by the midpoint rule in coordinates u.
 
     ``to_old`` makes (x, y, phi) of u, in symbols; ``to_new`` goes back, with numbers.
@@ -128,13 +136,15 @@ def pendulum_energy(sol) -> np.ndarray:
     return rate**2 / 2 - np.cos(y) + eps * np.sin(2 * y)
 
 
-def pivots(sol):
+def pivots(sol: Trajectory) -> np.ndarray:
     """What matrix (7) of the particle is singular with: 1 + y_k y_(k+1/2) / (1 + h^2/2)."""
     y, h = sol.q[:-1, 1], sol.h
     return 1 + y * (y + h / 2 * sol.v_step[:, 1]) / (1 + h**2 / 2)
 
 
-def from_height(particle, y, h, T):
+def from_height(
+    particle: System, y: float, h: float, T: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
     """DLA from the height y: times, determinants, factors of the energy, and why it stopped."""
     stop = ""
     try:
@@ -147,7 +157,12 @@ def from_height(particle, y, h, T):
     return sol.t, pivots(sol), E / E[0], stop
 
 
-def regularity_panel(particle, h=(0.1, 0.5, 0.2, 0.01), y=(1.0, 8.0, 1.2, 0.1), T=60.0):
+def regularity_panel(
+    particle: System,
+    h: tuple[float, ...] = (0.1, 0.5, 0.2, 0.01),
+    y: tuple[float, ...] = (1.0, 8.0, 1.2, 0.1),
+    T: float = 60.0,
+) -> Panel:
     """The determinant of matrix (7), scaled, and the energy along a run that starts at height y."""
     margins = (0.13, 0.13, 0.97, 0.96, None, 0.2)
     board, upper, lower = new_board((7.6, 5.0), 2, 1, margins, sharex=True)
@@ -174,7 +189,7 @@ def regularity_panel(particle, h=(0.1, 0.5, 0.2, 0.01), y=(1.0, 8.0, 1.2, 0.1), 
     return board.panel(update, h=h, y=y)
 
 
-def prediction_1():
+def prediction_1() -> tuple[str, dict[str, float]]:
     _, _, speed, E = swing(DLA())
     robot = systems.robot()
     true = float(robot.energy(robot.q0, robot.v0))
@@ -184,7 +199,7 @@ def prediction_1():
     return truth, {"low": E.min(), "true": true, "exact": swing(Reference())[3].min()}
 
 
-def prediction_2():
+def prediction_2() -> tuple[str, dict[str, float]]:
     (_, det, grown, _), (_, _, less, _) = (
         from_height(systems.particle(), 8, h, T=60.0) for h in (0.25, 0.2)
     )
@@ -193,7 +208,7 @@ def prediction_2():
     return truth, {"det": det.min(), "grows": grows, "less": less.max()}
 
 
-def exercise_2(answer):
+def exercise_2(answer: object) -> str | None:
     h, y = 1.0, 2.0
     ym = y + h / 2 * (float(answer) - h * y) / (1 + h**2 / 2)
     pivot = 1 + h**2 / 2 + y * ym
@@ -202,7 +217,7 @@ def exercise_2(answer):
             of vx, is {pivot:.4g}, not 0."""
 
 
-def exercise_1(answer):
+def exercise_1(answer: object) -> str | None:
     methods = (DLA(), DLA(alpha=0.3), DLA(alpha=0.3, symmetric=True), DLA(constraint_alpha=0))
     answer = list(answer)
     if len(answer) != 4:

@@ -1,14 +1,21 @@
 """Lesson 03: a velocity that is reflected, the jumps of a skate's momentum, a step to write, and
 what its predictions measure."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from contextlib import suppress
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
 from ...methods import DLA, Projector, Reference
+from ...methods.method import Method
 from ...run.loop import integrate
+from ...run.trajectory import Trajectory
+from ...view.panel import Panel
 from ..colours import BLUE, DARK, GREEN, GREY, ORANGE, PURPLE
 from ..exercises import sized, some_of, takes, told, unfinished
 from ..kit import RIGHT, ahead, circle, drawn, frame, joined, new_board
@@ -16,14 +23,14 @@ from ..predict import either
 from ..statements import bent_arrows
 
 
-def heavy_particle():
+def heavy_particle() -> System:
     """The free particle of FIM08 example 1 whose motion along z has a mass of its own."""
     x, y, z, vx, vy, vz, m = symbols("x y z vx vy vz mz")
     q, v, L = (x, y, z), (vx, vy, vz), (vx**2 + vy**2 + m * vz**2) / 2
     return System(q, v, L, [vz - y * vx], parameters={m: 1.0}, name="heavy particle")
 
 
-def mirrored(system, y, angle):
+def mirrored(system: System, y: float, angle: float) -> tuple[np.ndarray, ...]:
     """At height y: a velocity of energy 1/2 in the plane of vx and vz, and its mirror image."""
     q, a = np.array([0, y, 0]), np.deg2rad(angle)
     v = np.array([np.cos(a), 0, np.sin(a)])
@@ -31,7 +38,11 @@ def mirrored(system, y, angle):
     return q, v, (system.P(q) - system.Q(q)) @ v
 
 
-def reflection_panel(y=(-2.0, 2.0, 1.0), angle=(-180, 180, 10), mz=(0.25, 4.0, 1.0)):
+def reflection_panel(
+    y: tuple[float, ...] = (-2.0, 2.0, 1.0),
+    angle: tuple[float, ...] = (-180, 180, 10),
+    mz: tuple[float, ...] = (0.25, 4.0, 1.0),
+) -> Panel:
     """A velocity in the plane of vx and vz, its two parts, and its mirror image (P - Q) v.
 
     The velocity has the energy 1/2; the ellipse holds all velocities that have.
@@ -66,7 +77,9 @@ def reflection_panel(y=(-2.0, 2.0, 1.0), angle=(-180, 180, 10), mz=(0.25, 4.0, 1
     return board.panel(update, y=y, angle=angle, mz=mz)
 
 
-def skate_run(steps, turn=0.9, T=3.2, theta=0.2):
+def skate_run(
+    steps: int, turn: float = 0.9, T: float = 3.2, theta: float = 0.2
+) -> tuple[Trajectory, np.ndarray]:
     """A skate (sleigh with a = 0), and by how much its momentum turns at the inner nodes."""
     v0 = [np.cos(theta), np.sin(theta), turn]
     sol = integrate(systems.sleigh(a=0.0), Projector(), [0, 0, theta], v0, h=T / steps, steps=steps)
@@ -74,7 +87,12 @@ def skate_run(steps, turn=0.9, T=3.2, theta=0.2):
     return sol, np.arctan2(x * w - y * u, x * u + y * w)
 
 
-def jump_panel(steps=(4, 12, 4), turn=(0.2, 1.5, 0.9), T=3.2, length=0.62):
+def jump_panel(
+    steps: tuple[float, ...] = (4, 12, 4),
+    turn: tuple[float, ...] = (0.2, 1.5, 0.9),
+    T: float = 3.2,
+    length: float = 0.62,
+) -> Panel:
     """FIM08 Fig. 1 computed: the skate and the momenta at its inner nodes."""
     board, ax = new_board((6.8, 4.9))
     frame(ax, "$x$", "$y$", (-1.5, 3.4), (-0.6, 2.8), aspect="equal")
@@ -116,19 +134,19 @@ def jump_panel(steps=(4, 12, 4), turn=(0.2, 1.5, 0.9), T=3.2, length=0.62):
     return board.panel(update, update.__doc__.format(T=T), steps=steps, turn=turn)
 
 
-def sleigh_run(method, h=0.1, T=200.0):
+def sleigh_run(method: Method, h: float = 0.1, T: float = 200.0) -> Trajectory:
     """The sleigh, pushed backwards with a slight turn, computed up to T."""
     return integrate(systems.sleigh(), method, h=h, steps=round(T / h), progress=False)
 
 
-def forward_speed(sol):
+def forward_speed(sol: Trajectory) -> np.ndarray:
     """The speed of a sleigh along its blade, (N+1,); negative when it goes backwards."""
     theta, v = sol.q[:, 2], sol.v_projected
     return v[:, 0] * np.cos(theta) + v[:, 1] * np.sin(theta)
 
 
 @drawn(5.6, 3.6)
-def beside(ax, step, sol):
+def beside(ax: Axes, step: Callable, sol: Trajectory) -> None:
     """The nodes of ``sol``, a run of the free particle, and those of the reader's own step."""
     q = [sol.q[0], sol.q[1]]
     if not unfinished(step):
@@ -142,14 +160,14 @@ def beside(ax, step, sol):
     return f"The free particle, h = {sol.h[0]}: the library's nodes and {len(q) - 2} of yours."
 
 
-def prediction_1():
+def prediction_1() -> tuple[str, dict[str, float]]:
     sol = sleigh_run(Reference(), h=1.0, T=60)
     u, turn = forward_speed(sol), abs(sol.v[-1, 2])
     truth = "It goes round" if turn > 0.1 else "It turns round" if u[-1] > 0 else "It goes on"
     return truth, {"first": u[0], "last": u[-1], "turn": turn}
 
 
-def prediction_2():
+def prediction_2() -> tuple[str, dict[str, float]]:
     E = []
     for mz in (1.0, 4.0):
         system = heavy_particle().set(mz=mz)
@@ -160,7 +178,7 @@ def prediction_2():
     return same if light else "It falls", dict(zip("abcd", E, strict=True))
 
 
-def prediction_3():
+def prediction_3() -> tuple[str, dict[str, float]]:
     coarse, fine = (skate_run(steps)[1] for steps in (4, 8))
     blade, less = coarse[:2].mean(), fine[:2].mean()
     truth = {1: "It stays", 2: "It becomes about half", 4: "It becomes about a quarter"}[
@@ -170,7 +188,7 @@ def prediction_3():
     return truth, numbers | {"coarse": np.ptp(coarse), "fine": np.ptp(fine)}
 
 
-def prediction_4():
+def prediction_4() -> tuple[str, dict[str, float]]:
     start = {"q0": [0, 1, 0], "v0": [1, -1, 1], "h": 0.1, "steps": 100}
     runs = [integrate(systems.free_particle(), m, **start) for m in (DLA(), Projector())]
     dla, projector = (np.ptp(sol.energy()) for sol in runs)
@@ -179,7 +197,7 @@ def prediction_4():
     return truth, {"dla": dla, "projector": projector, "held": held, "ends": ends}
 
 
-def prediction_5():
+def prediction_5() -> tuple[str, dict[str, float]]:
     sol = integrate(systems.free_particle(), Projector(), [0, 1, 0], [1, -1, 1], h=0.1, steps=100)
     E = sol.energy("projected")
     truth = "Constant" if E[0] < sol.energy()[0] else "As constant"
@@ -187,7 +205,7 @@ def prediction_5():
     return truth, {"missed": np.abs(sol.constraint()).max(), "varies": np.ptp(E)}
 
 
-def prediction_6():
+def prediction_6() -> tuple[str, dict[str, float]]:
     sol = sleigh_run(Projector())
     u, theta = forward_speed(sol), sol.q[:, 2]
     line, settled = (sol.t >= 80) & (sol.t <= 150), sol.t >= 50
@@ -204,7 +222,7 @@ def prediction_6():
 
 
 @takes(sized(3), "The answer is a momentum: three numbers.")
-def exercise_1(answer):
+def exercise_1(answer: object) -> str | None:
     s, q, p = systems.free_particle(), np.array([0.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0])
     P, Q = s.P(q), s.Q(q)
     tangent, normal, A = P.T @ p, Q.T @ p, s.A(q)[0]
@@ -230,7 +248,7 @@ def exercise_1(answer):
 
 
 @takes(callable, "The answer is a function: answer = step, without calling it.")
-def exercise_2(answer):
+def exercise_2(answer: object) -> str | None:
     s = systems.free_particle()
     q = integrate(s, Projector(), h=0.3, steps=8).q
     for a, b, c in zip(q, q[1:], q[2:], strict=False):
@@ -271,7 +289,7 @@ def _mistakes(s, a, b):
     """Still missing: {}. V need not vanish and D may be anything;
     look only at M and at the degree of V.""",
 )
-def exercise_3(name):
+def exercise_3(name: str) -> str | None:
     E = integrate(systems.catalogue[name](), Projector(), h=0.2, steps=50).energy()
     if np.ptp(E) >= 1e-11:
         return f"Run {name} and look: it does not. Is M constant? What degree has V?"

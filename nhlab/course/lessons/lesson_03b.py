@@ -1,6 +1,8 @@
 """Lesson 03 in depth: the equations of FIM08 at the nodes, its snakeboard and that of the preprint,
 the constrained connection, and errors of the sleigh."""
 
+from __future__ import annotations
+
 import numpy as np
 import sympy as sp
 
@@ -8,17 +10,18 @@ from ...mechanics import catalogue as systems
 from ...mechanics.system import System
 from ...methods import DLA, Projector, Reference
 from ...run.loop import integrate
+from ...run.trajectory import Trajectory
 from ..figures import PRINTED_START
 from ..figures import sleigh_errors as errors
 from ..figures import sleigh_ratios as sleigh_ratios
 
 
-def residuals(sol):
+def residuals(sol: Trajectory) -> dict[str, np.ndarray]:
     """By how much a run misses the equations of FIM08 at its inner nodes, by their numbers."""
     q, arrives, leaves = sol.q[1:-1], sol.p[1:-1], sol.p_minus[1:]
     P, Q, A = sol.system.P(q), sol.system.Q(q), sol.system.A(q)
 
-    def dual(X, p):
+    def dual(X: np.ndarray, p: np.ndarray) -> np.ndarray:
         return np.einsum("kij,ki->kj", X, p)  # X^T p at every node
 
     return {
@@ -31,7 +34,7 @@ def residuals(sol):
     }
 
 
-def printed(snakeboard):
+def printed(snakeboard: System) -> tuple[sp.Matrix, sp.Matrix, sp.Matrix]:
     """D, its complement and Q as FIM08 prints them for the snakeboard, with a, b, c, J'."""
     J, _, J1, m, r = snakeboard.parameters
     _, _, theta, _, phi = snakeboard.q
@@ -102,7 +105,7 @@ def connection_acceleration(system: System) -> sp.Matrix:
     return -(Gamma(v, v) + nabla_Q + gradient - Q * gradient)
 
 
-def prediction_1():
+def prediction_1() -> tuple[float, dict[str, float]]:
     true = integrate(systems.sleigh(), Reference(), [0, 0, 0], PRINTED_START, h=0.5, steps=240).q
     methods = [*(DLA(constraint_alpha=c) for c in (0.5, 0.45, 0.3)), Projector()]
     runs = [errors(m, true[::2], 1) for m in methods]
@@ -113,7 +116,7 @@ def prediction_1():
     return worse / best, numbers | {"first": third / halved, "second": mirror / less}
 
 
-def exercise_1(answer):
+def exercise_1(answer: object) -> str | None:
     g = np.asarray(answer, float)
     if g.shape != (3,) or not np.all(g > 0):
         return "The answer is three positive numbers (g1, g2, g3)."

@@ -1,16 +1,24 @@
 """Lesson 05: the discrete energy as a function of the step, and how far EDLA comes."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from scipy.interpolate import CubicHermiteSpline
 from scipy.optimize import brentq
 
 from ...mechanics import catalogue as systems
+from ...mechanics.system import System
 from ...methods import DLA, EDLA, RK4, Reference
 from ...run.ensemble import ensemble
 from ...run.errors import IntegrationError
 from ...run.loop import integrate
+from ...run.trajectory import Trajectory
 from ...view import plot
+from ...view.panel import Panel
 from ..colours import DARK, GREEN, ORANGE
 from ..exercises import sized, takes, told
 from ..kit import RIGHT, add_legend, crossings, drawn, frame, new_board, own_dots
@@ -26,7 +34,7 @@ TRIES = {
 }
 
 
-def energy_of_step(system, q, p, h):
+def energy_of_step(system: System, q: np.ndarray, p: np.ndarray, h: np.ndarray) -> np.ndarray:
     """The discrete energy of the DLA step of size h from (q, p), NaN where there is none.
 
     q, p : (..., n) and h : (...) of either sign; the system must be autonomous.
@@ -44,7 +52,7 @@ def energy_of_step(system, q, p, h):
         return np.where(ok, method.on_step(system, "E_minus", 0.0, q, v, h), np.nan)
 
 
-def excess(system, q, v, h=1e-3):
+def excess(system: System, q: np.ndarray, v: np.ndarray, h: float = 1e-3) -> np.ndarray:
     """c of E_mid(h) = E + c h^2 + ..., by a second difference; q, v : (..., n), v in D."""
     q, v = np.asarray(q, float), np.asarray(v, float)
     p, size = system.momentum(q, v), np.full(q.shape[:-1], h)
@@ -52,7 +60,7 @@ def excess(system, q, v, h=1e-3):
     return (both / 2 - system.energy(q, v)) / h**2
 
 
-def until(system, h, T):
+def until(system: System, h: float, T: float) -> Trajectory:
     """An EDLA run with first step h that passes time T, if it does not stop before."""
     try:
         return integrate(system, EDLA(), h=h, steps=int(np.ceil(1.5 * T / h)), progress=False)
@@ -60,7 +68,7 @@ def until(system, h, T):
         return stop.trajectory
 
 
-def compare(system, h0, T=20):
+def compare(system: System, h0: float, T: float = 20) -> dict[str, float] | None:
     """EDLA against fixed steps: a dict with n, its steps to T, and three ratios.
 
     "position", "energy": DLA is as good as EDLA with that many times n steps (of order 2, so one
@@ -74,7 +82,7 @@ def compare(system, h0, T=20):
     exact = integrate(system, Reference(), h=T / fine, steps=fine)
     true = CubicHermiteSpline(exact.t, exact.q, exact.v)  # q(t), to about 1e-9
 
-    def position_error(run):
+    def position_error(run: Trajectory) -> float:
         """The largest at the nodes up to time T."""
         t = run.t[run.t <= T * (1 + 1e-12)]
         return float(np.abs(run.q[: len(t)] - true(t)).max())
@@ -86,24 +94,24 @@ def compare(system, h0, T=20):
     return {"n": n, "position": 3 * np.sqrt(other / error), "energy": energy, "RK4": fourth / error}
 
 
-def starts(psi, rate, omega):
+def starts(psi: np.ndarray, rate: np.ndarray, omega: float) -> tuple[np.ndarray, np.ndarray]:
     """(q0, v0) of the robot heading along x, for arrays of wheel angles and wheel rates."""
     psi, rate = np.ravel(psi), np.ravel(rate)
     zero = np.zeros_like(psi, dtype=float)
     return np.stack([zero, zero, zero, psi], -1), np.stack([rate, zero, zero + omega, rate], -1)
 
 
-def swings(psi, rate):
+def swings(psi: np.ndarray, rate: np.ndarray) -> np.ndarray:
     """Does the robot's wheel, m = Iw = R = 1 and k = 10, have too little energy to turn over?"""
     return 2 * rate**2 + 10 * np.sin(psi) < 10
 
 
-def robot_excess(psi, rate, omega):
+def robot_excess(psi: np.ndarray, rate: np.ndarray, omega: float) -> np.ndarray:
     """c of the robot with m = I = Iw = R = 1 and k = 10."""
     return (rate**2 * (omega**2 + 10 * np.sin(psi)) - 25 * np.cos(psi) ** 2) / 8
 
 
-def wheel_plane(ax, low=0.0, high=6.0):
+def wheel_plane(ax: Axes, low: float = 0.0, high: float = 6.0) -> list:
     """The plane of wheel angle and rate with the separatrix of k sin psi; returns its curves."""
     psi = np.linspace(-np.pi, np.pi, 300)
     edge = np.sqrt(20 * (1 - np.sin(psi)) / 4)
@@ -115,7 +123,7 @@ def wheel_plane(ax, low=0.0, high=6.0):
     return ax.plot(psi, np.stack([edge, -edge], -1), color=ORANGE, linewidth=2)
 
 
-def draw_map(ax, psi, rate, count, c):
+def draw_map(ax: Axes, psi: np.ndarray, rate: np.ndarray, count: np.ndarray, c: Callable) -> None:
     """Draw how many steps runs did over the plane of wheel angle and rate, and two curves on it.
 
     psi, rate : the grid of starts; count : the steps done, rate by rate; c : a function of
@@ -129,7 +137,7 @@ def draw_map(ax, psi, rate, count, c):
     ax.figure.colorbar(image, ax=ax, label="steps done")
 
 
-def step_panel(robot, steps=40):
+def step_panel(robot: System, steps: int = 40) -> Panel:
     """Left: the discrete energy of a step against its size, at a node; right: the run."""
     board, left, right = new_board((9.8, 4.5), columns=2)
     names = "size of the next step / last step", r"$E_{\rm mid}(h) - e$, scaled"
@@ -172,12 +180,12 @@ def step_panel(robot, steps=40):
     return board.panel(update, **starting, h=(0.02, 0.15, 0.05), along=(0.0, 1.0, 0.0))
 
 
-def swing():
+def swing() -> Trajectory:
     """A run of EDLA on the pendulum, from the bottom and nearly to the top."""
     return integrate(systems.pendulum(), EDLA(), [0.0], [1.8], h=0.2, steps=60)
 
 
-def own_run(step, run):
+def own_run(step: Callable, run: Trajectory) -> tuple[np.ndarray, np.ndarray]:
     """Times and sizes of the steps that a reader's ``step(q1, p1, h1, e)`` makes from node 1."""
     q, p, h, e = run.q[1, 0], run.p[1, 0], run.h[0], run.energy("midpoints")[0]
     t, taken = [run.t[1]], [h]
@@ -189,7 +197,7 @@ def own_run(step, run):
 
 
 @drawn(7.6, 3.4)
-def own_steps(ax, step):
+def own_steps(ax: Axes, step: Callable) -> str:
     """A picture: the steps of the library on the pendulum, and those of a reader's ``step``."""
     run = swing()
     ax.plot(run.t[1:], run.h, **plot.look(EDLA()), label="the library")
@@ -199,7 +207,7 @@ def own_steps(ax, step):
     return f"Steps of the library on a swing, from {run.h.min():.2f} to {run.h.max():.2f}.{yours}"
 
 
-def planet(e, h, steps, times=1):
+def planet(e: float, h: float, steps: int, times: int = 1) -> tuple[Trajectory, Trajectory]:
     """EDLA on a Kepler orbit, and DLA to the same time with so many times its steps."""
     kepler, many = systems.kepler(e=e), times * steps
     sol = integrate(kepler, EDLA(), h=h, steps=steps, progress=False)
@@ -209,7 +217,7 @@ def planet(e, h, steps, times=1):
 # ---------------------------------------------------------------------------- predictions
 
 
-def prediction_1():
+def prediction_1() -> tuple[str, dict[str, float]]:
     sol = integrate(systems.robot(), EDLA(), h=0.1, steps=200)
     psi, rate = sol.q[:-1, 3], np.abs(sol.v_projected[:-1, 3])
     low = sol.h.argmin()
@@ -219,7 +227,7 @@ def prediction_1():
     return "Nowhere" if sol.h.max() < 1.1 * sol.h.min() else truth, numbers
 
 
-def prediction_2():
+def prediction_2() -> tuple[str, dict[str, float]]:
     a, b = (integrate(systems.particle(), m, h=0.1, steps=400) for m in (EDLA(), DLA()))
     edla, dla, flat = np.ptp(a.energy()), np.ptp(b.energy()), np.ptp(a.energy("midpoints"))
     numbers = {"edla": edla, "dla": dla, "flat": flat}
@@ -228,7 +236,7 @@ def prediction_2():
     return truth, numbers
 
 
-def prediction_3():
+def prediction_3() -> tuple[str, dict[str, float]]:
     sols = [integrate(systems.robot(), EDLA(), h=h, steps=round(10 / h)) for h in (0.1, 0.05)]
     (low, high), (less, more) = ((s.h.min() / s.h[0], s.h.max() / s.h[0]) for s in sols)
     ratio = (more - less) / (high - low)
@@ -242,9 +250,9 @@ def prediction_3():
     return truth, numbers | {"law": np.ptp(product) / product.mean()}
 
 
-def prediction_4():
+def prediction_4() -> tuple[str, dict[str, float]]:
 
-    def done(rate, omega):
+    def done(rate: float, omega: float) -> int:
         run = {"h": 0.05, "steps": 40, "backend": "python"}
         return ensemble(systems.robot(), EDLA(), *starts(-1.5, rate, omega), **run)[0].steps
 
@@ -255,7 +263,7 @@ def prediction_4():
     return truth, numbers
 
 
-def prediction_5():
+def prediction_5() -> tuple[str, dict[str, float]]:
     grid = np.meshgrid(np.linspace(-np.pi, np.pi, 10), np.linspace(0.05, 6, 10))
     q0, v0 = starts(*grid, 1.0)
     ok = ensemble(systems.robot(), EDLA(), q0, v0, h=0.1, steps=60, backend="numpy").ok
@@ -269,7 +277,7 @@ def prediction_5():
     return words[max(right, key=right.get)], right
 
 
-def prediction_6():
+def prediction_6() -> tuple[str, dict[str, float]]:
     edla, dla = planet(0.6, h=0.02, steps=320)
     true = integrate(edla.system, Reference(), h=edla.t[-1], steps=1).q[-1]
     a, b = (float(np.linalg.norm(x.q[-1] - true)) for x in (edla, dla))
@@ -291,14 +299,16 @@ MISTAKES = {  # (factor of the kick, of the potential) in a wrong step: what is 
 }
 
 
-def probe(kick, well, q1=0.6, p1=1.2, h=0.2):
+def probe(
+    kick: float, well: float, q1: float = 0.6, p1: float = 1.2, h: float = 0.2
+) -> tuple[tuple, tuple[float, float]]:
     """The arguments of a step, and its end (q2, h2) if kick and potential had these factors."""
     v = brentq(lambda v: v + kick * h / 2 * np.sin(q1 + h * v / 2) - p1, 0, 3)
     return (q1, p1, h, v**2 / 2 - well * np.cos(q1 + h * v / 2)), (q1 + h * v, h)
 
 
 @takes(callable, "Give your function, a step (q1, p1, h1, e) -> q2, h2.")
-def exercise_1(answer):
+def exercise_1(answer: object) -> str | None:
     run = swing()
     q, p, h, e = run.q[:, 0], run.p[:, 0], run.h, run.energy("midpoints")[0]
     try:
@@ -326,7 +336,7 @@ def exercise_1(answer):
         library has {q[k + 1]:.4f}, {h[k]:.4f}. Look at your two equations, then at the guess."""
 
 
-def exercise_2(answer):
+def exercise_2(answer: object) -> str | None:
     sol = integrate(systems.particle(), EDLA(), h=0.1, steps=10)
     answer = np.asarray(answer, float)
     if answer.shape != (5,):
@@ -347,7 +357,7 @@ def exercise_2(answer):
 
 
 @takes(callable, "Give a function of (theta, p) that returns c.")
-def exercise_3(answer):
+def exercise_3(answer: object) -> str | None:
     theta, p = np.array([0.0, 0.4, 1.0, 2.0, 3.0, -1.3]), np.array([1.0, 0.7, 0.0, 1.5, -2.0, 0.3])
     truth = excess(systems.pendulum(), theta[:, None], p[:, None])
     given = np.array([float(answer(a, b)) for a, b in zip(theta, p, strict=True)])
@@ -364,7 +374,7 @@ def exercise_3(answer):
 
 
 @takes(sized(), "The answer is one number, a steering rate.")
-def exercise_4(answer):
+def exercise_4(answer: object) -> str | None:
 
     def c(omega):
         return float(excess(systems.robot(), [0, 0, 0, -np.pi / 2], [2, 0, omega, 2]))

@@ -1,5 +1,7 @@
 """Lesson 05b: Theorem 1 of C03 with a symmetry, the extended form, other rules, and neighbours."""
 
+from __future__ import annotations
+
 import numpy as np
 from scipy.optimize import root
 from sympy import cos, sin
@@ -8,7 +10,9 @@ from ...geometry.diagnostics import action, tangent
 from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
 from ...methods import DLA, EDLA, Variational
+from ...methods.method import Method
 from ...run.loop import integrate
+from ...run.trajectory import Trajectory
 from ..exercises import takes
 
 TRIES = {
@@ -27,7 +31,7 @@ TRIES = {
 }
 
 
-def extended_step(s, k):
+def extended_step(s: Trajectory, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The derivative of the EDLA step at node k in (t, q, p, E), and the matrix W of the form
     dq ^ dp - dt ^ dE."""
     n = len(s.system.q)
@@ -66,7 +70,7 @@ def radial_step(x: np.ndarray, J: float, repair: bool, h: float = 0.2) -> np.nda
     return np.array([r, radial_momentum(r, J, sol.energy()[0]) if repair else p_r])
 
 
-def with_kappa(kappa, h, steps, q=0.0, p=3.0):
+def with_kappa(kappa: float, h: float, steps: int, q: float = 0.0, p: float = 3.0) -> np.ndarray:
     """The steps that Ld = h L(midpoint) + kappa h^3 takes on the pendulum, until there is none."""
 
     def leaving(v, h, q, p):
@@ -90,7 +94,7 @@ def with_kappa(kappa, h, steps, q=0.0, p=3.0):
     return np.array(taken)
 
 
-def dS(sol, d=1e-5):
+def dS(sol: Trajectory, d: float = 1e-5) -> tuple[np.ndarray, np.ndarray]:
     """The derivatives of the action sum by the time and the place of every node, by central
     differences: (N+1,) and (N+1, n)."""
     x = np.column_stack([sol.t, sol.q])
@@ -103,7 +107,7 @@ def dS(sol, d=1e-5):
     return slopes[:, 0], slopes[:, 1:]
 
 
-def neighbours(method, h, steps=1000):
+def neighbours(method: Method, h: float, steps: int = 1000) -> np.ndarray:
     """The distance, step by step, of two runs of the particle that start 1e-9 apart."""
     start = {"v0": [1, 1, 1], "h": h, "steps": steps, "progress": False}
     a, b = (integrate(systems.particle(), method, [x, 1, 0], **start).q for x in (0, 1e-9))
@@ -113,7 +117,7 @@ def neighbours(method, h, steps=1000):
 # ---------------------------------------------------------------------------- predictions
 
 
-def prediction_1():
+def prediction_1() -> tuple[str, dict[str, float]]:
     driven = systems.driven().set(eps=0, b=0.3)
     a, b = (integrate(driven, m, h=0.1, steps=300) for m in (EDLA(), DLA()))
     E, period = a.energy("midpoints"), 2 * np.pi
@@ -124,7 +128,7 @@ def prediction_1():
     return truth, {"edla": flat, "dla": wave, "high": a.h.max() / 0.1}
 
 
-def prediction_2():
+def prediction_2() -> tuple[str, dict[str, float]]:
     far, near, dla = (
         neighbours(m, h)[-200:].max() for m, h in ((EDLA(), 0.3), (EDLA(), 0.1), (DLA(), 0.3))
     )
@@ -136,7 +140,7 @@ def prediction_2():
 
 
 @takes(callable, "Give a function of (q, p, E).")
-def exercise_1(answer):
+def exercise_1(answer: object) -> str | None:
     x, y, vx, vy, t = symbols("x y vx vy t")
     along = x * cos(0.3 * t) + y * sin(0.3 * t)
     L = (vx**2 + vy**2) / 2 - (x**2 + y**2) / 2 - along**2 / 4
