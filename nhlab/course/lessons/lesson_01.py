@@ -1,16 +1,24 @@
 """Lesson 01: the pendulum, a path to drag, a step to write, and what its predictions measure."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from contextlib import suppress
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from ... import plain
 from ...geometry.diagnostics import action
 from ...mechanics import catalogue as systems
+from ...mechanics.system import System
 from ...methods import RK4, Reference, Variational
+from ...methods.method import Method
 from ...run.ensemble import ensemble
 from ...run.loop import integrate
+from ...run.trajectory import Trajectory
 from ...view import plot
+from ...view.panel import Panel
 from ..colours import BLUE, DARK, GREY, MIDDLE
 from ..exercises import near, takes, told, unfinished
 from ..kit import ahead, arc, circle, drawn, frame, new_board, slope
@@ -38,7 +46,7 @@ TRIES = {
 }
 
 
-def draw_pendulum(ax, theta=1.0):
+def draw_pendulum(ax: Axes, theta: float = 1.0) -> None:
     """The rod, the bob and the angle from the lower equilibrium."""
     down = -np.pi / 2
     x, y = ahead((0, 0), down + theta, 1)
@@ -54,7 +62,7 @@ def draw_pendulum(ax, theta=1.0):
     ax.axis("off")
 
 
-def phase_plane(ax, pendulum):
+def phase_plane(ax: Axes, pendulum: System) -> None:
     """Curves of constant energy in the plane of theta and p; the separatrix is darker."""
     theta, p = np.meshgrid(np.linspace(-np.pi, np.pi, 121), np.linspace(-2.6, 2.6, 105))
     q, p = theta[..., None], p[..., None]
@@ -67,7 +75,7 @@ def phase_plane(ax, pendulum):
     ax.grid(False)
 
 
-def path_panel(sol, low, high):
+def path_panel(sol: Trajectory, low: float, high: float) -> Panel:
     """Drag the inner nodes of a path with the ends of ``sol``, a run of four steps.
 
     The bars are the derivatives of the action sum, D2Ld(q_k-1, q_k) + D1Ld(q_k, q_k+1).
@@ -107,17 +115,19 @@ def path_panel(sol, low, high):
     return board.panel(update, **sliders)
 
 
-def area(x, y):
+def area(x: np.ndarray, y: np.ndarray) -> float:
     """The area inside a closed polygon."""
     return abs(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))) / 2
 
 
-def disk():
+def disk() -> list[np.ndarray]:
     """The rim of a disk of starts of the pendulum, q0 and v0 of shape (240, 1) each."""
     return np.split([1.2, 0] + 0.4 * circle(241)[:-1], 2, axis=1)
 
 
-def carried(pendulum, method, h, steps):
+def carried(
+    pendulum: System, method: Method, h: float, steps: int
+) -> tuple[np.ndarray, np.ndarray, float]:
     """The rim of the disk after some steps, q and p, and how much of its area is left."""
     q0, v0 = disk()
     run = ensemble(pendulum, method, q0, v0, h=h, steps=steps)
@@ -125,12 +135,12 @@ def carried(pendulum, method, h, steps):
     return q, p, area(q, p) / area(q0, pendulum.momentum(q0, v0))
 
 
-def library_run():
+def library_run() -> Trajectory:
     """The run of the library that the reader's step is compared with."""
     return integrate(systems.pendulum(), Variational(), [2.0], [0.0], h=STEP, steps=60)
 
 
-def by_hand(step, run):
+def by_hand(step: Callable, run: Trajectory) -> np.ndarray:
     """The nodes that ``step`` computes from the first two nodes of a run."""
     q = [*run.q[:2, 0]]
     while len(q) < len(run.q):
@@ -139,7 +149,7 @@ def by_hand(step, run):
 
 
 @drawn(7.6, 3.4)
-def step_picture(ax, step, run):
+def step_picture(ax: Axes, step: Callable, run: Trajectory) -> None:
     """Angles of the pendulum in ``run``, and by the reader's step once it is written."""
     ax.plot(run.t, run.q[:, 0], color=GREY, linewidth=5, label="nh.integrate")
     if not unfinished(step):
@@ -149,12 +159,12 @@ def step_picture(ax, step, run):
     ax.legend(loc="upper right")
 
 
-def swings(method, h=1.0):
+def swings(method: Method, h: float = 1.0) -> Trajectory:
     """The pendulum of the lesson, let go at rest, for about fourteen swings."""
     return integrate(systems.pendulum(), method, h=h, steps=round(120 / h), progress=False)
 
 
-def prediction_1():
+def prediction_1() -> tuple[str, dict[str, float]]:
     left, right = swings(Variational()), swings(RK4())
     kept = [np.abs(run.q[-17:]).max() for run in (left, right)]
     steps = [np.abs(np.diff(run.energy())).max() for run in (left, right)]
@@ -163,7 +173,7 @@ def prediction_1():
     return truth, dict(zip(names, kept + steps, strict=True))
 
 
-def prediction_2():
+def prediction_2() -> tuple[str, dict[str, float]]:
     q = integrate(systems.pendulum(), Variational(), [1.0], [1.0], h=0.5, steps=4).q[:, 0]
     bend = (q - np.linspace(q[0], q[-1], 5))[1:-1]
     truth = "Its middle must go " + ("up" if np.all(bend > 0) else "down")
@@ -171,7 +181,7 @@ def prediction_2():
     return truth, dict(zip("abc", q[1:-1], strict=True))
 
 
-def prediction_3():
+def prediction_3() -> tuple[str, dict[str, float]]:
     errors = {}
     for m, name in ((Variational(), "variational"), (RK4(), "rk4")):
         for h, size in ((0.1, ""), (0.8, "_large")):
@@ -181,7 +191,7 @@ def prediction_3():
     return "The same" if 0.8 < ratio < 1.25 else "RK4" if ratio > 1 else "The variational", errors
 
 
-def prediction_4():
+def prediction_4() -> tuple[str, dict[str, float]]:
     pendulum, methods, centre = systems.pendulum(), (Variational(), RK4()), ([1.2], [0.0])
     kept = [carried(pendulum, m, 1.0, 14)[2] for m in methods]
     late, rk4 = (integrate(pendulum, m, *centre, h=1.0, steps=14).p[-1, 0] for m in methods)
@@ -192,30 +202,30 @@ def prediction_4():
     return truth, {**numbers, "theta": true.q[-1, 0], "p": true.p[-1, 0]}
 
 
-def apocentres(sol):
+def apocentres(sol: Trajectory) -> tuple[np.ndarray, np.ndarray]:
     """The distance and the direction of the nodes where an orbit is farthest out."""
     r = np.hypot(*sol.q.T)
     far = np.flatnonzero((r[1:-1] > r[:-2]) & (r[1:-1] > r[2:])) + 1
     return r[far], np.unwrap(np.arctan2(sol.q[far, 1], sol.q[far, 0]))
 
 
-def farthest(sol):
+def farthest(sol: Trajectory) -> float:
     """How far out the last turn of an orbit goes."""
     return apocentres(sol)[0][-1]
 
 
-def axis_turn(sol):
+def axis_turn(sol: Trajectory) -> float:
     """By how many degrees the long axis of an orbit has turned from the first turn to the last."""
     angle = apocentres(sol)[1]
     return np.rad2deg(angle[-1] - angle[0])
 
 
-def turns(sol):
+def turns(sol: Trajectory) -> float:
     """How often an orbit has gone round the origin."""
     return np.ptp(np.unwrap(np.arctan2(sol.q[:, 1], sol.q[:, 0]))) / (2 * np.pi)
 
 
-def prediction_5():
+def prediction_5() -> tuple[str, dict[str, float]]:
     kepler = systems.kepler(e=0.6)
     orbit, shrinking = (
         integrate(kepler, m, h=0.15, steps=667, progress=False) for m in (Variational(), RK4())
@@ -232,19 +242,19 @@ def prediction_5():
     return truth, {**sizes, **rk4, **round_}
 
 
-def band(alpha, h=0.4):
+def band(alpha: float, h: float = 0.4) -> float:
     """The width of the energy band of the alpha rule on the pendulum, until t = 60."""
     run = integrate(systems.pendulum(), Variational(alpha=alpha), h=h, steps=round(60 / h))
     return np.ptp(run.energy())
 
 
-def prediction_6():
+def prediction_6() -> tuple[tuple[np.ndarray, np.ndarray], dict[str, float]]:
     alpha = np.linspace(0, 1, 21)
     width = np.array([band(x) for x in alpha])
     return (alpha, width), {"middle": width[10], "end": width[0], "slope": width[0] / (0.5 * 0.4)}
 
 
-def pushes(step, h=0.3):
+def pushes(step: Callable, h: float = 0.3) -> tuple[np.ndarray, float, float]:
     """The numbers (c, a, b) that describe a step of the pendulum, and how badly they do.
 
     From (q0, q1) it goes to q2 with the velocity v' = c v - h (a sin(m) + b sin(m')), where m and
@@ -262,7 +272,7 @@ def pushes(step, h=0.3):
     return found, np.abs(columns @ found - after).max(), at_node
 
 
-def push_hint(size, name, sign, h=0.3):
+def push_hint(size: float, name: str, sign: str, h: float = 0.3) -> str | None:
     """What is wrong with the push of gravity in a momentum, whose size should be 1/2."""
     if near(size, 0.5):
         return None
@@ -279,7 +289,7 @@ def push_hint(size, name, sign, h=0.3):
 
 
 @takes(callable, "Give a function of (q0, q1, h) that returns the next node q2.")
-def exercise_1(answer):
+def exercise_1(answer: object) -> str | None:
     (c, a, b), miss, at_node = pushes(answer)
     if miss > 1e-6 and at_node < 1e-6:
         return """That is Verlet's step, with gravity taken at the node q1. Also a good method, but
@@ -302,7 +312,7 @@ def exercise_1(answer):
 
 
 @takes(callable, "Give a function of (L, q0, q1, h, alpha) that returns a number.")
-def exercise_2(answer):
+def exercise_2(answer: object) -> str | None:
     seen, value, alpha, h = [], 7.0, 0.3, 0.5
     q0, q1 = np.array([1.0, -2.0]), np.array([2.0, 2.0])
 
@@ -340,7 +350,7 @@ def exercise_2(answer):
 
 
 @takes(callable, "Give a function of (Ld, q1, p, q2) that returns what must be zero.")
-def exercise_3(answer):
+def exercise_3(answer: object) -> str | None:
     # alpha is not 1/2, for then Ld(q1, q2) = Ld(q2, q1), and an exchange would not be seen
     Ld = plain.discretise(lambda q, v: v @ v / 2 + np.cos(q[0]) - q[1] ** 4, 0.3, 0.2)
     q1, q2, p = np.array([1.0, 0.4]), np.array([1.2, 0.7]), np.array([0.9, -0.5])
@@ -377,7 +387,7 @@ ARRIVES = """alpha h grad V is the share of the momentum that arrives at the end
     start a momentum leaves."""
 
 
-def start_hint(answer):
+def start_hint(answer: Callable) -> str | None:
     """What is wrong with a formula for the velocity to start with, if it is a usual mistake."""
     theta, v0, alpha, h = np.transpose(
         [(1.0, 0.4, 0.3, 0.1), (2.0, -0.7, 0.8, 0.2), (0.5, 1, 0, 1)]
@@ -408,7 +418,7 @@ def start_hint(answer):
 @takes(
     callable, "Give a function of (theta0, v0, alpha, h) that returns the velocity to start with."
 )
-def exercise_4(answer):
+def exercise_4(answer: object) -> str | None:
     if said := start_hint(answer):
         return said
     system, q0, v0, T, hs = systems.pendulum(), [1.0], 0.4, 2.0, (0.1, 0.05, 0.025)

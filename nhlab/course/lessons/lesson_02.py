@@ -1,11 +1,19 @@
 """Lesson 02: a step of DLA that the reader writes, and what its predictions measure."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+
 import numpy as np
+from matplotlib.axes import Axes
 
 from ...geometry.diagnostics import drift
 from ...mechanics import catalogue as systems
+from ...mechanics.system import System
 from ...methods import DLA, RK4, Projector, Reference
+from ...methods.method import Method
 from ...run.loop import integrate
+from ...run.trajectory import Trajectory
 from ...view import plot
 from ..colours import ORANGE
 from ..exercises import near, told, unfinished
@@ -23,7 +31,7 @@ TRIES = {
 }
 
 
-def walked(step, q, p, h, steps):
+def walked(step: Callable, q: np.ndarray, p: np.ndarray, h: float, steps: int) -> np.ndarray:
     """Rows (q, p) that a reader's step computes from (q, p), as far as it goes."""
     rows = [np.concatenate([q, p])]
     try:
@@ -36,7 +44,7 @@ def walked(step, q, p, h, steps):
 
 
 @drawn(9, 3.4, columns=2)
-def beside(left, right, step, sol):
+def beside(left: Axes, right: Axes, step: Callable, sol: Trajectory) -> str:
     """The height and the energy of the particle by a reader's step, beside ``sol``, a run of DLA.
 
     The step is repeated as far as it goes; a step with gaps draws no curve.
@@ -59,14 +67,13 @@ def beside(left, right, step, sol):
     return f"Height and energy of the particle by nhlab; your step {state}"
 
 
-def drifting(system, method, h=0.2, T=400.0):
-    """The times and energies of the steps of a run, and the energy it gains per unit of time."""
-    sol = integrate(system, method, h=h, steps=round(T / h))
-    t, E = sol.t[1:], sol.energy("midpoints")
-    return t, E, drift(t, E)[0]
+def gained(system: System, method: Method, h: float = 0.2, T: float = 1000.0) -> float:
+    """The energy of the steps that a run gains per unit of time, until the end of the picture."""
+    sol = integrate(system, method, h=h, steps=round(T / h), progress=False)
+    return drift(sol.t[1:], sol.energy("midpoints"))[0]
 
 
-def prediction_1():
+def prediction_1() -> tuple[str, dict[str, float]]:
     _, y, z = integrate(systems.particle(), Reference(), h=0.1, steps=1000, progress=False).q.T
     first, tops = z[:200], 1 + np.flatnonzero((y[1:-1] > y[:-2]) & (y[1:-1] > y[2:]))
     truth = "It climbs" if z[800:].max() > 1.5 * first.max() else "It goes up and down"
@@ -75,20 +82,20 @@ def prediction_1():
     return truth, ends
 
 
-def _energies(h, T=250.0):
+def _energies(h: float, T: float = 250.0) -> list[np.ndarray]:
     """The energies at the nodes of DLA and of RK4 on the particle."""
     run = {"h": h, "steps": round(T / h)}
     return [integrate(systems.particle(), m, **run).energy() for m in (DLA(), RK4())]
 
 
-def prediction_2():
+def prediction_2() -> tuple[str, dict[str, float]]:
     (dla, rk4), (_, half) = _energies(0.2), _energies(0.1)
     truth = either(steady(dla), steady(rk4), "Both stay", "DLA", "RK4", "Both fall")
     numbers = {"low": dla.min(), "high": dla.max(), "band": np.ptp(dla)}
     return truth, {**numbers, "end": rk4[-1], "little": half[0] - half[-1]}
 
 
-def prediction_3():
+def prediction_3() -> tuple[str, dict[str, float]]:
     run = {"h": 0.2, "steps": 1250}
     sols = (integrate(systems.particle(), m, **run) for m in (DLA(), RK4()))
     dla, rk4 = (np.abs(sol.constraint()).max() for sol in sols)
@@ -96,7 +103,7 @@ def prediction_3():
     return truth, {"dla": dla, "rk4": rk4}
 
 
-def prediction_4():
+def prediction_4() -> tuple[str, dict[str, float]]:
     runs = (DLA(0.3), DLA(0.7), DLA(0.3, symmetric=True))
     E = [integrate(systems.particle(), m, h=0.1, steps=500).energy() for m in runs]
     less, more = (e[-1] for e in E[:2])
@@ -106,24 +113,24 @@ def prediction_4():
     return truth, {"less": less, "more": more, "low": E[2].min(), "high": E[2].max()}
 
 
-def prediction_5():
+def prediction_5() -> tuple[float, dict[str, float]]:
     (dla, rk4), (less_dla, less_rk4) = (worst_energies(1000, h) for h in (0.25, 0.125))
     crosses = np.interp(0, np.log([less_rk4 / less_dla, rk4 / dla]), np.log([0.125, 0.25]))
     factors = {"dla": dla / less_dla, "rk4": rk4 / less_rk4, "cross": np.exp(crosses)}
     return factors["rk4"], factors
 
 
-def prediction_6():
+def prediction_6() -> tuple[str, dict[str, float]]:
     cases = (DLA(), 0.2), (Projector(), 0.2), (DLA(), 0.1)
-    dla, projector, less = (drifting(systems.transmission(eps=eps), m)[2] for m, eps in cases)
+    dla, projector, less = (gained(systems.transmission(eps=eps), m) for m, eps in cases)
     falls = (x < -2e-6 for x in (dla, projector))
     truth = either(*falls, "Both", "DLA", "That of the projector", "Nobody")
-    run = integrate(systems.transmission(), RK4(), h=0.1, steps=4000, progress=False)
+    run = integrate(systems.transmission(), RK4(), h=0.1, steps=10000, progress=False)
     rk4 = drift(run.t, run.energy())[0]
     return truth, {"dla": -dla, "projector": abs(projector), "half": less / dla, "rk4": rk4}
 
 
-def velocity_mistake(q, p, h, v):
+def velocity_mistake(q: np.ndarray, p: np.ndarray, h: float, v: np.ndarray) -> str | None:
     """What is wrong with the velocity of a midpoint step of the particle, in words."""
     (x, y, _), (px, py, pz), k = q, p, 1 + h**2 / 2
     vy = (py - h * y) / k
@@ -154,7 +161,7 @@ def velocity_mistake(q, p, h, v):
     )
 
 
-def momentum_mistake(q, h, v, p):
+def momentum_mistake(q: np.ndarray, h: float, v: np.ndarray, p: np.ndarray) -> str | None:
     """What is wrong with the momentum that arrives at the end of the step, in words."""
     qm, pull = q + h / 2 * v, np.array([1, 1, 0])
     mistakes = [
@@ -169,7 +176,7 @@ def momentum_mistake(q, h, v, p):
     return told(p, v - h * qm * pull, mistakes, otherwise, 1e-8)
 
 
-def exercise_1(answer):
+def exercise_1(answer: object) -> str | None:
     h = 0.3
     sol = integrate(systems.particle(), DLA(), [0.3, 1, 0.2], [1, 0.7, 1], h=h, steps=4)
     for q, p in zip(sol.q[:-1], sol.p[:-1], strict=True):
@@ -182,7 +189,7 @@ def exercise_1(answer):
             return wrong
 
 
-def exercise_2(answer):
+def exercise_2(answer: object) -> str | None:
     truth = crossing(2000, 0.1, 0.115, 0.13)
     if near(answer, truth, 0.06):
         return None
@@ -215,7 +222,7 @@ def exercise_2(answer):
     )
 
 
-def exercise_3(answer):
+def exercise_3(answer: object) -> str | None:
     base = systems.particle()
     spring = base.replace(L=base.L - base.q[2] ** 2)
     sol = integrate(spring, DLA(), [0.2, 1, 0.5], [1, 1, 1], h=0.2, steps=5)
