@@ -62,8 +62,9 @@ _MODULES = {
     "plot": "view.plot",
     "widgets": "view.widgets",
 }
-# Packages that not every installation has, and the extra of nhlab that brings each.
-_EXTRAS = {"matplotlib": "plot", "ipywidgets": "lab", "pandas": "lab", "bokeh": "live"}
+# Packages that not every installation has, and what a module needs that is not served by "lab".
+_OPTIONAL = ("matplotlib", "ipywidgets", "pandas", "bokeh")
+_EXTRAS = {"view.plot": "plot", "browser.page": "live"}
 _NAMES = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = sorted([*_NAMES, *_MODULES])
@@ -75,9 +76,9 @@ def _import(module, name):
         return _import_module(f".{module}", __name__)
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
-        if package not in _EXTRAS:
+        if package not in _OPTIONAL:
             raise
-        extra = f"pip install 'nhlab[{_EXTRAS[package]}]'"
+        extra = f"pip install 'nhlab[{_EXTRAS.get(module, 'lab')}]'"
         raise ImportError(f"nh.{name} needs {package}, which is not installed: {extra}") from None
 
 

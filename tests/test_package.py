@@ -3,6 +3,7 @@ the project for machines: who may cite it how, which workflows run, where it is.
 
 import importlib.metadata
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -155,9 +156,61 @@ def test_the_library_alone_runs_and_asks_for_what_it_lacks(clean, tmp_path):
     shown = subprocess.run(run, cwd=tmp_path, env=env, capture_output=True, text=True)
     assert shown.stdout.splitlines() == [
         "nh.plot needs matplotlib, which is not installed: pip install 'nhlab[plot]'",
-        "nh.explore needs matplotlib, which is not installed: pip install 'nhlab[plot]'",
+        "nh.explore needs matplotlib, which is not installed: pip install 'nhlab[lab]'",
         "to_dataframe needs pandas, which is not installed: pip install 'nhlab[lab]'",
     ], shown.stderr
+
+
+# With the packages of some extras and no others: every public name that cannot be imported.
+SOME = """
+import json, sys
+for name in set(sys.argv[1].split()) - set(sys.argv[2].split()):
+    sys.modules[name] = None
+import nhlab as nh
+said = {}
+for name in nh.__all__:
+    try:
+        getattr(nh, name)
+    except ImportError as error:
+        said[name] = str(error)
+print(json.dumps(said))
+"""
+LAB = "matplotlib ipywidgets IPython pandas xarray tqdm"
+BROUGHT = {"": "", "plot": "matplotlib", "lab": LAB, "fast": "numba", "live": f"{LAB} bokeh",
+           "cluster": "distributed"}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def asked(clean, tmp_path_factory):
+    """extra -> name of nhlab -> what is said where only the packages of this extra are there."""
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    home, found = tmp_path_factory.mktemp("names"), {}
+    for extra, packages in BROUGHT.items():
+        run = [clean, "-c", SOME, " ".join(BROUGHT.values()), packages]
+        shown = subprocess.run(run, cwd=home, env=env, capture_output=True, text=True)
+        assert shown.returncode == 0, shown.stderr
+        found[extra] = json.loads(shown.stdout)
+    return found
+
+
+@pytest.mark.parametrize("extra", BROUGHT)
+def test_an_extra_that_is_asked_for_is_enough(asked, extra):
+    """Whoever does what the message says has the name, and is not asked a second time."""
+    for name, said in asked[extra].items():
+        (needed,) = re.findall(r"pip install 'nhlab\[(\w+)\]'", said)
+        assert name not in asked[needed], f"{name}: {said}, and then {asked[needed][name]}"
+        assert f"nh.{name} needs " in said
+    draws, has_panels = "matplotlib" in BROUGHT[extra], "ipywidgets" in BROUGHT[extra]
+    assert ("plot" not in asked[extra]) is draws and ("explore" not in asked[extra]) is has_panels
+
+
+def test_extras_are_those_of_the_project():
+    extras = PROJECT_TABLE["optional-dependencies"]
+    for extra, packages in BROUGHT.items():
+        listed = {re.match(r"[\w-]+", x)[0] for x in extras.get(extra, ())}
+        listed |= set(LAB.split()) if "nhlab" in listed else set()
+        own = set(packages.split()) - {"IPython"}  # which comes with ipywidgets
+        assert listed - {"nhlab", "IPython"} == own, extra
 
 
 def test_without_a_clone_it_says_what_it_can_do(clean, tmp_path):

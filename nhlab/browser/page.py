@@ -160,7 +160,8 @@ def _bokeh(name):
     try:
         return import_module(f"bokeh.{name}")
     except ImportError:
-        raise ImportError("nh.live draws with Bokeh, which is missing: pip install bokeh") from None
+        what = "nh.live draws with Bokeh, which is missing"
+        raise ImportError(f"{what}: pip install 'nhlab[live]'") from None
 
 
 def _title(what):

@@ -42,7 +42,9 @@ def check_backend(backend: str | None, choice: tuple[str | None, ...]) -> str | 
     if not isinstance(backend, (str, type(None))) or backend not in choice:
         raise ValueError(f"backend = {backend!r} is unknown; choose one of {choice}")
     if backend == "numba" and not has_numba():
-        raise ValueError("backend = 'numba' needs numba: pip install numba, or leave it out")
+        raise ValueError(
+            "backend = 'numba' needs numba: pip install 'nhlab[fast]', or leave it out"
+        )
     return backend
 
 

@@ -30,7 +30,7 @@ IMPORT = "import time; a, b = time.perf_counter(), time.process_time(); {what}; 
 FIRST = "import nhlab as nh; nh.integrate(nh.systems.particle(), nh.DLA(), h=0.2, steps=1250)"
 # In an environment of its own: what each door says, "" if it opens.
 DOORS = """
-import json, os, nhlab as nh
+import json, os, tempfile, nhlab as nh
 os.environ["MPLBACKEND"] = "agg"
 system = nh.systems.particle()
 sol = nh.integrate(system, nh.DLA(), h=0.2, steps=20)
@@ -38,7 +38,7 @@ doors = {
     "plot": lambda: nh.plot.energy(sol),
     "animate": lambda: nh.animate(sol),
     "explore": lambda: nh.explore(system, nh.DLA()),
-    "live": lambda: nh.live,
+    "live": lambda: nh.live(nh.explore(system, nh.DLA()), os.path.join(tempfile.mkdtemp(), "x")),
     "to_dataframe": sol.to_dataframe,
     "to_xarray": sol.to_xarray,
     "numba": lambda: nh.integrate(system, nh.DLA(), h=0.2, steps=20, backend="numba"),
@@ -55,12 +55,12 @@ print(json.dumps(said))
 """
 OPENS = {  # the doors that an extra opens
     "": set(),
-    "plot": {"plot", "animate"},
+    "plot": {"plot"},
     "lab": {"plot", "animate", "explore", "to_dataframe", "to_xarray"},
     "fast": {"numba"},
-    "live": {"live"},
     "cluster": {"distributed"},
 }
+OPENS["live"] = OPENS["lab"] | {"live"}
 OPENS["all"] = set().union(*OPENS.values())
 
 

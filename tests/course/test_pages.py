@@ -371,7 +371,7 @@ def test_without_bokeh_the_remedy_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "bokeh", None)
     for name in [x for x in sys.modules if x.startswith("bokeh.")]:
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ImportError, match="pip install bokeh"):
+    with pytest.raises(ImportError, match=r"pip install 'nhlab\[live\]'"):
         nh.live(panel)
 
 
