@@ -242,7 +242,8 @@ def invariant_measure(reduction: Chaplygin) -> Measure:
     >>> print(f"t = {new.time(sol)[-1]:.3f} at tau = {sol.t[-1]:.0f}")
     t = 25.490 at tau = 20
     """
-    need(reduction, Chaplygin, "reduction", "nh.Chaplygin, reduced by its constraints")
+    what = "nh.Chaplygin, reduced by its constraints; nh.Chaplygin(system, fibre=...) makes one"
+    need(reduction, Chaplygin, "reduction", what)
     full = reduction.full
     if full.is_forced or not full.is_autonomous or not full.is_mechanical:
         what = "forces of its own" if full.is_forced else "an L that depends on time"

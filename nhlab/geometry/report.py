@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -16,6 +16,7 @@ from ..mechanics.groupsystem import GroupSystem
 from ..mechanics.spelling import spelt
 from ..mechanics.system import System
 from ..methods import DLA, RK4, Projector, Reference
+from ..run.arguments import StateLike
 from ..run.errors import IntegrationError
 from ..run.loop import integrate
 from .diagnostics import order
@@ -79,8 +80,8 @@ HEADS = "check", "finding", "cannot see"
 @spelt
 def report(
     system: System,
-    q0: ArrayLike | None = None,
-    v0: ArrayLike | None = None,
+    q0: StateLike = None,
+    v0: StateLike = None,
     *,
     T: float | None = None,
 ) -> Report:
@@ -90,7 +91,7 @@ def report(
     Parameters
     ----------
     system : an nh.System
-    q0, v0 : the start; without them the system's own
+    q0, v0 : the start, also by names; without them the system's own
     T : how long the true motion is followed; by default about three of its fastest swings.
     A check that fails, or cannot be made, is a line of the report.
 
@@ -106,6 +107,8 @@ def report(
         raise ValueError(f"T = {T!r} must be positive; leave it out for a time of the motion's own")
     unset = [s.name for s in system.parameters if s not in system.numbers]
     system = system.set(**dict.fromkeys(unset, 0.0))
+    q0 = system.states(q0, "q0") if isinstance(q0, Mapping) else q0
+    v0 = system.states(v0, "v0") if isinstance(v0, Mapping) else v0
     _check_start(system, q0, v0)
     trial = Trial(system, q0, v0, T)
     numbers = [len(x) for x in (system.v, system.constraints, system.holonomic)]

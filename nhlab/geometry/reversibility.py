@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike
 
 from ..codegen.derivatives import dot
 from ..mechanics.checks import brief, need, read_scalar
+from ..mechanics.forces import need_inputs
 from ..mechanics.groupsystem import GroupSystem
 from ..mechanics.system import System
 from ..methods.method import Method
@@ -170,9 +171,8 @@ class Reversibility:
         return bool(self) and method.is_symmetric
 
     def __str__(self):
-        name = self.system.name or "unnamed system"
         refuted = [x for x in self.trials if x.verdict == "refuted"]
-        lines = [f"{name}: {'reversible' if self else 'no linear reversal is proved'}"]
+        lines = [f"{self.system.label}: {'reversible' if self else 'no linear reversal is proved'}"]
         lines += [f"  {x}" for x in (*self.reversals, *self.of_motion, *self.undecided)]
         lines += [f"  {x}" for x in refuted[:3]]
         more = len(refuted) - 3
@@ -191,6 +191,8 @@ def is_reversible(system: System, involution: ArrayLike | None = None) -> Revers
     involution : what happens to the coordinates: n signs, an n x n matrix S with S S = 1, or a dict
         coordinate -> expression affine in q, such as {"y": pi - y}; others stay.  By default all
         changes of signs are tried, the identity among them
+
+    Inputs of the forces need values, by ``system.set``: what a changing one does is not asked here.
 
     Returns a Reversibility, true if a reversal is proved; print it to see which ones, and why
     others fail.  Proved with free parameters where possible, else for the numbers that the system
@@ -224,6 +226,7 @@ def is_reversible(system: System, involution: ArrayLike | None = None) -> Revers
             f"{system!r} has body velocities; is_reversible is stated for coordinates and their "
             "velocities: state the system in angles, as nh.System"
         )
+    need_inputs(system, "is_reversible")
     if involution is not None:
         return Reversibility(system, (_judge(system, _read(system, involution)),))
     if len(system.q) > MOST:

@@ -77,7 +77,8 @@ def start_of(system: System, q0: Any = None, v0: Any = None) -> tuple[np.ndarray
     for name, x in given.items():
         if x is None:
             raise ValueError(
-                f"{name} is missing and {system!r} has no initial condition of its own"
+                f"{name} is missing and {system!r} has no initial condition of its own; "
+                f"{name}={{}} takes 0"
             )
     return tuple(
         system.states(x, name) if isinstance(x, Mapping) else read_array(x, name)

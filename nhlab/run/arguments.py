@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("nhlab")
 StateLike = States | None  # q0, v0 of a run; None: the system's own
+NO_START = "q0 is missing and the system has no initial condition of its own; q0={} starts at 0"
 
 # ---------------------------------------------------------------------------- one by one
 
@@ -126,7 +127,7 @@ def states(
     """name -> state, with the system's own where none is given."""
     if q0 is None:
         if system.q0 is None:
-            raise ValueError("q0 is missing and the system has no initial condition of its own")
+            raise ValueError(NO_START)
         q0, v0 = system.q0, system.v0 if v0 is None and q1 is None else v0
     if v0 is None and q1 is None:
         raise ValueError(
@@ -169,7 +170,7 @@ def along_fields(
         )
     r, q0 = len(system.fields), system.q0 if q0 is None else q0
     if q0 is None:
-        raise ValueError("q0 is missing and the system has no initial condition of its own")
+        raise ValueError(NO_START)
     q0 = system.states(q0, "q0")
     u0 = read_by_name(system, u0, "u0") if isinstance(u0, Mapping) else u0
     u0 = read_array(u0, "u0", (r,), f"expected (..., {r}), one number for each field", finite=True)
@@ -292,7 +293,8 @@ def check_states(start: Start) -> None:
     for k in _first(~(np.abs(residual + b) <= 1e-9 * (_size(A, v) + np.abs(b)) + 1e-15)):
         near, how = _nearest(s, A[k], (residual + b)[k], q[k], v[k], t)
         fault = f"v0{at(k)} = {_short(v[k])} violates the constraints"
-        remedy = f"The nearest admissible velocity is {_short(near)} ({how})"
+        remedy = f"The nearest admissible velocity is {_short(near)} ({how}); "
+        remedy += "system.complete gives the one with the components that you name"
         form = "A(q0) v0 + b(q0)" if s.is_affine else "A(q0) v0"
         remedy += ". To go on with a run, give the run itself: nh.integrate(sol, steps=...)"
         raise ValueError(f"{fault}: {form} = {_short((residual + b)[k])}, not 0. {remedy}")

@@ -54,6 +54,14 @@ def test_wrong_start_is_refused_once():
     assert found.good is False and "v0" in found.finding
 
 
+def test_a_start_by_names():
+    s = nh.systems.particle()
+    by_name = nh.report(s, {"y": 1}, {"vx": 1, "vy": 1, "vz": 1}, T=2)
+    assert str(by_name) == str(nh.report(s, [0, 1, 0], [1, 1, 1], T=2))
+    with pytest.raises(ValueError, match=r"q0: 'yy' is none of .* did you mean 'y'"):
+        nh.report(s, {"yy": 1}, {"vx": 1})
+
+
 def test_system_without_a_start_is_tried_from_a_generic_one():
     L = (vx**2 + vy**2 + vz**2) / 2 - z
     report = nh.report(nh.System((x, y, z), (vx, vy, vz), L, holonomic=[x**2 + y**2 + z**2 - 1]))

@@ -141,6 +141,18 @@ def test_bad_involutions(involution, words):
         nh.is_reversible(nh.systems.particle(), involution)
 
 
+def test_inputs_without_values_are_asked_for():
+    """And with one the answer is about that force."""
+    x, vx, u = nh.symbols("x vx u")
+    pushed = nh.System([x], [vx], vx**2 / 2 - x**2 / 2, forces=[u])
+    for involution in (None, [1], [-1]):
+        with pytest.raises(ValueError, match=r"^is_reversible needs a value for \['u'\].*set\(u="):
+            nh.is_reversible(pushed, involution)
+    found = nh.is_reversible(pushed.set(u=0.3))
+    assert [x.verdict for x in found.trials] == ["proved", "refuted"]
+    assert "nan" not in str(found) and str(found).startswith("q = (x): reversible")
+
+
 def test_bad_input():
     with pytest.raises(ValueError, match="body velocities"):
         nh.is_reversible(nh.systems.suslov())
