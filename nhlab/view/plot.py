@@ -52,7 +52,7 @@ LOOKS = {
     "EDLA":             ("#007A5A", "#45C99B", "-."),
     "RK4":              ("#C43E0A", "#FF8F63", (0, (2, 1))),
     "Reference":        ("#6E737C", "#8F98A6", "-"),
-    "Variational":      ("#007E9E", "#3FABC7", "-"),
+    "Variational":      ("#007A99", "#43A9C6", "-"),
     "RDLA":             ("#A05F00", "#C78F3E", "--"),
     "REDLA":            ("#5E6B00", "#98A347", "-."),
     "Reversible":       ("#4B3BA8", "#B5A7FF", (0, (6, 1))),
@@ -69,7 +69,7 @@ INKS = {
     "middle": ("#737373", "#8A8A8A"),
     "pale":   ("#999999", "#6A6A6A"),
     "faint":  ("#BBBBBB", "#4C4C4C"),
-    "orange": ("#B45F06", "#D0873B"),
+    "orange": ("#AE5A05", "#D08A43"),
 }  # fmt: skip
 COLOURS = {name: colour for name, (colour, *_) in LOOKS.items()}
 LINES = {name: line for name, (*_, line) in LOOKS.items()}
