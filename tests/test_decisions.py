@@ -30,6 +30,7 @@ NO_DECISION = {  # module -> names of what could not be another number
     "geometry/symmetry.py": "H",
     "browser/script.py": "ALPHA",  # stands for another
     "browser/book.py": "NODES",  # nodes of the run that letters stand for
+    "browser/page.py": "HALF",  # a layout
 }
 
 

@@ -43,6 +43,9 @@ return new Page(books, {controls, figures, sources, glyphs, texts, legend, said,
     listing, fit, asked, stage});
 })());
 page.follow();"""
+HALF = 400  # pixels that bodies and diagrams need to stand beside each other
+# Below a body a diagram is lower on a phone, so that the sliders are seen, too.
+LOW = "@media (max-width: 600px) {:host {height: 190px !important; flex-basis: 190px !important}}"
 STAGE = '<div class="nhlab-stage"><p class="nhs-note"></p></div>'
 # Widgets in the colours of the system, which are dark where the page is.
 WIDGET = """:host {font-size: 14px}
@@ -205,10 +208,10 @@ class Models:
         diagrams, motions = [], [panel.motion_for_page() for panel in panels.values()]
         books = [book_of(*pair, diagrams) for pair in zip(figures, motions, strict=True)]
         self.sources, self.glyphs, self.texts, self.figures = [], [], [], []
+        self.stage = self._stage() if any(motions) else None
         for diagram in diagrams:
             self._add(diagram)
         names = "controls figures sources glyphs texts legend said caption listing fit asked stage"
-        self.stage = self._stage() if any(motions) else None
         self.legend, self.said, self.caption, self.listing, self.asked = map(
             self._text, (SAID, SAID, TEXT, TEXT, ASKED)
         )
@@ -236,15 +239,18 @@ class Models:
         return self.models.Div(text=STAGE, disable_math=True, **look)
 
     def _lay_out(self, choice):
+        """Bodies and diagrams beside each other where there is room, and what moves them next, so
+        that all are seen at once."""
         Column, Row = self.models.Column, self.models.Row
         wrap = self.models.InlineStyleSheet(css=":host {flex-wrap: wrap; column-gap: 20px}")
         wide = {"sizing_mode": "stretch_width"}
         bar = Row(*self.controls, Row(*self.buttons, align="end"), stylesheets=[wrap], **wide)
-        texts = (self.caption, self.listing)
-        stage = [self.stage] if self.stage else []
-        return Column(
-            *choice, *stage, self.legend, *self.figures, self.said, bar, self.asked, *texts, **wide
-        )
+        drawn, texts = [self.legend, *self.figures], (self.said, self.caption, self.listing)
+        if self.stage:
+            half = {"styles": {"flex": f"1 1 {HALF}px", "min-width": "0"}, **wide}
+            pair = Column(self.stage, **half), Column(*drawn, **half)
+            drawn = [Row(*pair, stylesheets=[wrap], **wide)]
+        return Column(*choice, *drawn, bar, self.asked, *texts, **wide)
 
     def _button(self, label, call):
         width = 60 + 4 * len(label)
@@ -294,6 +300,7 @@ class Models:
         drawing = {"sizing_mode": "scale_width", "aspect_ratio": width / height, "max_width": width}
         figure = _bokeh("plotting").figure(
             **(drawing if bare else size),
+            stylesheets=[self.models.InlineStyleSheet(css=LOW)] if self.stage and not bare else [],
             x_range=self.models.Range1d(0, 1),
             y_range=self.models.Range1d(0.1, 1),
             y_axis_type="log" if diagram["logarithmic"] else "linear",

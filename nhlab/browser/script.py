@@ -7,6 +7,7 @@ functions take (t, h, *state, *arguments) and return [ok, h, *values].
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import fields, replace
 from functools import partial
 
@@ -36,10 +37,15 @@ def literal(x):
     if isinstance(x, Code):
         return str(x)
     if isinstance(x, dict):
-        return "{" + ", ".join(f"{json.dumps(k)}: {literal(y)}" for k, y in x.items()) + "}"
+        return "{" + ",".join(f"{_key(k)}:{literal(y)}" for k, y in x.items()) + "}"
     if isinstance(x, (list, tuple)):
-        return "[" + ", ".join(map(literal, x)) + "]"
+        return "[" + ",".join(map(literal, x)) + "]"
     return json.dumps(x)
+
+
+def _key(name):
+    """The name of a property, in quotes only where JavaScript needs them: pages have many."""
+    return name if re.fullmatch(r"[A-Za-z]\w*", str(name), re.ASCII) else json.dumps(name)
 
 
 def expression(text, *names):
