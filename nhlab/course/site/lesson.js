@@ -185,23 +185,33 @@ function read_numbers(text) {  // "1/3, -2e-3" as numbers; NaN for what is none
     });
 }
 
-function judge_numbers(said, {truth, near, turned}) {
+const HELP = "The hints below help.";
+
+function judge_numbers(said, {truth, near, turned, mistakes, otherwise}) {
+    const same = (values, by) => {
+        const size = Math.max(...values.map(Math.abs));
+        return said.every((x, k) => Math.abs(x - values[k]) <= by * Math.abs(values[k]) + 1e-9 * size);
+    };
+    if (same(truth, near)) return "";
+    const known = mistakes.find(([wrong]) => same(wrong, near));
+    if (known) return known[1];
+    if (turned && same(truth.map(x => -x), near)) return turned;
+    if (same(truth, 10 * near)) return "Close, but not near enough: give more digits.";
     const size = Math.max(...truth.map(Math.abs));
-    const agree = (sign, by) => said.every((x, k) =>
-        Math.abs(x - sign * truth[k]) <= by * Math.abs(truth[k]) + 1e-9 * size);
-    if (agree(1, near)) return "";
-    if (turned && agree(-1, near)) return turned;
-    if (agree(1, 10 * near)) return "Close, but not near enough: give more digits.";
     const right = said.filter((x, k) => Math.abs(x - truth[k]) <= near * Math.abs(truth[k]) + 1e-9 * size);
-    return right.length ? `${right.length} of the ${truth.length} numbers agree.` : "The hints below help.";
+    const agree = right.length ? `${right.length} of the ${truth.length} numbers agree. ` : "";
+    return agree + (otherwise || (agree ? "" : HELP));
 }
 
-function judge_names(said, {truth}) {
-    const wrong = said.filter(x => !truth.includes(x)).length;
-    const missing = truth.filter(x => !said.includes(x)).length;
-    if (!wrong && !missing) return "";
-    return truth.length === 1 ? "Another one is right." : `Of your choice ${wrong
-        ? `${wrong} ${wrong > 1 ? "do" : "does"} not belong` : "all belong"}; ${missing || "none"} missing.`;
+function judge_names(said, {truth, mistakes, missing = []}) {
+    const wrong = said.filter(x => !truth.includes(x)).sort();
+    const left = truth.filter(x => !said.includes(x)).length;
+    if (!wrong.length && !left) return "";
+    const known = mistakes.find(([x]) => x === wrong[0]);
+    if (known?.[1]) return known[1];
+    if (!wrong.length && missing[left - 1]) return missing[left - 1];
+    return truth.length === 1 ? "Another one is right." : `Of your choice ${wrong.length
+        ? `${wrong.length} ${wrong.length > 1 ? "do" : "does"} not belong` : "all belong"}; ${left || "none"} missing.`;
 }
 
 function exercise(box, k) {
