@@ -9,7 +9,12 @@ from html import unescape
 
 import numpy as np
 import pytest
+from matplotlib.image import AxesImage
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
 
+from nhlab.course.site.recorded import UNIT, corners
+from nhlab.view.picture import unpainted
 from nhlab.view.sheet import FigurePanel
 
 # What the sources of the curves hold, row by row, after some controls were set, with limits chosen
@@ -96,3 +101,75 @@ def compare(got, panel, values):
     if not stopped and not dict(figure.extra):
         said, said_there = plain_words(panel.readout.value), plain_words(got["words"])
         assert said_there.startswith(said), values
+
+
+# ---------------------------------------------------------------------------- recorded settings
+
+# What a figure of ``recorded.js`` shows at the setting with these numbers: its sentences, and the
+# places of each shape in thousandths of its axes, in pairs.
+RECORDED_SHOWN = """([name, at]) => {
+    const found = document.querySelector(`.recorded[data-figure="${name}"]`).recorded;
+    found.at = at;
+    found.show();
+    const {book} = found, said = book.said.map(({label, text}) => [label, found.value(text)]);
+    const drawn = found.svg.querySelectorAll('path, text').length;
+    return {said: Object.fromEntries(said.filter(x => x[1])), drawn,
+        shapes: book.shapes.map(x => found.numbers(x))};
+}"""
+
+
+def compare_recorded(got, recorder, values):
+    """A page has shown what the panel draws and says at these values, to a pixel."""
+    panel, picture = recorder.panel, recorder.picture
+    with unpainted():
+        picture.refit()
+        panel.set(**dict(zip(panel.controls, values, strict=True)))
+    picture.png()  # arrows are as large as they were drawn
+    assert got["said"] == {k: x for k, x in picture.said.items() if x}
+    expected = [x for artist in picture.moving for x in places_of(artist)]
+    here, more = got["shapes"][: len(expected)], got["shapes"][len(expected) :]
+    assert got["drawn"] > 0 and not any(more)  # what other settings draw besides
+    for (points, ax, every), numbers in zip(expected, here, strict=True):
+        pairs = np.array(numbers, float).reshape(-1, 2) / UNIT
+        shown = np.column_stack([pairs[:, 0], 1 - pairs[:, 1]]) * ax.bbox.size
+        points, shown = (x[np.isfinite(x).all(-1)] for x in (points, shown))
+        seen = (np.abs(points / ax.bbox.size - 0.5) < 2.5).all(-1)  # farther ones are cut off
+        points, shown = (points[seen], shown[seen]) if every else (points[seen], shown)
+        assert len(points) == 0 or len(shown) > 0
+        for x in points:
+            assert distance_to(x, shown, every) < 1
+        for x in shown if len(points) else ():
+            assert distance_to(x, points, every) < 1 or (np.abs(x / ax.bbox.size - 0.5) > 2.4).any()
+
+
+def places_of(artist):
+    """(points in pixels of its axes, its axes, are they single points?) for each shape of it."""
+    if isinstance(artist, AxesImage):
+        return
+    ax = artist.axes
+    if isinstance(artist, Text):
+        points = ax.transData.transform([artist.get_position()])
+    elif isinstance(artist, Line2D):
+        points = ax.transData.transform(artist.get_xydata())
+    else:
+        points = artist.get_transform().transform(corners(artist.get_path()))
+    points = (points - ax.bbox.min) if artist.get_visible() else np.empty((0, 2))
+    if not isinstance(artist, Line2D):
+        yield points, ax, isinstance(artist, Text)
+        return
+    if artist.get_linestyle() != "None":
+        yield points, ax, False
+    if artist.get_marker() not in ("None", "", None):
+        some = artist.get_markevery()
+        some = slice(None, None, some) if isinstance(some, int | None) else list(some)
+        yield (points[some] if len(points) else points), ax, True
+
+
+def distance_to(x, points, single):
+    """How far a point is from some points, or from the polygon with these corners."""
+    if single or len(points) == 1:
+        return np.hypot(*(points - x).T).min()
+    a, b = points, np.roll(points, -1, axis=0)
+    along = b - a
+    share = ((x - a) * along).sum(-1) / np.maximum((along**2).sum(-1), 1e-9)
+    return np.hypot(*(a + np.clip(share, 0, 1)[:, None] * along - x).T).min()

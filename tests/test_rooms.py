@@ -145,8 +145,8 @@ LINES = {
     "run": 3_306,
     "geometry": 2_443,
     "view": 5_425,
-    "browser": 728,
-    "course": 7_005,
+    "browser": 736,
+    "course": 8_030,
     "plain": 137,
 }
 SLACK = 0.01  # for branches that are merged, each of which has kept to the number

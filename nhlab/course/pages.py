@@ -15,6 +15,7 @@ import re
 import string
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import nbformat
 import numpy as np
@@ -220,6 +221,69 @@ ADDED = {
     "09.added": Added("09", roller_racer),
     "10.added": Added("10", braked_sleigh),
 }
+
+
+# ---------------------------------------------------------------------------- recorded
+
+
+class Recorded(NamedTuple):
+    """What a page shows of a panel that it cannot compute: settings that were computed before.
+
+    grid : for each control how many of its values, or which ones; 0 for all of them
+    steady : do its axes have the same limits at all settings?
+    """
+
+    grid: tuple
+    steady: bool = False
+
+
+# Near the nodes of the path whose action is stationary the first lists are closer.
+RECORDED = {
+    "01.2": Recorded(
+        (
+            (0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.35, 1.38, 1.4, 1.5, 1.6, 1.8, 2.0),
+            (0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.53, 1.55, 1.6, 1.8, 2.0),
+            (0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.35, 1.4, 1.42, 1.5, 1.6, 1.8, 2.0),
+        ),
+        steady=True,
+    ),
+    "03.2": Recorded((9, 19, 6)),
+    "03.3": Recorded((0, 6)),
+    "04.2": Recorded((0, 9, 17)),
+    "04.4": Recorded((0, 6)),
+    "04.5": Recorded((0, 0, 6, 3)),
+    "05.4": Recorded((3, (2.0, 4.0, 5.5), (0.0, 1.0, 4.0), 1, 9)),
+    "06.2": Recorded((25, 41)),
+    "06.5": Recorded((3, 4, 17)),
+    "07.2": Recorded((9, 5, 5)),
+    "08.3": Recorded(
+        (
+            ("particle", "contact, N=40", "quartic", "transmission, eps=.2"),
+            ("DLA", "Projector", "DiscreteGradient", "RK4"),
+        )
+    ),
+    "08.6": Recorded((0, 0)),
+}
+
+
+def predicted(name: str) -> Panel:
+    """Return the panel about which a lesson asks a prediction, by the number of that."""
+    (file,) = FOLDER.glob(f"{name.partition('.')[0]}_*.ipynb")
+    before = []
+    for cell in nbformat.read(file, as_version=4).cells:
+        statements = ast.parse(cell.source).body if cell.cell_type == "code" else []
+        for k, statement in enumerate(statements):
+            for call in ast.walk(statement):
+                if isinstance(call, ast.Call) and asks(call, name):
+                    code = needed([*before, *statements[:k]], call.args[1])
+                    return Panel(file.stem, cell.source, code, call.args[1])
+        before += statements
+    raise ValueError(f"{file.name} asks no prediction {name}")
+
+
+def asks(call: ast.Call, name: str) -> bool:
+    """Is a call ``nh.predict(name, panel)``?"""
+    return ast.unparse(call.func) == "nh.predict" and ast.literal_eval(call.args[0]) == name
 
 
 # ---------------------------------------------------------------------------- a choice of systems

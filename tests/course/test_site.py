@@ -32,11 +32,11 @@ missing = [name for name in NEEDED if find_spec(name) is None]
 needs_sphinx = pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
 
 from chromium import SOFTWARE, another  # noqa: E402
-from shown import SHOWN, compare, settings  # noqa: E402
+from shown import RECORDED_SHOWN, SHOWN, compare, compare_recorded, settings  # noqa: E402
 
 from nhlab.course import predict  # noqa: E402
 from nhlab.course.exercises import written  # noqa: E402
-from nhlab.course.pages import PAGES  # noqa: E402
+from nhlab.course.pages import PAGES, RECORDED, predicted  # noqa: E402
 from nhlab.course.site import (  # noqa: E402
     answers,
     build,
@@ -50,8 +50,10 @@ from nhlab.course.site import (  # noqa: E402
     start,
     texts,
 )
+from nhlab.course.site.recorded import Recorder  # noqa: E402
 from nhlab.view import player  # noqa: E402
 from nhlab.view.figure import plain  # noqa: E402
+from nhlab.view.picture import unpainted  # noqa: E402
 from nhlab.view.player import KEY  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,6 +71,10 @@ for name in PAGES:
     for place, _ in plug.places(name, SOURCES):
         lesson_page = f"notebooks/{place}.html"
         FIGURES.setdefault(lesson_page if lesson_page in SEEN else f"{place}.html", []).append(name)
+STEPPING = {}  # likewise the figures whose settings were computed before
+for name in RECORDED:
+    (place,) = (x for x in LESSONS if x.startswith(f"{name.partition('.')[0]}_"))
+    STEPPING.setdefault(f"notebooks/{place}.html", []).append(name)
 
 
 @pytest.fixture(scope="module")
@@ -393,7 +399,25 @@ def test_a_page(page, address, panels, name):
     assert page.evaluate(MUTE) == []
     for figure in figures:
         move(page, panels[figure], figure)
+    for figure in STEPPING.get(name, []):
+        step(page, figure)
     assert page.faults == []
+
+
+def step(page, name):
+    """A figure whose settings were computed before, at four of them."""
+    page.locator(f'.recorded[data-figure="{name}"]').scroll_into_view_if_needed()
+    page.wait_for_function(f"document.querySelector('.recorded[data-figure=\"{name}\"]').recorded")
+    rng = np.random.default_rng([*name.encode()])
+    with unpainted():
+        recorder = Recorder(predicted(name)(), *RECORDED[name])
+        if recorder.steady:
+            recorder.hold_limits()
+    recorder.picture.png()  # after which the axes have their places
+    for _ in range(4):
+        at = [int(rng.integers(len(x))) for x in recorder.choices]
+        values = [x[k] for x, k in zip(recorder.choices, at, strict=True)]
+        compare_recorded(page.evaluate(RECORDED_SHOWN, [name, at]), recorder, values)
 
 
 def move(page, panel, name):
@@ -744,6 +768,22 @@ def test_choosing_a_system_opens_on_its_moving_body(drawing, address, title):
 
 
 @needs_sphinx
+@pytest.mark.parametrize("size", [(1366, 768), (390, 844)])
+def test_body_energies_and_sliders_of_a_chosen_system_are_on_one_screen(page, address, size):
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.goto(f"{address}own.html")
+    page.wait_for_function("window.nhlab_pages?.[0].runs", timeout=60_000)
+    parts = [page.locator(".live").get_by_role("combobox").first]
+    parts += [page.locator(".live .nhlab-stage"), page.locator(".live .bk-Figure").first]
+    sliders = page.locator(".live .noUi-handle").filter(visible=True)
+    assert sliders.count() == 2
+    for part in (*parts, sliders.nth(0), sliders.nth(1)):
+        box = part.bounding_box()
+        assert box["y"] >= 0 and box["y"] + box["height"] <= size[1], (part, box)
+    assert page.faults == []
+
+
+@needs_sphinx
 def test_a_motion_waits_for_those_who_ask_for_calm(drawing, address):
     with drawing.new_context(reduced_motion="reduce") as context:
         page = context.new_page()
@@ -901,13 +941,39 @@ def exercise_on(page, address, name):
     return box, checked
 
 
+def test_a_page_names_the_mistakes_that_the_exercise_names():
+    """Its sentences are those of the notebook, and there are many."""
+    every = [(name, x) for kind in ("numbers", "names", "word") for name, x in exercises(kind)]
+    count = 0
+    for name, stated in every:
+        for wrong, words in stated["mistakes"]:
+            given = wrong[0] if stated["kind"] == "numbers" and len(wrong) == 1 else wrong
+            given = {wrong} if stated["kind"] == "names" else given
+            assert " ".join(nh.check(name, given).text.split()) == f"Not yet. {words}", name
+            count += 1
+    assert count > 40
+
+
+@needs_sphinx
+def test_a_mistake_is_named_on_the_page(page, address):
+    name, stated = next(
+        exercises("numbers", truth=lambda x: len(x) > 1, mistakes=lambda x: len(x) > 2)
+    )
+    box, checked = exercise_on(page, address, name)
+    for wrong, words in stated["mistakes"]:
+        box.get_by_role("textbox").fill(", ".join(map(str, wrong)))
+        assert checked() == f"Not yet. {words}"
+    assert page.faults == []
+
+
 @needs_sphinx
 def test_a_number_is_checked_on_the_page(page, address):
     name, stated = next(exercises("numbers", truth=lambda x: len(x) == 1, turned=bool))
     box, checked = exercise_on(page, address, name)
     assert checked().startswith("Not yet. Write it as")
     (truth,) = stated["truth"]
-    for text, said in ((f"{-truth}", stated["turned"]), ("77", "hints"), (f"{truth}", "Right")):
+    other = stated["otherwise"] or "hints"
+    for text, said in ((f"{-truth}", stated["turned"]), ("77", other), (f"{truth}", "Right")):
         box.get_by_role("textbox").fill(text)
         assert said in checked()
     box.get_by_role("textbox").fill("77")
@@ -925,7 +991,7 @@ def test_names_are_checked_on_the_page(page, address, kind):
     assert list(labels) == stated["known"]
     wrong = next(x for x in stated["known"] if x not in stated["truth"])
     labels[wrong].click()
-    assert ("1 does not belong" if kind == "names" else "Another one") in checked()
+    assert checked() == f"Not yet. {dict(stated['mistakes'])[wrong]}"
     for x in ([wrong] if kind == "names" else []) + stated["truth"]:
         labels[x].click()
     assert checked().startswith("Right") and page.faults == []
@@ -1104,6 +1170,9 @@ def test_without_figures_that_move_no_library_comes_along(tmp_path):
         assert made[x].endswith(
             f'<div class="live" data-script="_static/live/{x}.js"><div>{x}</div></div>'
         )
+    stepping = plug.Steps("c", "show('c')", {"c.webp": b"picture"})
+    made = plug.html({"c": stepping}, "_static")["c"]
+    assert "recorded.js" in made and "bokeh" not in made and plug.PICTURE_HERE in made
     plug.write_scripts([live, live], tmp_path)
     assert {x.name: x.read_text() for x in tmp_path.iterdir()} == {
         "a.js": "draw('a')", "b.js": "draw('b')"}  # fmt: skip

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import nbformat
 import numpy as np
+from PIL import Image
 
 from . import contents, course, links, lite, plug, reference, start, texts
 from .lesson import RAW, Pictures, page
@@ -80,7 +81,7 @@ def gather(source, notebooks, live, lite=False):
     shutil.copytree(ROOT / "figures", source / "figures")
     gallery = source / "figures/README.md"
     gallery.write_text(texts.linked(gallery.read_text(encoding="utf-8"), "../"), encoding="utf-8")
-    for name in ("site.css", "lesson.js", "icon.svg"):
+    for name in ("site.css", "lesson.js", "recorded.js", "icon.svg"):
         shutil.copy(HERE / name, static)
     copy_mathjax(static / "mathjax")
     start.write_fonts(static)
@@ -132,11 +133,24 @@ def lighten(out):
         text = text if path.name == "search.html" else re.sub(SEARCH, "", text)
         for old, new in NAMES.items():
             text = text.replace(old, new)
-        if '<nav class="course"' in text:  # which takes the place of the list of all pages
+        # a row of lessons takes the place of the list of all pages, and a large figure its room
+        if '<nav class="course"' in text or path.name == "own.html":
             text = text.replace(*FOLDED)
         write(path, text.replace("</head>", LATE % late + "\n</head>"))
     for path in (out / "_static/scripts").glob("fontawesome*"):
         path.unlink()
+
+
+def lighten_gallery(out):
+    """Store the pictures of the papers' figures in the form that takes half the room."""
+    page = out / "figures/README.html"
+    text = page.read_text(encoding="utf-8")
+    for path in (out / "_images").glob("*.png"):
+        text = text.replace(path.name, f"{path.stem}.webp")
+        with Image.open(path) as picture:
+            picture.convert("RGB").save(path.with_suffix(".webp"), lossless=True, method=4)
+        path.unlink()
+    write(page, text)
 
 
 def stated():
@@ -230,6 +244,7 @@ def build(out=OUT, live=None, lite=False):
         app.build()
     prune(out)
     lighten(out)
+    lighten_gallery(out)
     for name, text in bare.items():
         write(out / f"_static/notebooks/{name}.ipynb", text)
     write(out / "index.html", start.page(ROOT, notebooks, address(), "own" in live))

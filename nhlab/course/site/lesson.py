@@ -21,7 +21,7 @@ from ...view.player import KEY, player
 from .. import predict
 from ..exercises import why, written
 from . import answers
-from .plug import BEFORE_EXERCISES
+from .plug import BEFORE_EXERCISES, PICTURE_HERE
 
 MOVING = "Figures with sliders are computed in your browser."
 RUNS = "[Run this lesson]({}) to change its code."
@@ -211,8 +211,10 @@ def prediction(name, text, pictures, run, moving):
     """
 
     def picture(found):
-        alt = found[1].removesuffix(RUN).strip()
-        return RAW.format(moving) if moving else pictures.image(found[2], alt)
+        if moving and PICTURE_HERE not in moving:
+            return RAW.format(moving)
+        still = pictures.image(found[2], found[1].removesuffix(RUN).strip())
+        return RAW.format(moving.replace(PICTURE_HERE, still)) if moving else still
 
     text = MOTION.sub("", text) if moving else text  # what moves has a stage of its own
     text = pictures.stages(re.sub(rf"!\[([^\]]*)\]\({DATA}\)", picture, text))

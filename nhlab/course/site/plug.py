@@ -1,5 +1,9 @@
-"""Where live figures go into the pages: what ``bokeh.embed.components`` gives, and its library."""
+"""Where live figures go into the pages: what ``bokeh.embed.components`` gives, and its library.
 
+Beside them stand panels whose settings were computed before (``recorded``).
+"""
+
+import hashlib
 import re
 import shutil
 from collections.abc import Callable, Iterable
@@ -8,8 +12,8 @@ from typing import NamedTuple
 
 from ...browser.page import components, shared_code
 from ...view.picture import unpainted
-from ..pages import PAGES, Added, Panel
-from . import contents
+from ..pages import PAGES, RECORDED, Added, Panel, predicted
+from . import contents, recorded
 
 SHARED = "figures.js"  # what our figures have in common
 FOLDER = "live"  # of the scripts of single figures
@@ -23,7 +27,7 @@ addEventListener("DOMContentLoaded", () => {
         document.body.append(Object.assign(document.createElement("script"), {
             src: x.target.dataset.script}));
     }), {rootMargin: "100%"});
-    document.querySelectorAll(".live").forEach(x => near.observe(x));
+    document.querySelectorAll(".live, .recorded").forEach(x => near.observe(x));
 });
 </script>
 """
@@ -39,6 +43,22 @@ class Live(NamedTuple):
     @property
     def file(self) -> str:
         """The name of the file of its script, which all pages with this figure share."""
+        return f"{self.name}.js"
+
+
+PICTURE_HERE = "<!-- picture -->"  # where a page puts the picture that the notebook has stored
+
+
+class Steps(NamedTuple):
+    """A figure whose settings were computed before: its name, its script, and pictures by name."""
+
+    name: str
+    script: str
+    pictures: dict[str, bytes]
+
+    @property
+    def file(self) -> str:
+        """The name of the file of its script."""
         return f"{self.name}.js"
 
 
@@ -66,10 +86,10 @@ def make(pages: dict[str, Callable]) -> dict:
 
 
 def course(notebooks: dict[str, list[str]], panels: dict | None = None) -> dict:
-    """Return the course's live figures: page -> {piece of the code of their cell: Live}.
+    """Return the course's figures that move: page -> {piece of the code of their cell: figure}.
 
     notebooks : for each notebook, by its name, the sources of its cells
-    panels : what the figures show, by their names; by default all that ``PAGES`` makes
+    panels : what the live figures show, by their names; by default all that ``PAGES`` makes
     """
     live = {}
     for name, panel in (make(PAGES) if panels is None else panels).items():
@@ -77,28 +97,55 @@ def course(notebooks: dict[str, list[str]], panels: dict | None = None) -> dict:
         figure = Live(name, re.sub(r"^\s*<script[^>]*>|</script>\s*$", "", script), div)
         for page, code in places(name, notebooks):
             live.setdefault(page, {})[code] = figure
+    for name in RECORDED:
+        panel = predicted(name)
+        live.setdefault(panel.notebook, {})[panel.cell] = steps(name, panel)
     return live
 
 
-def html(figures: dict[str, Live], static: str) -> dict[str, str]:
-    """Return the HTML of the live figures of one page; the first brings the library along.
+def steps(name: str, panel: Panel) -> Steps:
+    """Return what a panel shows at the settings that ``RECORDED`` has for it."""
+    pictures = {}
+
+    def keep(data):
+        file = f"{hashlib.sha256(data).hexdigest()[:16]}.webp"
+        pictures[file] = data
+        return file
+
+    with unpainted():
+        shown = panel()
+    book = recorded.Recorder(shown, *RECORDED[name]).record()
+    return Steps(name, recorded.script(name, book, keep), pictures)
+
+
+def html(figures: dict[str, Live | Steps], static: str) -> dict[str, str]:
+    """Return the HTML of the figures of one page; the first live one brings the library along.
 
     static : the address of the folder with scripts, seen from the page
     """
-    library = "".join(f'<script defer src="{static}/bokeh/{name}"></script>\n' for name in SCRIPTS)
-    library, made = library + NEAR, {}
+    computes = any(isinstance(x, Live) for x in figures.values())
+    names = [f"bokeh/{x}" for x in SCRIPTS] if computes else []
+    names += ["recorded.js"] if any(isinstance(x, Steps) for x in figures.values()) else []
+    library = "".join(f'<script defer src="{static}/{name}"></script>\n' for name in names) + NEAR
+    made = {}
     for code, figure in figures.items():
-        script = f"{static}/{FOLDER}/{figure.file}"
-        made[code] = f'{library}<div class="live" data-script="{script}">{figure.div}</div>'
+        data = f'data-script="{static}/{FOLDER}/{figure.file}"'
+        if isinstance(figure, Live):
+            made[code] = f'{library}<div class="live" {data}>{figure.div}</div>'
+        else:
+            name = f'data-figure="{figure.name}"'
+            made[code] = f'{library}<div class="recorded" {name} {data}>{PICTURE_HERE}</div>'
         library = ""
     return made
 
 
-def write_scripts(live: Iterable[dict[str, Live]], folder: Path) -> None:
-    """Write the script of each live figure to a file."""
+def write_scripts(live: Iterable[dict[str, Live | Steps]], folder: Path) -> None:
+    """Write the script of each figure to a file, and the pictures that it needs."""
     folder.mkdir(parents=True, exist_ok=True)
     for figure in (x for figures in live for x in figures.values()):
         (folder / figure.file).write_text(figure.script, encoding="utf-8")
+        for name, data in getattr(figure, "pictures", {}).items():
+            (folder / name).write_bytes(data)
 
 
 def copy_bokeh(folder):
