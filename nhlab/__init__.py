@@ -36,6 +36,7 @@ _HOME = {
     "run.ensemble": ("ensemble", "Ensemble", "load"),
     "run.errors": ("EnsembleError", "IntegrationError", "Interrupted"),
     "geometry.reduction": ("Chaplygin", "Horizontal", "Mixed", "Reduction"),
+    "geometry.sphere": ("ChaplyginSphere",),
     "geometry.symmetry": ("Symmetry",),
     "geometry.firstlook": ("ask", "growth_vector"),
     "geometry.linear": ("linearise",),

@@ -15,6 +15,7 @@ from . import stage as stage
 from . import systems as systems
 from . import widgets as widgets
 from .geometry.reduction import Chaplygin as Chaplygin
+from .geometry.sphere import ChaplyginSphere as ChaplyginSphere
 from .methods import Composition as Composition
 from .methods import DLA as DLA
 from .methods import DiscreteGradient as DiscreteGradient
@@ -71,6 +72,7 @@ from .run.export import to_scipy as to_scipy
 __version__: str
 __all__ = [
     "Chaplygin",
+    "ChaplyginSphere",
     "Composition",
     "DLA",
     "DiscreteGradient",

@@ -143,7 +143,7 @@ LINES = {
     "mechanics": 2_664,
     "methods": 1_346,
     "run": 3_306,
-    "geometry": 2_443,
+    "geometry": 2_537,
     "view": 5_425,
     "browser": 736,
     "course": 8_030,
