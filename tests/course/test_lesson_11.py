@@ -219,3 +219,49 @@ def test_errors_of_lobatto_beside_those_of_compositions(name):
     assert 1.9 < ratio < 4.3
     smaller = error(nh.Lobatto(4), 40) < error(nh.Composition(nh.DLA(), 6), 40)
     assert smaller == (name != "sleigh")
+
+
+# ---------------------------------------------------------------------------- the stored table
+
+
+def stored(name):
+    """The numbers of a row of the companion's table: gap, median and largest drift."""
+    row = re.search(rf"\| {name} \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|", prose("11b"))
+    return [float(x) for x in row.groups()]
+
+
+def test_the_stored_table_has_all_cases():
+    assert all(len(stored(case.name)) == 3 for case in depth.MORE)
+    assert len(depth.MORE) + len(depth.CASES) == 16  # as the summary says
+
+
+QUICK = "Kepler", "free particle", "sleigh"
+
+
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(c, marks=() if c.name in QUICK else pytest.mark.slow) for c in depth.MORE],
+    ids=lambda case: case.name,
+)
+def test_drift_of_more_systems(case):
+    gained, band = depth.drifts(case).T
+    ratio = np.abs(gained) / band
+    gap, median, largest = stored(case.name)
+    assert depth.mirror_gap(case) == pytest.approx(gap, abs=0.01)
+    assert np.median(ratio) == pytest.approx(median, rel=0.3)
+    assert ratio.max() == pytest.approx(largest, rel=0.3)
+
+
+@pytest.mark.parametrize("name", ["free particle", "sleigh"])
+def test_motions_that_settle_gain_no_more(name):
+    (case,) = (c for c in depth.MORE if c.name == name)
+    ratios = [np.median(np.abs(np.divide(*depth.drifts(case, steps=n).T))) for n in (5000, 20_000)]
+    assert ratios[0] / ratios[1] == pytest.approx(4, rel=0.1)
+
+
+def test_what_is_said_of_the_sphere():
+    sphere = nh.ChaplyginSphere()
+    sol = nh.integrate(sphere.full, nh.DLA(), h=0.1, steps=50)
+    K, gamma = sphere.momentum_and_vertical(sol)
+    ours = sphere.run(K[0], gamma[0], 0.1, 50)
+    assert np.abs(ours[0] - K).max() < 1e-12 and np.abs(ours[1] - gamma).max() < 1e-12

@@ -48,6 +48,15 @@ CASES = [
     Case("geared particle, eps = 0.2", geared()),
     Case("quartic (chaotic)", systems.quartic(), h=0.1),
 ]
+MORE = [  # beside those that the notebook runs
+    Case("knife edge", systems.knife_edge()),
+    Case("Kepler", systems.kepler(), h=0.1),
+    Case("tilted disk", systems.tilted_disk(), h=0.05),
+    Case("snakeboard", systems.snakeboard(), h=0.1),
+    Case("sleigh", systems.sleigh()),
+    Case("free particle", systems.free_particle()),
+    Case("car with trailer", systems.car_with_trailer(), h=0.1),
+]
 
 
 def mirror_gap(case):
