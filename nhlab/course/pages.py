@@ -58,7 +58,7 @@ def names(node: ast.AST, context: type) -> set[str]:
     found = {x.id for x in ast.walk(node) if isinstance(x, ast.Name) and isinstance(x.ctx, context)}
     if context is ast.Store:
         found |= {x.asname or x.name for x in ast.walk(node) if isinstance(x, ast.alias)}
-        found |= {node.name} if isinstance(node, ast.FunctionDef) else set()
+    found |= {node.name} if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else set()
     return found
 
 

@@ -138,12 +138,12 @@ def warn_of_energy_jumps(sol: Trajectory) -> None:
 # Pages translate these four to JavaScript.
 
 
-def rows_apart(count):
+def rows_apart(count: int) -> int:
     """The distance of the rows that are looked at, of so many: about 500 of them."""
     return count // 500 + 1
 
 
-def energy_warning(before, after, h, method):
+def energy_warning(before: float, after: float, h: float, method: str) -> str:
     """The sentence about an energy that has jumped; ``method`` as it is written."""
     return (
         f"the energy changes from {before:.4g} to {after:.4g} during this run: h = {h:.6g} is "

@@ -17,8 +17,7 @@ from .figure import Axes, Curve, Figure, View
 from .limits import LEAST
 from .offers import of_change, of_nodes
 from .panel import Panel, choice
-from .recall import call_from_outside, code_recreating
-from .setting import Setting, named, of_catalogue
+from .setting import Setting, named
 from .sheet import FigurePanel
 
 
@@ -62,9 +61,7 @@ def explore(
     for name in options.keys() - {*known}:
         hint = nearest(name, known)
         raise ValueError(f"{name!r} is no option of nh.explore; it has {known}{hint}")
-    figure = explored(system, methods, view, **options)
-    own = not all(map(of_catalogue, figure.setting.systems))  # then it is made once more, if it can
-    return FigurePanel(figure, code_recreating(call_from_outside()) if own else None)
+    return FigurePanel(explored(system, methods, view, **options))
 
 
 def explored(system, methods, view="energy", **options) -> Figure:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..mechanics.checks import need
 from ..mechanics.system import System
+from ..mechanics.velocities import start_of
 from ..methods import DLA
 from ..methods.method import Method
 from ..run.arguments import positive
@@ -26,6 +27,8 @@ from .animate import animate
 from .panel import Panel, make_controls
 from .picture import PAINTS
 from .player import KEY, Stage
+from .recall import plain
+from .setting import Call
 
 # An image that is loaded carries the scene: scripts do not run in the HTML of a widget.
 DOT = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
@@ -205,7 +208,27 @@ def motion_panel(
         return {"at the end": end, "spread of the energy": f"{np.ptp(sol.energy()):.1e}"}
 
     alt = f"{caption} The moving body above, a curve over time below.".strip()
-    return MotionPanel(Screen(), update, make_controls(sliders), caption=caption, alt=alt)
+    code = _written(system, method or DLA(), start, names, h, round(T / h), curve)
+    about = {"caption": caption, "alt": alt, "code": code}
+    return MotionPanel(Screen(), update, make_controls(sliders), **about)
+
+
+def _written(
+    system: System, method: Method, start: Callable, names: set, h: float, steps: int, curve: Any
+) -> Callable[[dict], str]:
+    """Values of the sliders -> the call of the run and a plot: of the curve if it is a reading,
+    else of the energy, whose spread is read out."""
+    name = type(method).__name__.lower()
+    reading = curve if isinstance(curve, str) else "energy"
+
+    def code(values: dict) -> str:
+        values = plain(values)
+        s = system.set(**{k: values[k] for k in names})
+        q0, v0 = (tuple(x.tolist()) for x in start_of(s, *start(values)))
+        call = Call(s, {name: method}, q0, v0, h, steps, None)
+        return call.code(system, f'ax = nh.plot.draw([{name}], "{reading}")')
+
+    return code
 
 
 def _runner(

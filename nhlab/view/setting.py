@@ -16,6 +16,7 @@ import numpy as np
 from ..mechanics.catalogue import catalogue, machines, on_groups
 from ..mechanics.velocities import complete_velocity, free_velocities, start_of
 from ..run.loop import integrate
+from .as_code import lines_of_system
 from .panel import are_ends, choice, slider
 from .recall import clean, plain
 
@@ -86,7 +87,8 @@ def as_call(method):
 
 
 def written(system, own):
-    """Lines that make a system: a call of the catalogue, or ``set`` on one the reader has."""
+    """Lines that make a system: a call of the catalogue, or its formulas; of one that cannot be
+    written, ``set`` on that of the reader."""
     for title, make in (catalogue | machines | on_groups).items():
         if make.title == own.name:
             rule = own.rule if title in on_groups else None
@@ -95,14 +97,9 @@ def written(system, own):
                 changed = _changed(system, plain)
                 changed += [f"rule={rule!r}"] if rule and rule != _plain(make).rule else []
                 return [f"system = nh.systems.{title}({', '.join(changed)})"]
-    changed = _changed(system, own)
-    lines = [f"# system is your own{f', {own.name!r}' * bool(own.name)}: give it this name first"]
-    return lines + [f"system = system.set({', '.join(changed)})"] * bool(changed)
-
-
-def of_catalogue(system):
-    """Can a call of the catalogue make it?"""
-    return written(system, system)[0].startswith("system = ")
+    changed, name = _changed(system, own), f", {own.name!r}" * bool(own.name)
+    lines = lines_of_system(own) or (f"# system is your own{name}: give it this name first",)
+    return [*lines] + [f"system = system.set({', '.join(changed)})"] * bool(changed)
 
 
 @lru_cache

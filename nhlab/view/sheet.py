@@ -184,13 +184,12 @@ class FigurePanel(PanelWithStage):
     """A figure with its sliders; ``nh.live`` makes a page of the same figure.
 
     figure : the Figure;  sheet : its picture;  screen : where its bodies move, None without motion
-    code : values -> text, if it is not that of the figure
     """
 
-    def __init__(self, figure: Figure, code=None):
+    def __init__(self, figure: Figure):
         self.figure, self.sheet = figure, Sheet(figure)
         screen = Screen() if figure.motion else None
-        about = {"caption": figure.caption, "alt": figure.alt, "code": code or figure.code_of}
+        about = {"caption": figure.caption, "alt": figure.alt, "code": figure.code_of}
         about |= {"first": figure.seen_at_once, "tries": figure.tries, "offer": self._answer}
         super().__init__(screen, self.sheet.picture, self._follow, figure.controls, **about)
 

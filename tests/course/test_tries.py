@@ -1,14 +1,18 @@
 """Settings to try: short questions, places where sliders can stand, pictures that differ."""
 
+import ast
 import json
 
+import matplotlib.pyplot as plt
+import nbformat
 import numpy as np
 import pytest
 
 import nhlab as nh
 from nhlab.browser.book import book_of
 from nhlab.course.figures import STATEMENTS
-from nhlab.course.pages import PAGES
+from nhlab.course.notebooks import FOLDER
+from nhlab.course.pages import PAGES, Panel, needed
 from nhlab.course.tries import FIRST, TRIES
 from nhlab.view.figure import CHOICES
 from nhlab.view.picture import unpainted
@@ -164,3 +168,62 @@ def test_every_slider_moves_a_curve_of_a_view_or_offers_one_that_it_moves(figure
     print(f"{count[True]} moves of a slider move a curve, {count[False]} another view")
     assert nothing == NOTHING
     assert count[True] > 10 * len(figures) and count[False] > len(figures)
+
+
+# ---------------------------------------------------------------------------- copied as code
+
+
+def numbers_of_code(panel):
+    """What the code of a panel computes, in a namespace of its own."""
+    space = {}
+    exec(panel._code(panel.values), space)
+    plt.close("all")
+    return space
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", [x for x in PAGES if x != "own"])
+def test_the_code_of_a_panel_computes_what_it_shows(name):
+    """It needs nothing else and makes no panel; at the first setting, and at the last ends."""
+    with unpainted():
+        panel = PAGES[name]()
+        ends = {k: c.max for k, c in panel.controls.items() if hasattr(c, "max") and k != "T"}
+        for values in ({}, ends):
+            panel.set(**values)
+            code, runs = panel._code(panel.values), panel.sheet.runs
+            assert "panel" not in code and "explore" not in code and "your own" not in code
+            if runs.stops or panel.trace.value:  # the code stops, too
+                continue
+            space = numbers_of_code(panel)
+            for key, sol in runs.sols.items():
+                np.testing.assert_array_equal(space[key].q, sol.q)
+                np.testing.assert_array_equal(space[key].energy(), sol.energy())
+
+
+def motion_panels():
+    """The panels of ``nh.motion_panel`` in the notebooks: (notebook, line) -> Panel."""
+    for file in sorted(FOLDER.glob("[0-9]*.ipynb")):
+        cells, before = nbformat.read(file, as_version=4).cells, []
+        for cell in [x.source for x in cells if x.cell_type == "code"]:
+            statements = ast.parse(cell).body
+            for k, statement in enumerate(statements):
+                for call in ast.walk(statement):
+                    if isinstance(call, ast.Call) and ast.unparse(call.func) == "nh.motion_panel":
+                        code = needed([*before, *statements[:k]], call)
+                        yield f"{file.stem}, {call.lineno}", Panel(file.stem, cell, code, call)
+            before += statements
+
+
+MOTIONS = dict(motion_panels())
+
+
+@pytest.mark.parametrize("name", MOTIONS)
+def test_the_code_of_a_motion_computes_what_it_reads_out(name):
+    with unpainted():
+        panel = MOTIONS[name]()
+        for values in ({}, {k: c.max for k, c in panel.controls.items()}):
+            panel.set(**values)
+            sol = numbers_of_code(panel)["dla"]
+            end = [f"{s} = {x:.2f}" for s, x in zip(sol.system.q[:2], sol.q[-1, :2], strict=True)]
+            assert ", ".join(end) in panel.readout.value
+            assert f"{np.ptp(sol.energy()):.1e}" in panel.readout.value

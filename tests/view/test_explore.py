@@ -6,11 +6,13 @@ import itertools
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import sympy as sp
 
 import nhlab as nh
 from nhlab.mechanics import velocities
 from nhlab.mechanics.velocities import complete_velocity, free_velocities
 from nhlab.view import plot, setting
+from nhlab.view.as_code import lines_of_system
 
 PARTICLE = nh.systems.particle()
 TWO = [nh.systems.sleigh(), PARTICLE]
@@ -265,8 +267,8 @@ def test_a_system_that_only_has_the_name_of_one_of_the_catalogue_is_the_readers_
     x, vx = nh.symbols("x vx")
     mine = nh.System((x,), (vx,), vx**2 / 2 - x**4, name="particle", q0=[1], v0=[0])
     p = nh.explore(mine, nh.DLA(), steps=10)
-    assert "# system is your own, 'particle'" in p._code(p.values)
-    assert run_code(p, system=mine)["dla"].system == mine
+    assert "nh.systems.particle" not in p._code(p.values)
+    assert run_code(p)["dla"].system == mine
 
 
 def test_the_signature_names_every_option():
@@ -358,7 +360,7 @@ def test_copy_as_code_of_ones_own_system():
     mine = nh.System((x,), (vx,), vx**2 / 2 - k * x**2, parameters={k: 1}, name="mine")
     p = nh.explore(mine, nh.DLA(), q0=[1], v0=[0], parameters=["k"], steps=10)
     p.set(**{"par.k": 1.5})
-    space = {"system": mine}
+    space = {}
     exec(p._code(p.values), space)
     assert space["dla"].system == mine.set(k=1.5)
     composed = nh.Composition(nh.DLA(), order=4)
@@ -367,6 +369,52 @@ def test_copy_as_code_of_ones_own_system():
     assert space["composition"].method == composed
     p = nh.explore(mine.set(k=0), nh.DLA(), q0=[1], v0=[0], parameters=[("k", -2.0, 3.0)], steps=10)
     assert (p.controls["par.k"].min, p.controls["par.k"].max) == (-2, 3)
+
+
+def odd():
+    """A system with all that one may state, and symbols whose names are no variables."""
+    x, y, vx, vy, k, m = nh.symbols(["class", "beta", "vx", "nh", "I", "m"])
+    t, mass = sp.Symbol("t"), sp.Symbol("mass", positive=True)
+    L = mass * (vx**2 + m * vy**2) / 3 - k * sp.cos(x - t) * sp.sqrt(1 + y**2) + sp.pi * x / 7
+    start = {"q0": [0.1, 0.2], "v0": [0.3, 0.4]}
+    return nh.System(
+        (x, y), (vx, vy), L, [vy - sp.sin(x) * vx + sp.Rational(1, 3)], t=t,
+        forces=[-0.1 * vx, sp.Piecewise((1, x < 2), (y, True))], metric=[[2, 0], [0, 1 + x**2]],
+        parameters={k: 0.30000000000000004, m: 2, mass: 1.5}, name="it's \"odd\"", **start,
+    )  # fmt: skip
+
+
+def by_fields():
+    x, y, theta, vx, vy, vtheta = nh.symbols("x y theta vx vy vtheta")
+    fields = [{x: sp.cos(theta), y: sp.sin(theta)}, {theta: 1}]
+    start = {"q0": [0, 0, 0.1], "v0": [np.cos(0.1), np.sin(0.1), 1.0]}
+    L = (vx**2 + vy**2 + vtheta**2) / 2
+    return nh.System((x, y, theta), (vx, vy, vtheta), L, fields=fields, name="skate", **start)
+
+
+def on_a_group():
+    w1, w2, w3 = w = nh.symbols("w1 w2 w3")
+    start = {"q0": [1, 0, 0, 0], "v0": [2, 1, 1]}
+    L = (w1**2 + 2 * w2**2 + 3 * w3**2) / 2
+    return nh.GroupSystem(nh.groups.SO3, w, L, [w3 - w1 / 2], rule="log", name="top", **start)
+
+
+@pytest.mark.parametrize("make", [odd, by_fields, on_a_group, nh.systems.spherical_pendulum])
+def test_a_system_of_one_s_own_is_written_out(make):
+    own = make()
+    space = {}
+    exec("\n".join(["import nhlab as nh", *lines_of_system(own)]), space)
+    assert space["system"] == own and getattr(space["system"], "rule", "") == getattr(
+        own, "rule", ""
+    )
+    p = nh.explore(own, nh.DLA(), h=(0.01, 0.1, 0.05), steps=4)
+    np.testing.assert_array_equal(run_code(p)["dla"].q, p.sheet.runs.sols["dla"].q)
+
+
+def test_what_cannot_be_written_out_is_left_to_the_reader():
+    reduced = nh.systems.snakeboard().set(J0=0.5)
+    reduced.__class__ = type("Kind", (nh.System,), {})
+    assert lines_of_system(reduced) == ()
 
 
 def test_what_cannot_be_drawn_is_named():
