@@ -326,6 +326,9 @@ const UNSOLVED = "Newton's method found no ";
 const DENSE = 600, PAUSE = 250;  // milliseconds after which a hand rests
 const escaped = x => String(x).replace(/[&<>]/g, c => ({"&": "&amp;", "<": "&lt;", ">": "&gt;"})[c]);
 
+// As HTML in which a line does not end within 5.9e-04.
+const unbroken = html => html.replace(/\d[\d.]*e-\d+/g, '<span class="number">$&</span>');
+
 // Rows of a name, a bar as long as its size beside the others', and a text.
 function bars(rows) {
     const most = Math.max(...rows.map(([, , size]) => size).filter(Number.isFinite), 1e-300);
@@ -335,10 +338,20 @@ function bars(rows) {
     return rows.length ? `<div class="bars">${rows.map(row).join("")}</div>` : "";
 }
 
+// Whether a reader has opened More: the next figure, and the same one loaded again, opens so.  A
+// browser may refuse to keep it.
+const MORE = "nhlab more";
+function remembered() {
+    try { return sessionStorage.getItem(MORE) === "open"; } catch { return false; }
+}
+function remember(open) {
+    try { sessionStorage.setItem(MORE, open ? "open" : ""); } catch { /* it opens as at first */ }
+}
+
 class Page {
     constructor(books, models) {
         Object.assign(this, {...models, books, reached: {}, widgets: models.controls});
-        Object.assign(this, {resting: true, loose: false, pause: null, setting: false, more: false});
+        Object.assign(this, {resting: true, loose: false, pause: null, setting: false, more: remembered()});
         this.watch_zoom();
         (window.nhlab_pages ??= []).push(this);
         this.open(0);
@@ -399,7 +412,15 @@ class Page {
         if (book.first.length < book.controls.length) {
             parts.push(button("open_more()", more ? "− Less" : "+ More", "more"));
         }
-        this.say(this.asked, parts.join(""));
+        const html = parts.join(""), root = Bokeh.index.find_one(this.asked)?.shadow_el;
+        if (root && html === this.questions) return;
+        const at = root ? [...root.querySelectorAll("button")].indexOf(root.activeElement) : -1;
+        this.say(this.asked, html);
+        this.questions = root ? html : null;
+        if (at >= 0) {  // whoever pressed a key stays there
+            const buttons = root.querySelectorAll("button");
+            buttons[Math.min(at, buttons.length - 1)]?.focus();
+        }
     }
     try_it(k) { this.set({...this.defaults, ...Object.values(this.book.tries)[k]}); }
     get offer() {  // [words, values] of another view that answers what was moved, or null
@@ -428,6 +449,7 @@ class Page {
     }
     open_more() {
         this.more = !this.more;
+        remember(this.more);
         this.book.controls.forEach(({key}, k) => {
             this.controls[k].visible = this.more || this.book.first.includes(key);
         });
@@ -524,7 +546,7 @@ class Page {
         }
         stop ||= this.leaving.join(" ");
         const cells = said.filter(x => x.length === 2).map(([a, b]) =>
-            `<span>${escaped(a)} <b>${escaped(b)}</b></span> `);
+            `<span>${escaped(a)} <b>${unbroken(escaped(b))}</b></span> `);
         this.words = `<div>${cells.join("")}</div>${bars(said.filter(x => x.length > 2))}`
             + `<div class="stop">${escaped(stop)}</div>`;
         return this.words;

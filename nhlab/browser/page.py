@@ -25,6 +25,7 @@ DASHES = {
 MARKERS = {"o": "circle", "X": "x"}
 SAID = """:host {font-size: 14px} div {line-height: 1.5}
 span {display: inline-block; margin-right: 1.6em}
+.number {display: inline; margin: 0; white-space: nowrap}
 .bars {display: grid; grid-template-columns: auto minmax(40px, 1fr) auto; gap: 0 12px;
     align-items: center; width: min(40em, 85vw); font-variant-numeric: tabular-nums}
 .bars > div {display: contents}
@@ -46,6 +47,10 @@ page.follow();"""
 HALF = 400  # pixels that bodies and diagrams need to stand beside each other
 # Below a body a diagram is lower on a phone, so that the sliders are seen, too.
 LOW = "@media (max-width: 600px) {:host {height: 190px !important; flex-basis: 190px !important}}"
+# Numbers at ticks, as short as they can be.
+TICK = """const x = Number(tick.toPrecision(10)), size = Math.abs(x);
+const short = size === 0 || (size >= 1e-3 && size < 1e5);
+return (short ? String(x) : x.toExponential()).replaceAll("-", "\u2212").replace("e+", "e");"""
 STAGE = '<div class="nhlab-stage"><p class="nhs-note"></p></div>'
 # Widgets in the colours of the system, which are dark where the page is.
 WIDGET = """:host {font-size: 14px}
@@ -313,6 +318,8 @@ class Models:
         figure.toolbar.logo, figure.toolbar.autohide = None, True
         figure.axis.axis_label_text_font_style = "normal"
         figure.axis.axis_label_text_font_size = figure.axis.major_label_text_font_size = "13px"
+        if not diagram["logarithmic"]:
+            figure.axis.formatter = self.models.CustomJSTickFormatter(code=TICK)
         figure.axis.visible = figure.grid.visible = not bare
         figure.visible = diagram["row"] == 0 and not self.figures
         self.figures.append(figure)

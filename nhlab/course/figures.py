@@ -183,7 +183,9 @@ def free_particle(title, text, q0, v0, h, T):
                 Row("$(E - E(0))/|E(0)|$", "relative energy error", "relative energy error")
             ],
         },
-        offers={"energy at the nodes": of_change(CHANGE)},
+        offers=dict.fromkeys(
+            ("energy at the nodes", "projected energy", "energy of each step"), of_change(CHANGE)
+        ),
         columns={"projector": ("Projector", "Projector")}
         | {k: COLUMNS[k] for k in ("dla", "reference")},
     )

@@ -55,7 +55,7 @@ def lines_of_system(own: System) -> tuple[str, ...]:
 
 
 def _lines(own: System) -> Iterator[str]:
-    given = own.given()
+    given = own.constructor_kwargs()
     parts = [own.L, *own.constraints, *own.holonomic, *own.forces, *sum(own.fields, ())]
     parts += [] if own.metric is None else [*own.metric]
     inside = sorted({s for x in map(sp.sympify, parts) for s in x.free_symbols}, key=str)

@@ -354,6 +354,8 @@ class Panel(w.VBox):
         self._list()
 
     def _show(self, quick=False, resting=True, widens=False):
+        if self._slow and not quick and not self._grey and self.shown.value:
+            self._say_grey(True)
         begun = time.perf_counter()
         self.picture.widens, self.picture.resting = quick or widens, resting
         text, said = self._compute(self.values, quick)
@@ -369,6 +371,11 @@ class Panel(w.VBox):
         self.message.value = MESSAGE.format(escape(said)) if said else ""
         self.shown.value = self._page()
         self._mark_tries()
+
+    def _say_grey(self, grey):
+        """What was said of the last picture is pale as long as the next takes."""
+        self._grey = grey
+        self.shown.value = self._page()
 
     def _compute(self, values, quick=False):
         """The read-out, and what is to be said."""

@@ -296,6 +296,65 @@ def test_a_page_has_few_sliders_settings_to_try_and_what_the_start_calls_for(bro
     assert not watched.wrong
 
 
+FOCUS = """() => {
+    let at = document.activeElement;
+    while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+    return at?.getAttribute("aria-label") ?? at?.textContent;
+}"""
+# What a finger or the mouse touches: in the page and in the shadows of its widgets.
+TOUCHED = """() => {
+    const found = [], what = "button, select, input, a, [role=button], [role=slider], .noUi-handle";
+    const look = root => {
+        for (const x of root.querySelectorAll("*")) {
+            if (x.shadowRoot) look(x.shadowRoot);
+            const {width, height} = x.getBoundingClientRect();
+            if (x.matches(what) && width * height > 0) found.push([x.outerHTML, width, height]);
+        }
+    };
+    look(document);
+    return found;
+}"""
+
+
+def test_a_page_by_keyboard_alone_on_a_phone_that_remembers_more(browser, tmp_path):
+    """Every control is reached by the key Tab, at least 24 pixels wide and high, and whoever
+    presses a button stays at it."""
+    file = nh.live(nh.paper_figure("cm01_fig1"), tmp_path / "own.html")
+    watched = Watched(browser, file, 1, viewport={"width": 390, "height": 844})
+    page, met = watched.page, []
+
+    def tab(end):
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            met.append(page.evaluate(FOCUS))
+            if met[-1].endswith(end):
+                return
+        raise AssertionError(f"{end} is not reached: {met}")
+
+    tab("+ More")
+    page.keyboard.press("Enter")
+    assert page.evaluate(FOCUS).endswith("Less")
+    tab("vx(0)")
+    for _ in range(5):
+        page.keyboard.press("ArrowLeft")
+    tab("show E - E(0)")
+    page.keyboard.press("Enter")
+    assert page.evaluate("nhlab_pages[0].values.view") == "E - E(0) at the nodes"
+    assert page.evaluate(FOCUS).endswith("Less")  # where the button was that is gone
+    tab("vx(0)")
+    titles = {
+        c.description for c in nh.paper_figure("cm01_fig1").controls.values() if hasattr(c, "max")
+    }
+    assert titles | {"Reset", "Copy as code", "Show the code"} <= {*met}
+    sizes = page.evaluate(TOUCHED)
+    assert len(sizes) > 15 and all(min(size) >= 24 for _, *size in sizes), sizes
+    page.reload()
+    page.wait_for_function("window.nhlab_pages?.length === 1")
+    page.get_by_role("button", name="Less").wait_for()
+    assert len(page.evaluate("nhlab_pages[0].controls.filter(x => x.visible)")) > 4
+    assert not watched.wrong
+
+
 def test_a_reader_s_own_system_with_odd_names_warned_of_and_copied(browser, tmp_path):
     """Words of JavaScript as names, a jump of the energy, and the code of what is shown."""
     let, new, this, function = nh.symbols("let new this function")

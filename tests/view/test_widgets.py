@@ -698,6 +698,11 @@ def test_what_was_said_of_the_last_picture_is_grey_while_the_next_is_computed():
     moving, settled = seen
     assert "opacity:0.45" in moving and ">0.5<" in moving
     assert "opacity:1" in settled and ">0.6<" in settled
+    seen.clear()
+    p.set(k=0.7)  # at once, as by a button
+    waiting, settled = seen
+    assert "opacity:0.45" in waiting and ">0.6<" in waiting
+    assert "opacity:1" in settled and ">0.7<" in settled
 
 
 def test_slow_panels_draw_quickly_while_dragging():
