@@ -81,7 +81,7 @@ def areas(ax, steps=8, h=1.0):
         area = abs(np.sum(q * np.roll(p, -1) - p * np.roll(q, -1))) / 2 / (np.pi * 0.45**2)
         ax.plot(q, p, color=colour, label=f"{type(m).__name__}: {area:.3f} of the area")
     ax.set(xlabel=r"angle $q$", ylabel="momentum $p$")
-    ax.legend(loc="best")
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
 
 
 def kick(ax):

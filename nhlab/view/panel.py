@@ -22,6 +22,7 @@ import numpy as np
 from traitlets import CFloat
 
 from ..mechanics.checks import need
+from .columns import in_columns
 from .offers import are_same
 from .picture import Picture
 from .plot import BRIGHT, DARK
@@ -75,9 +76,9 @@ LOOK = """<style>
 </style>"""
 # One piece of HTML, since each widget that changes costs a message: picture, numbers, messages.
 PICTURE = (
-    '<img alt="{alt}" class="nhlab-picture" src="data:image/png;base64,{data}" width="{width}"'
-    ' height="{height}" decoding="sync" style="max-width:100%;height:auto;display:block;margin:0;'
-    'background:#fff;border-radius:6px">'
+    '<img alt="{alt}" class="nhlab-picture" src="{source}" width="{width}" height="{height}"'
+    ' decoding="sync" style="{style};height:auto;display:block;margin:0;background:#fff;'
+    'border-radius:6px">'
 )
 LINES = (
     '<div style="min-height:3em;margin-top:4px;line-height:1.5;overflow-wrap:anywhere">'
@@ -425,9 +426,7 @@ class Panel(w.VBox):
         )
 
     def _picture(self, png):
-        data = base64.b64encode(png).decode()
-        size = dict(zip(("width", "height"), self.size, strict=True))
-        return PICTURE.format(alt=escape(self.alt), data=data, **size)
+        return in_columns(PICTURE, png, self.alt, self.picture.cuts, self.size)
 
     @synchronized
     def _list(self):

@@ -22,6 +22,7 @@ from PIL import Image
 
 from . import bands
 from .bands import is_band, running_mean
+from .columns import cuts_of
 from .limits import ROOM, is_loose, next_limits, next_limits_to_scale
 from .typeface import STYLE, TypesetFigure, typeset
 
@@ -54,6 +55,7 @@ class Picture:
     resting : is no slider being dragged?  Then limits are close to the curves.
     widens : do limits only widen, as for curves that are cut short?
     loose : are limits wider than they would be if the hand rested?
+    cuts : the pixels at which its columns can be parted, see ``view.columns``
     leaving : sentences about curves of which only the beginning is in the picture
 
     Examples
@@ -71,6 +73,7 @@ class Picture:
     canvas: FigureCanvasAgg
     moving: list[Any]
     leaving: list[str]
+    cuts: list[int]
     resting: bool
     widens: bool
     loose: bool
@@ -92,6 +95,7 @@ class Picture:
         self.resting, self.widens, self.loose = True, False, False
         self._background, self._written, self._beside = None, None, None
         self._reached, self._ghosts, self._means = {}, None, {}
+        self.cuts = []
 
     @property
     def size(self) -> np.ndarray:
@@ -195,6 +199,8 @@ class Picture:
         if engine is not None:
             self.figure.set_layout_engine(engine)
         self._background = self.canvas.copy_from_bbox(self.figure.bbox)
+        if not same:
+            self.cuts = cuts_of(self.figure)
         self._written = written if same else [_written(ax) for ax in self.figure.axes]
         self._beside = kept if keep else [*self._beside_axes()]
 

@@ -27,6 +27,7 @@ from matplotlib.figure import Figure
 from ..geometry.diagnostics import Order
 from ..mechanics.checks import need, one_of, sequence
 from ..run.trajectory import Trajectory
+from .columns import cuts_of, in_columns
 from .readings import (  # noqa: F401 (readers find them in nh.plot)
     CONSTRAINTS,
     NUMBERS,
@@ -200,17 +201,22 @@ DARK = '[data-jp-theme-light="false"] .nhlab-picture {filter: invert(.93) hue-ro
 
 
 class Shown:
-    """A finished picture with alternative text, as PNG and as an HTML image that carries it."""
+    """A finished picture with alternative text, as PNG and as an HTML image that carries it.
 
-    def __init__(self, png: bytes, alt: str) -> None:
-        self.png, self.alt = png, alt
+    cuts : the pixels at which its columns can be parted
+    """
+
+    def __init__(self, png: bytes, alt: str, cuts: Sequence[int] = ()) -> None:
+        self.png, self.alt, self.cuts = png, alt, cuts
 
     def _repr_mimebundle_(self, **_):
-        data = base64.b64encode(self.png).decode()
-        alt = self.alt.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
-        image = f'<img alt="{alt}" class="nhlab-picture" style="max-width:100%"'
-        html = f'<style>{DARK}</style>{image} src="data:image/png;base64,{data}">'
-        return {"image/png": data, "text/html": html, "text/plain": f"[figure: {self.alt}]"}
+        image = '<img alt="{alt}" class="nhlab-picture" style="{style}" src="{source}">'
+        html = in_columns(image, self.png, self.alt, self.cuts)
+        return {
+            "image/png": base64.b64encode(self.png).decode(),
+            "text/html": f"<style>{DARK}</style>{html}",
+            "text/plain": f"[figure: {self.alt}]",
+        }
 
 
 def show(figure: Figure | Axes, alt: str) -> Shown:
@@ -218,5 +224,6 @@ def show(figure: Figure | Axes, alt: str) -> Shown:
     figure = need(getattr(figure, "figure", figure), Figure, "figure", "figure of matplotlib")
     file = io.BytesIO()
     figure.savefig(file, format="png", metadata={"Software": None})
+    cuts = cuts_of(figure)
     plt.close(figure)
-    return Shown(file.getvalue(), alt)
+    return Shown(file.getvalue(), alt, cuts)

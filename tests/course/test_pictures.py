@@ -1,8 +1,13 @@
 """Pictures say what is so: the sign of the kick, and areas to scale."""
 
+import base64
+import io
+import re
+
 import numpy as np
 import pytest
 from lesson_cells import defined
+from PIL import Image
 
 import nhlab as nh
 from nhlab.course import pictures
@@ -45,3 +50,49 @@ def test_a_loop_whose_area_counts_is_drawn_to_scale():
     for ax in panel.picture.axes:
         across, up = scales(ax)
         assert across == pytest.approx(up, rel=1e-6)
+
+
+def images(html):
+    """The pictures of a piece of HTML, decoded."""
+    found = re.findall(r'src="data:image/png;base64,([\w+/=]+)"', html)
+    return [np.array(Image.open(io.BytesIO(base64.b64decode(x))).convert("RGB")) for x in found]
+
+
+def test_a_wide_picture_is_parted_between_its_columns_and_nothing_is_lost():
+    shown = pictures.show("slots", "kick")
+    html = shown._repr_mimebundle_()["text/html"]
+    parts = images(html)
+    whole = np.array(Image.open(io.BytesIO(shown.png)).convert("RGB"))
+    assert len(parts) == 2
+    np.testing.assert_array_equal(np.concatenate(parts, 1), whole)
+    cut = parts[0].shape[1]
+    assert (whole[:, cut - 1 : cut + 1] == 255).all()  # through white
+    assert html.count("alt=") == 2 and 'alt=""' not in html
+    narrow = pictures.show("kick")._repr_mimebundle_()["text/html"]
+    assert len(images(narrow)) == 1
+
+
+def spanning(fig, axes):
+    """Below two diagrams one that is as wide as both."""
+    grid = axes[1, 0].get_gridspec()
+    for ax in axes[1]:
+        ax.remove()
+    fig.add_subplot(grid[1, :])
+
+
+@pytest.mark.parametrize("across", [lambda fig, axes: fig.suptitle("of all"), spanning])
+def test_a_picture_with_something_across_its_columns_is_one(across):
+    fig, axes = nh.plot.new(2, 2, size=(9, 5))
+    across(fig, axes)
+    html = nh.plot.show(fig, "diagrams")._repr_mimebundle_()["text/html"]
+    assert len(images(html)) == 1
+
+
+def test_a_panel_of_two_columns_is_parted_while_it_moves():
+    panel = defined("08b", "def sleigh_panel")["sleigh_panel"]()
+    for values in ({}, {"h": 0.2}):
+        panel.set(**values)
+        parts = images(panel.shown.value)
+        whole = np.array(Image.open(io.BytesIO(panel.image.value)).convert("RGB"))
+        assert len(parts) == 2
+        np.testing.assert_array_equal(np.concatenate(parts, 1), whole)
