@@ -13,6 +13,7 @@ from typing import Any
 
 from ..view.player import KEY, player
 from ..view.sheet import FigurePanel
+from ..view.typeface import ON_PAGES
 from .book import book_of, colours, control, runtime
 
 DASHES = {
@@ -317,7 +318,8 @@ class Models:
         )
         figure.toolbar.logo, figure.toolbar.autohide = None, True
         figure.axis.axis_label_text_font_style = "normal"
-        figure.axis.axis_label_text_font_size = figure.axis.major_label_text_font_size = "13px"
+        figure.axis.axis_label_text_font = figure.axis.major_label_text_font = ON_PAGES
+        figure.axis.axis_label_text_font_size = figure.axis.major_label_text_font_size = "15px"
         if not diagram["logarithmic"]:
             figure.axis.formatter = self.models.CustomJSTickFormatter(code=TICK)
         figure.axis.visible = figure.grid.visible = not bare
@@ -356,6 +358,7 @@ class Models:
     def _words(self, figure):
         source = self.models.ColumnDataSource({"x": [], "y": [], "text": []})
         centred = {"text_align": "center", "text_baseline": "middle", "text_font_size": "18px"}
+        centred |= {"text_font": {"value": ON_PAGES}, "text_font_style": "italic"}
         return figure.text("x", "y", source=source, **centred)
 
 

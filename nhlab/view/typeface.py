@@ -10,6 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 TYPEFACE = "STIXGeneral"
+# The same on a page: as our site brings it along, else as the reader's computer has it, or a like.
+ON_PAGES = f"'nhlab serif', {TYPEFACE}, 'STIX Two Text', 'Times New Roman', serif"
 MATPLOTLIBS = ["sans-serif"]  # what a text says that was given no typeface
 LARGER = 1.15  # its letters are so much smaller than those of matplotlib's own typeface
 STYLE = {
