@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from prose import prose
 from scipy.integrate import quad
 from scipy.optimize import minimize_scalar, root
 
@@ -79,6 +80,55 @@ def test_a_picture_without_a_step_shows_the_library_alone():
     for unfinished in (..., lambda q, p, h, e: q + ...):
         assert "yours" not in lesson.own_steps(unfinished).alt
     assert "yours" in lesson.own_steps(written()).alt
+
+
+# ---------------------------------------------------------------------------- what the text says
+
+
+def test_a_kick_leaves_the_momentum_of_rolling_as_it_was():
+    """The robot's c is derived from this: p . d with d = (R cos theta, R sin theta, 0, 1)."""
+    run = nh.integrate(nh.systems.robot(), nh.DLA(), h=0.1, steps=50)
+    theta = run.q[1:-1, 2]
+    rolling = np.stack([np.cos(theta), np.sin(theta), 0 * theta, 1 + 0 * theta], 1)  # R = 1
+    arrives, leaves = run.p[1:-1], run.p_minus[1:]
+    assert np.abs(((arrives - leaves) * rolling).sum(1)).max() < 1e-12
+    assert np.abs(arrives - leaves).max() > 0.1  # there is a kick
+    assert "no part along the velocities that $A$ allows" in prose("05")
+
+
+def test_a_run_stops_before_c_changes_its_sign_and_the_step_back_is_left():
+    """The robot over the top: c has fallen but kept its sign, the level e lies on the side to which
+    the parabola opens, and yet no h > 0 has the energy e, because the curve bends back."""
+    robot = nh.systems.robot()
+    with pytest.raises(nh.IntegrationError) as stop:
+        nh.integrate(robot, nh.EDLA(), [0, 0, 0, np.pi / 2], [6, 0, 1, 6], h=0.1, steps=100)
+    run = stop.value.trajectory
+    p, h, e = run.p[-1], run.h[-1], run.energy("midpoints")[0]
+    v = robot.project(run.q, robot.velocity(run.q, run.p))
+    c, missing = lesson.excess(robot, run.q, v), e - robot.energy(run.q, v)
+    assert 0 < c[-1] < 0.3 * c[0] and (missing > 0).all() and run.h[1] > run.h[0]
+    sizes = np.linspace(1e-3, 0.5, 500)
+    gap = lesson.energy_of_step(robot, run.q[-1], p, sizes) - e
+    assert (gap < 0).all() and 0 < gap.argmax() < 400  # it rises and bends back
+    back = lesson.energy_of_step(robot, run.q[-1], p, h * np.array([-1.05, -1, -0.95])) - e
+    assert back[0] > 0 > back[2] and abs(back[1]) < 1e-8
+    assert "back before it comes to $e$, and only the reversed root is left" in prose("05")
+
+
+def test_a_shift_of_the_times_changes_the_action_by_the_energy():
+    """Lesson 05: L dt changes by -E d(delta t), here for a path of the pendulum, q = sin t."""
+    t = np.linspace(0, 2, 20001)
+    q, shift = np.sin(t), 1e-5 * t * (2 - t)  # which vanishes at both ends
+
+    def action(times: np.ndarray) -> float:
+        dt, dq = np.diff(times), np.diff(q)
+        return np.sum(((dq / dt) ** 2 / 2 + np.cos((q[1:] + q[:-1]) / 2)) * dt)
+
+    change = (action(t + shift) - action(t - shift)) / 2
+    energy = np.cos(t) ** 2 / 2 - np.cos(q)
+    middle = (energy[1:] + energy[:-1]) / 2
+    assert change == pytest.approx(-np.sum(middle * np.diff(shift)), rel=1e-5)
+    assert abs(change) > 1e-7
 
 
 # ---------------------------------------------------------------------------- Theorem 1 with turns
