@@ -1,31 +1,32 @@
 """Lesson 08: the stored comparison of all methods on all problems, to be looked at and asked."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 import sympy as sp
-from matplotlib.ticker import MaxNLocator
 
-from ...geometry.diagnostics import BLOCKS
 from ...mechanics import catalogue as systems
 from ...mechanics.system import System, symbols
 from ...methods import DLA, RK4, Projector
+from ...methods.method import Method
 from ...run.loop import integrate
+from ...run.trajectory import Trajectory
 from ...view import plot
-from ...view.widgets import choice
 from .. import comparison
-from ..colours import BLUE, DARK, GREY, ORANGE
 from ..exercises import some_of, takes, told
-from ..kit import RIGHT, frame, new_board
 from .lesson_03 import forward_speed
 
+Data = dict[str, np.ndarray]  # the stored measurements, by name
 MACHINE = "transmission, eps=.2"  # the machine of the first movie
 ROWS, KEPT = ("quartic", MACHINE), ("exact", "bounded")
-GUIDES = {"bounded, slope 0": (0, ":"), "random walk, ½": (0.5, "--"), "drift, 1": (1, "-.")}
 FITTED = ("exponent", "exponent_error", "slope", "slope_error")
 SCIPY = {"DOP853": ("#000000", "*"), "RK45": ("#666666", "s"), "Radau": ("#AAAAAA", "^"),
          "LSODA": ("#444444", "D")}  # fmt: skip
 
 
-def questions(system):
+def questions(system: System) -> dict[str, bool]:
     """What can be read off a system: is it reversible, is M constant, is V at most quadratic?"""
     minus = dict(zip(system.v, [-u for u in system.v], strict=True))
     S, q, L = system.symbolic, {*system.q}, system.L.subs(system.parameters)
@@ -37,60 +38,7 @@ def questions(system):
     }
 
 
-def energy_panel(data, problem=MACHINE, method="DLA"):
-    """Left: the energy of ten long runs, in block means; right: how its changes grow with time."""
-    problems, methods = ([str(x) for x in data[k]] for k in ("problems", "methods"))
-    board, left, right = new_board((9.8, 4.4), columns=2)
-    frame(left, "time $t$", "$E - E_0$, mean over a block")
-    left.xaxis.set_major_locator(MaxNLocator(4))
-    names = "time between two blocks", "root mean square change"
-    frame(right, *names, xscale="log", yscale="log")
-    board.legend(right, ("measured", *GUIDES), ncols=2, fontsize=10)
-
-    def update(problem, method):
-        """Energy errors of ten long runs and the growth of their changes with time.
-
-        Ten runs of 100,000 steps each (on quartic ten of 160). Left: one run in blue, cut at ±3.
-        Right: the three thin lines end in the last point.
-        """
-        i, j = problems.index(problem), methods.index(method)
-        kind, T = str(data["kind"][i, j]), float(data["T"][i])
-        means = np.array(data["means"][i, j], float)
-        ended, cut = np.isfinite(means).all(1), np.clip(means, -3, 3)
-        t = T * (np.arange(means.shape[1]) + 0.5) / means.shape[1]
-        for k, E in enumerate(cut, 1):
-            board.curve(t, E, left, **({"color": BLUE} if k == 10 else {"color": GREY, "lw": 1}))
-        board.forget()
-        if ended.any():
-            board.fit(left, [0, T], cut[ended])
-        lag, size = data["lags"] * T / BLOCKS, np.maximum(data["size"][i, j], 1e-17)
-        known = kind not in ("stops", "not for it")
-        _draw_growth(board, right, *((lag, size) if known else (lag[:0], size[:0])))
-        if kind == "stops":
-            board.say("runs that came to the end", f"{data['share'][i, j]:.0%}")
-        board.say("energy", kind)
-        if known:
-            gamma, gamma_error, slope, slope_error = (data[k][i, j] for k in FITTED)
-            board.say("exponent", f"{gamma + 0.0:.2f} ± {gamma_error:.1g}")
-            board.say("slope of E", f"{slope:.1e} ± {slope_error:.0e}")
-
-    first = choice("problem", problems, problem), choice("method", methods, method)
-    return board.panel(update, problem=first[0], method=first[1])
-
-
-def _draw_growth(board, ax, lag, size):
-    """The changes of the energy over ever longer times, with lines for three kinds of growth."""
-    for label, (slope, style) in GUIDES.items():
-        y = size[-1:] * (lag / lag[-1:]) ** slope
-        board.curve(lag, y, ax, color=DARK, linestyle=style, linewidth=1, label=label)
-    board.curve(lag, size, ax, marker="o", color=ORANGE, label="measured")
-    if len(lag):
-        ax.set_xlim(lag[0] / 1.3, lag[-1] * 1.3)
-        ax.set_ylim(min(size.min(), size[-1] * lag[0] / lag[-1]) / 2, size.max() * 3)
-        board.changed()
-
-
-def work_rows(data, problem, T):
+def work_rows(data: Data, problem: str, T: float) -> dict[str, list[np.ndarray]]:
     """method -> (settings, errors, seconds) of one problem."""
     here = (data["work_problem"] == problem) & (data["work_T"] == T)
     columns = ("work_method", "work_setting", "work_error", "work_seconds")
@@ -98,7 +46,8 @@ def work_rows(data, problem, T):
     return {str(m): [x[method == m] for x in rest] for m in dict.fromkeys(method)}
 
 
-def _style(name):
+def work_look(name: str) -> dict:
+    """How the curve of a method or of one of SciPy's solvers looks."""
     if name in SCIPY:
         colour, marker = SCIPY[name]
         return {"color": colour, "marker": marker, "markersize": 4, "linewidth": 1}
@@ -107,7 +56,7 @@ def _style(name):
     return {"color": colour, "linestyle": plot.LINES[name.split()[0]], **end}
 
 
-def cheapest(rows, wanted):
+def cheapest(rows: dict[str, list[np.ndarray]], wanted: float) -> list[tuple[float, str, float]]:
     """(seconds, method, setting), cheapest first, of the runs at least as accurate as wanted."""
     good = []
     for name, columns in rows.items():
@@ -116,58 +65,20 @@ def cheapest(rows, wanted):
     return sorted(good)
 
 
-def work_panel(data, digits=(1, 9, 3)):
-    """Error against processor time; the slider asks for correct digits, the read-out answers."""
-    cases = dict.fromkeys(zip(data["work_problem"].tolist(), data["work_T"].tolist(), strict=True))
-    options = [(f"{p} to t = {T:g}", (p, T)) for p, T in cases]
-    names = list(dict.fromkeys(data["work_method"].tolist()))
-    board, ax = new_board((9.4, 4.4))
-    frame(ax, "processor time (s), step code and SciPy in CPython", "error of $q$")
-    ax.set(xscale="log", yscale="log", ylim=(1e-12, 30))
-    board.legend(fontsize=10, **RIGHT)
-
-    def update(problem, digits):
-        """Error against processor time of fixed-step methods and SciPy's solvers.
-
-        One start of each problem, position at the end. Times are those of one machine; the
-        horizontal line is the accuracy asked for.
-        """
-        rows, wanted = work_rows(data, *problem), 10.0**-digits
-        if board.changed_since_last(problem):
-            board.forget()
-        for name in names:
-            _, error, seconds = rows.get(name, ([], np.array([]), []))
-            board.curve(seconds, np.maximum(error, 1e-13), label=name, **_style(name))
-        every = np.concatenate([x[2] for x in rows.values()])
-        ends = every.min() / 1.5, every.max() * 1.5
-        if ax.get_xlim() != ends:
-            ax.set_xlim(*ends)
-            board.changed()
-        board.outline(ends, [wanted, wanted], color=DARK, linewidth=1)
-        best = [
-            f"{name} ({'tolerance' if name in SCIPY else 'h'} {x:.2g}, {1e3 * s:.2g} ms)"
-            for s, name, x in cheapest(rows, wanted)[:3]
-        ]
-        board.say(f"cheapest below 1e-{digits}:", ", ".join(best) or "none of these runs")
-
-    problem = choice("problem", options, options[0][1])
-    return board.panel(update, problem=problem, digits=digits)
-
-
-def separatrix(system):
+def separatrix(system: System) -> float:
     """The rate at y = 0 with which the pendulum of the transmission just goes over the top."""
     y = np.linspace(-np.pi, np.pi, 20_001)
     V = system.V(np.stack([0 * y, y, 0 * y], -1))
     return float(np.sqrt(2 * (V.max() - system.V(np.zeros(3)))))
 
 
-def oscillators(sol):
+def oscillators(sol: Trajectory) -> np.ndarray:
     """The energy of the two oscillators of the transmission."""
     x, z = (sol.q[:, k] ** 2 + sol.v_projected[:, k] ** 2 for k in (0, 2))
     return (x + z) / 2
 
 
-def long_run(method, steps=100_000, k=4):
+def long_run(method: Method, steps: int = 100_000, k: int = 4) -> tuple[Trajectory, Trajectory]:
     """The transmission from one start after many steps of a method: its last state goes on."""
     system, q0, v0, h = comparison.problems()[MACHINE]
     run = {"h": h, "steps": steps, "every": steps // 100, "progress": False}
@@ -176,20 +87,20 @@ def long_run(method, steps=100_000, k=4):
     return sol, late
 
 
-def prediction_1():
+def prediction_1() -> tuple[str | float, dict[str, Any]]:
     (dla, _), (projector, _) = long_run(DLA()), long_run(Projector())
     first, last = oscillators(dla)[[0, -1]]
     truth = "They stand" if last < 0.1 * first else "They swing" if last > 2 * first else "As in"
     return truth, {"first": first, "last": last, "other": oscillators(projector)[-1]}
 
 
-def turned_back(sol):
+def turned_back(sol: Trajectory) -> float:
     """The first time after t = 50 at which the sleigh moves backwards, inf if it never does."""
     back = (sol.t > 50) & (forward_speed(sol) < 0)
     return float(sol.t[back.argmax()]) if back.any() else np.inf
 
 
-def prediction_2():
+def prediction_2() -> tuple[str | float, dict[str, Any]]:
     sleigh = systems.sleigh()
     runs = {m: integrate(sleigh, m, h=0.1, steps=1500) for m in (DLA(), Projector(), RK4())}
     numbers = {
@@ -206,7 +117,7 @@ def prediction_2():
     return truth, numbers
 
 
-def prediction_3():
+def prediction_3() -> tuple[str | float, dict[str, Any]]:
     data = comparison.load()
     names, i, machine = data["methods"].tolist(), *map(data["problems"].tolist().index, ROWS)
     good = {m for m, kind in zip(names, data["kind"][i], strict=True) if kind in KEPT}
@@ -221,7 +132,7 @@ def prediction_3():
     return truth, {**numbers, "end": last["DLA"], "offset": -last["Projector"], "had": had}
 
 
-def prediction_4():
+def prediction_4() -> tuple[str | float, dict[str, Any]]:
     data = comparison.load()
     kind, fine = data["kind"], (*KEPT, "not for it")
     always = [bool(np.isin(kind[:, j], fine).all()) for j in range(kind.shape[1])]
@@ -232,7 +143,7 @@ def prediction_4():
     return truth[sum(always)], {"stops": stops, "rk4": rk4}
 
 
-def second_order_pays(data, problem, T, most=9):
+def second_order_pays(data: Data, problem: str, T: float, most: int = 9) -> int:
     """The digits up to which a method of order 2 is the cheapest."""
     orders = {name: m.order for name, m in comparison.FIXED.items()}
     rows, digits = work_rows(data, problem, T), 0
@@ -241,7 +152,7 @@ def second_order_pays(data, problem, T, most=9):
     return digits
 
 
-def prediction_6():
+def prediction_6() -> tuple[str | float, dict[str, Any]]:
     data = comparison.load()
     short, long = (second_order_pays(data, "particle", T) for T in (20.0, 250.0))
     truth = {0: "For no", 1: "Up to 2", 2: "Up to 2", 3: "Up to 2", 4: "Up to 5", 5: "Up to 5"}
@@ -249,7 +160,7 @@ def prediction_6():
     return (truth | {8: "Up to 8"})[short], numbers
 
 
-def prediction_5():
+def prediction_5() -> tuple[str | float, dict[str, Any]]:
     data = comparison.load()
     k, vy = int(np.abs(data["atlas_h"] - 0.2).argmin()), data["atlas_vy"]
     beyond = vy - separatrix(systems.transmission())
@@ -264,13 +175,13 @@ def prediction_5():
     return truth, {"jump": jump["DLA"], "weak": jump["Projector"], "swing": through}
 
 
-def number(answer):
+def number(answer: Any) -> bool:
     """The form of one number, not written as a text."""
     return np.isscalar(answer) and not isinstance(answer, str)
 
 
 @takes(callable, "The answer is a function of a System: answer = reversible, without calling it.")
-def exercise_1(answer):
+def exercise_1(answer: Any) -> str | None:
     reversible = [systems.particle(), systems.sleigh(), systems.transmission()]
     x, y, vx, vy = symbols("x y vx vy")
     # not reversible although L has no term linear in v: the odd power is the third
@@ -296,14 +207,14 @@ RETURNING = {
     '{"DLA(0.5)", "DLA(0.3)"}',
     "At least one more does. Which of these look the same from both ends of a step?",
 )
-def exercise_2(name):
+def exercise_2(name: Any) -> str | None:
     p = comparison.problems()["coupled, N=40"]
     if comparison.there_and_back(p.system, RETURNING[name], p.q0[4], p.v0[4], 0.2, 50) >= 1e-10:
         return f"{name} does not come back: try comparison.there_and_back."
 
 
 @takes(number, "The answer is one number, by which the rate is divided.")
-def exercise_3(answer):
+def exercise_3(answer: Any) -> str | None:
     runs = [integrate(systems.particle(), RK4(), h=200 / n, steps=n) for n in (2000, 4000)]
     rate = [np.polyfit(sol.t, sol.energy(), 1)[0] for sol in runs]
     fourth = "16 = 2^4 is the ratio of the errors in q. The energy does better: measure it."
