@@ -43,6 +43,24 @@ def test_a_public_name_has_an_example(name):
     assert ">>> " in reference.session(name), f"nh.{name} has no example in its docstring"
 
 
+MEASURES = [
+    name
+    for name, x in surface.named().items()
+    if name.startswith(("nh.diagnostics.", "nh.plot.")) and inspect.isfunction(x)
+]
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_measurement_and_a_plot_have_an_example(name):
+    assert ">>> " in inspect.getdoc(surface.named()[name]), f"{name} has no example"
+
+
+@pytest.mark.parametrize("thing", [nh.Trajectory, nh.Ensemble, nh.Event], ids=str)
+def test_what_a_run_has_is_explained_where_an_editor_looks(thing):
+    bare = [f.__qualname__ for f in surface.functions(thing) if not inspect.getdoc(f)]
+    assert bare == []
+
+
 RESULTS = {
     "Trajectory",
     "Ensemble",

@@ -60,9 +60,25 @@ def order(
 ) -> Order:
     """The observed order: slope of log(error in q at time T) against log(h).
 
-    ``start="q1"`` begins with the exact second position instead of the method's own start-up.
-    ``reference`` gives the exact q(t), shape (len(t), n); by default nh.Reference.  Errors below
-    ``floor`` are taken for round-off and left out.
+    Parameters
+    ----------
+    system, method : what runs
+    q0, v0 : the start; without them the system's own
+    T, hs : the time of the errors, and the step sizes, which divide it
+    start : "v0", or "q1" to begin with the exact second position, not the method's own start-up
+    reference : a function that gives the exact q(t), shape (len(t), n); by default nh.Reference
+    floor : errors below it are taken for round-off and left out
+
+    Returns the ``Order``, with ``.h``, ``.error`` and ``.slope``.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> hs = [0.1, 0.05, 0.025]
+    >>> for method in nh.DLA(), nh.DLA(0.3):
+    ...     print(f"{nh.diagnostics.order(nh.systems.particle(), method, T=2, hs=hs).slope:.1f}")
+    2.0
+    1.0
     """
     check_pair(system, method)
     T, floor = positive(T, False, "T"), read_number(floor, "floor")
@@ -202,7 +218,19 @@ def fit_order(hs: np.ndarray, errors: np.ndarray, floor: float) -> Order:
 
 
 def drift(t: ArrayLike, x: ArrayLike) -> tuple[float, float]:
-    """Slope of the straight line through x(t), and its standard error for independent residuals."""
+    """Slope of the straight line through x(t), and its standard error for independent residuals.
+
+    Parameters
+    ----------
+    t, x : times and values, shape (N,)
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> slope, error = nh.diagnostics.drift([0, 1, 2, 3], [1, 3, 5, 7])
+    >>> print(f"{slope:.6f}")
+    2.000000
+    """
     t, x = _numbers(t, "t"), _numbers(x, "x")
     if len(t) != len(x):
         raise ValueError(f"t has {len(t)} numbers and x {len(x)}; expected as many")
@@ -229,6 +257,18 @@ def regularity(sol: Trajectory) -> np.ndarray:
     """The determinant of CM01's matrix (7) at each step of a DLA run, shape (N,).
 
     [[D1D2Ld(q_k, q_k+1), A(q_k)^T], [D2wd(q_k, q_k+1), 0]]; the step is solvable iff it is not 0.
+
+    Parameters
+    ----------
+    sol : a run of nh.DLA
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> sol = nh.integrate(nh.systems.particle(), nh.DLA(), h=0.2, steps=50)
+    >>> determinant = nh.diagnostics.regularity(sol)
+    >>> determinant.shape, bool(abs(determinant).min() > 1)
+    ((50,), True)
     """
     need(sol, Trajectory, "sol", "Trajectory")
     _need_forms(sol.system, "CM01's matrix (7)")
@@ -254,9 +294,26 @@ def tangent(
 ) -> np.ndarray:
     """The derivative of one step of the method, exact to round-off.
 
-    ``row`` is a stored row (see ``method.layout``); the columns of the result are the derivatives
-    by ``inputs`` (any of t, q, p, v, e), its rows those of (t, h, *carry) after the step.  The
-    implicit function theorem is applied to the equations the method states, not to its solver.
+    The implicit function theorem is applied to the equations the method states, not to its solver.
+
+    Parameters
+    ----------
+    system, method : whose step it is
+    t, h : where the step begins, and its size; a method that chooses its steps has both in the row
+    row : a stored row, as ``sol.rows.array[k]`` (see ``method.layout``)
+    inputs : by what to differentiate, any of t, q, p, v, e: the columns of the result, whose rows
+        belong to (t, h, *carry) after the step
+
+    Examples
+    --------
+    A step of the pendulum from rest at the bottom, where the force is -theta:
+
+    >>> import nhlab as nh
+    >>> pendulum = nh.systems.pendulum()
+    >>> sol = nh.integrate(pendulum, nh.DLA(), [0], [0], h=0.2, steps=1)
+    >>> D = nh.diagnostics.tangent(pendulum, nh.DLA(), h=0.2, row=sol.rows.array[0])
+    >>> D[2:4].round(3).tolist()
+    [[0.98, 0.198], [-0.198, 0.98]]
     """
     check_pair(system, method)
     statement, layout = method.program(system).statement, method.layout(system)
@@ -303,7 +360,20 @@ def _after(method, system, values):
 
 
 def symplectic_defect(DPhi: np.ndarray) -> float:
-    """max |DPhi^T J DPhi - J| for a map of (q, p), zero iff it is symplectic."""
+    """max |DPhi^T J DPhi - J| for a map of (q, p), zero iff it is symplectic.
+
+    Parameters
+    ----------
+    DPhi : the derivative of the map, shape (2n, 2n)
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.diagnostics.symplectic_defect([[1, 0.2], [0, 1]])
+    0.0
+    >>> nh.diagnostics.symplectic_defect([[2, 0], [0, 1]])
+    1.0
+    """
     DPhi = np.atleast_1d(read_array(DPhi, "DPhi"))
     J = symplectic_form(len(DPhi) // 2)
     if DPhi.shape != J.shape:
@@ -312,7 +382,19 @@ def symplectic_defect(DPhi: np.ndarray) -> float:
 
 
 def symplectic_form(n: int) -> np.ndarray:
-    """The matrix J of dq ^ dp on (q, p)."""
+    """The matrix J of dq ^ dp on (q, p), shape (2n, 2n).
+
+    Parameters
+    ----------
+    n : the number of coordinates
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.diagnostics.symplectic_form(1)
+    array([[ 0.,  1.],
+           [-1.,  0.]])
+    """
     n = whole(n, "n", 0)
     return np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
 
@@ -322,6 +404,19 @@ def symplectic_change(sol: Trajectory, k: int) -> tuple[np.ndarray, np.ndarray]:
 
     Returns (DPhi^T J DPhi - J, d beta_d) on (q, p), shape (2n, 2n) each; they are equal.
     beta_d = lam_a A^a(q).dq is the work of the step's constraint impulse.
+
+    Parameters
+    ----------
+    sol : a run of a discrete method with a fixed step, every step stored
+    k : the number of the step
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> sol = nh.integrate(nh.systems.particle(), nh.DLA(), h=0.2, steps=5)
+    >>> change, reason = nh.diagnostics.symplectic_change(sol, 3)
+    >>> bool(abs(change).max() > 0.01), bool(abs(change - reason).max() < 1e-12)
+    (True, True)
     """
     s, m = need(sol, Trajectory, "sol", "Trajectory").system, sol.method
     need(k, Integral, "k", "number of a step")
@@ -346,7 +441,23 @@ def symplectic_change(sol: Trajectory, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def action(system: System, method: Method, t: ArrayLike, q: ArrayLike) -> float:
-    """The action sum of a discrete path t : (N+1,), q : (N+1, n), CM01 (1)."""
+    """The action sum of a discrete path, CM01 (1).
+
+    Parameters
+    ----------
+    system, method : whose discrete Lagrangian is summed
+    t, q : the nodes of the path, shapes (N+1,) and (N+1, n)
+
+    Examples
+    --------
+    A free particle of mass 1 that takes one second for one metre:
+
+    >>> import nhlab as nh
+    >>> x, vx = nh.symbols("x vx")
+    >>> free = nh.System([x], [vx], vx**2 / 2)
+    >>> nh.diagnostics.action(free, nh.Variational(), [0, 0.5, 1], [[0], [0.5], [1]])
+    0.5
+    """
     check_pair(system, method)
     t, q = _numbers(t, "t"), read_array(q, "q")
     if not method.discrete or q.shape != (len(t), len(system.q)):
@@ -358,7 +469,19 @@ def action(system: System, method: Method, t: ArrayLike, q: ArrayLike) -> float:
 
 
 def lagrangian(system: System, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
-    """Values of L, shape (...)."""
+    """Values of L, shape (...).
+
+    Parameters
+    ----------
+    system : an nh.System
+    q, v, t : states, shape (..., n) or by names, and their times
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> float(nh.diagnostics.lagrangian(nh.systems.particle(), [0, 1, 0], [1, 1, 1]))
+    0.5
+    """
     return need(system, System, "system", "nh.System").values(system.L, q, v, t)
 
 
@@ -397,15 +520,32 @@ def growth(
     .. math:: D(l) = \bigl\langle (\bar x_{i+l} - \bar x_i)^2 \bigr\rangle \sim l^{2\gamma},
               \qquad \gamma = 0,\ \tfrac12,\ 1
 
-    x : (K, N), K >= 8 runs from different starts at common times t : (N,); a single run does not
-    tell a walk from a drift.  Oscillations are taken out by the means :math:`\bar x_i` of
-    ``blocks`` blocks.  gamma is fitted over the longer lags, its standard error found by drawing
-    the runs anew.  The kind is "bounded", "random walk" or "drift" where gamma +- 2 errors is
-    nearest to one of the three alone, else "undecided"; "exact" if no mean changes by more than
-    ``floor``.  A walk goes either way: if the mean slope is five times its error, growth is a drift
-    that slows down.  Otherwise growth never shrinks: if D falls clearly from one lag to a longer
-    one, x is bounded, whatever gamma is.  (D of a wave goes up and down like 1 - cos(a l), and a
-    line through its logarithm may be as steep as that of a drift, with a small error.)
+    A single run does not tell a walk from a drift.  Oscillations are taken out by the means
+    :math:`\bar x_i` of ``blocks`` blocks.  gamma is fitted over the longer lags, its standard
+    error found by drawing the runs anew.  The kind is "bounded", "random walk" or "drift" where
+    gamma +- 2 errors is nearest to one of the three alone, else "undecided"; "exact" if no mean
+    changes by more than ``floor``.  A walk goes either way: if the mean slope is five times its
+    error, growth is a drift that slows down.  Otherwise growth never shrinks: if D falls clearly
+    from one lag to a longer one, x is bounded, whatever gamma is.  (D of a wave goes up and down
+    like 1 - cos(a l), and a line through its logarithm may be as steep as that of a drift, with a
+    small error.)
+
+    Parameters
+    ----------
+    t, x : common times (N,), and values (K, N) of K >= 8 runs from different starts
+    blocks : of how many blocks the means are taken
+    floor : changes of means below it are round-off
+    resamples, seed : how often the runs are drawn anew, and the seed of that
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> import numpy as np
+    >>> t, phase = np.linspace(0, 100, 2000), np.linspace(0, 6, 10)[:, None]
+    >>> nh.diagnostics.growth(t, np.sin(t + phase)).kind
+    'bounded'
+    >>> nh.diagnostics.growth(t, np.sin(t + phase) + 0.1 * t).kind
+    'drift'
     """
     at, means = _block_means(t, x, blocks)
     runs, count = means.shape
@@ -435,7 +575,18 @@ def growth(
 
 
 def shrinks(size: np.ndarray) -> bool:
-    """Do changes over ever longer times fall clearly below those over a shorter one?"""
+    """Do changes over ever longer times fall clearly below those over a shorter one?
+
+    Parameters
+    ----------
+    size : the sizes of the changes, as ``.size`` of what ``growth`` returns
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.diagnostics.shrinks([1, 2, 4, 8]), nh.diagnostics.shrinks([4, 3, 2, 1])
+    (False, True)
+    """
     size = _numbers(size, "size")
     return bool((size < SHRINKS * np.maximum.accumulate(size)).any())
 

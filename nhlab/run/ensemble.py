@@ -209,6 +209,7 @@ class Ensemble:
     def __getitem__(self, k: slice | Sequence[int] | np.ndarray) -> Ensemble: ...
 
     def __getitem__(self, k: Any) -> Any:
+        """Run k as a Trajectory, the Ensemble of some runs, or a column of all by its name."""
         if isinstance(k, (str, sp.Symbol)):
             return tables.column_of_all(self, k)
         if not isinstance(k, numbers.Integral):
@@ -247,6 +248,7 @@ class Ensemble:
 
     @property
     def ok(self) -> np.ndarray:
+        """(K,) True where a run is complete and its summary, if any, finite."""
         ok = self.complete
         ok[list(self.errors)] = False
         return ok
@@ -265,14 +267,17 @@ class Ensemble:
 
     @property
     def t_events(self) -> list[list[np.ndarray] | None] | None:
+        """For each run a list with the times of each event; None if none was looked for."""
         return self._of_events("t")
 
     @property
     def q_events(self) -> list[list[np.ndarray] | None] | None:
+        """The positions at ``t_events``, arrays of shape (events, n)."""
         return self._of_events("q")
 
     @property
     def v_events(self) -> list[list[np.ndarray] | None] | None:
+        """The velocities at ``t_events``, arrays of shape (events, n)."""
         return self._of_events("v")
 
     @property
@@ -284,16 +289,19 @@ class Ensemble:
 
     @property
     def t(self) -> np.ndarray:
+        """(K, N+1) the times of the nodes; NaN where a run had stopped."""
         parts, every = self._parts, self.start.every * np.arange(self.rows.shape[1])
         t, _ = parts.clock(self.start.t0 + self.h[:, None] * every, None)
         return np.where(np.isnan(parts.q[:, :, 0]), np.nan, t)
 
     @property
     def q(self) -> np.ndarray:
+        """(K, N+1, n) the positions; NaN where a run had stopped."""
         return self._parts.q
 
     @property
     def p(self) -> np.ndarray:
+        """(K, N+1, n) the momenta as the method evolves them; NaN where a run had stopped."""
         if self.method.discrete:
             return self._parts.p
         system = self.system.with_arrays({k: x[:, None] for k, x in self.parameters.items()}, None)

@@ -111,39 +111,46 @@ class Trajectory:
 
     @cached_property
     def t(self) -> np.ndarray:
+        """(N+1,) the times of the nodes."""
         if self.method.variable_step:
             return self.rows.t
         return self.t0 + self.h0 * (self.every * np.arange(len(self)))
 
     @cached_property
     def h(self) -> np.ndarray:
+        """(N,) the sizes of the steps that arrive at the nodes after the first."""
         if self.method.variable_step:
             return self.rows.h[1:]
         return np.broadcast_to(self.h0, len(self) - 1)
 
     @property
     def q(self) -> np.ndarray:
+        """(N+1, n) the positions."""
         return self.rows.q
 
     @cached_property
     def p(self) -> np.ndarray:
+        """(N+1, n) the momenta as the method evolves them, D2Ld of a discrete one."""
         if self.method.discrete:
             return self.rows.p
         return self.system.momentum(self.q, self.v, self.t)
 
     @cached_property
     def v(self) -> np.ndarray:
+        """(N+1, n) the velocities of these momenta, dL/dv(q, v) = p."""
         if self.method.discrete:
             return self.system.velocity(self.q, self.p, self.t)
         return self.rows.v
 
     @property
     def v_step(self) -> np.ndarray:
+        """(N, n) the velocity (q1 - q0)/h of the step that arrives at node k+1."""
         self._need_discrete("v_step")
         return self.rows.v[1:]
 
     @cached_property
     def lam(self) -> np.ndarray:
+        """(N, m) the impulses of the constraints in the steps; -lam/h is near the multipliers."""
         lam = reactions.multipliers(self) if self.system.fields else self.rows.lam[1:]
         if self.q1_given and len(lam):
             lam = lam.copy()
@@ -153,11 +160,12 @@ class Trajectory:
 
     @cached_property
     def v_projected(self) -> np.ndarray:
-        """P(q) v: satisfies the constraints, loses what the evolved momenta keep."""
+        """(N+1, n) P(q) v: satisfies the constraints, loses what the evolved momenta keep."""
         return self.system.project(self.q, self.v, self.t)
 
     @cached_property
     def p_projected(self) -> np.ndarray:
+        """(N+1, n) the momenta of ``v_projected``."""
         return self.system.momentum(self.q, self.v_projected, self.t)
 
     @cached_property
@@ -166,7 +174,21 @@ class Trajectory:
         return self.on_step("p_minus")
 
     def on_step(self, what: str) -> np.ndarray:
-        """A part of the discrete Lagrangian, such as "impulse_plus", of each stored step."""
+        """A part of the discrete Lagrangian of each stored step, shape (N, ...).
+
+        Parameters
+        ----------
+        what : such as "Ld", "E_plus", "p_minus", "work", "impulse_plus"
+
+        Examples
+        --------
+        >>> import nhlab as nh
+        >>> sol = nh.integrate(nh.systems.particle(), nh.DLA(), h=0.2, steps=100)
+        >>> action = sol.on_step("Ld").sum()
+        >>> again = nh.diagnostics.action(sol.system, sol.method, sol.t, sol.q)
+        >>> bool(abs(action - again) < 1e-12)
+        True
+        """
         self._need_discrete(what)
         return self.method.on_step(self.driven(), what, *self.starts, self.rows.v[1:], self.h)
 
@@ -176,7 +198,8 @@ class Trajectory:
         return self.t[1:] - self.h, self.system.move(self.q[1:], self.rows.v[1:], -self.h)
 
     def driven(self, nodes: slice | np.ndarray = slice(1, None)) -> System:
-        """The system with the inputs of the steps that arrive at these nodes."""
+        """The system with the inputs of the steps that arrive at these nodes; by default at all
+        but the first."""
         if not self.inputs:
             return self.system
         by_name = {u.name: u for u in self.system.inputs}
@@ -192,19 +215,41 @@ class Trajectory:
     def energy(self, at: str = "nodes") -> np.ndarray:
         """The energy; which one matters.
 
-        "nodes": of the evolved momenta, (N+1,).  "midpoints": the discrete energy of each step
-        (C03's E_plus, with the work alpha h F.v of forces), (N,).  "projected": of the projected
-        velocities.  "average": of the average of arriving and leaving momentum, (N-1,) at the
-        inner nodes.
+        Parameters
+        ----------
+        at : "nodes": of the evolved momenta, (N+1,).  "midpoints": the discrete energy of each
+            step (C03's E_plus, with the work alpha h F.v of forces), (N,).  "projected": of the
+            projected velocities.  "average": of the average of arriving and leaving momentum,
+            (N-1,) at the inner nodes
+
+        Examples
+        --------
+        EDLA keeps the energy of the steps, not that of the nodes:
+
+        >>> import nhlab as nh
+        >>> sol = nh.integrate(nh.systems.particle(), nh.EDLA(), h=0.2, steps=100)
+        >>> steps, nodes = sol.energy("midpoints"), sol.energy()
+        >>> bool(steps.max() - steps.min() < 1e-12), bool(nodes.max() - nodes.min() > 1e-3)
+        (True, True)
         """
         if at == "midpoints":
             return self.on_step("E_plus")
         return self.system.energy(*self._states(at))
 
     def constraint(self, at: str = "nodes") -> np.ndarray:
-        """The residual A v + b of the constraints, shape (..., m), for the readings of ``energy``.
+        """The residual A v + b of the constraints, shape (..., m).
 
-        "midpoints" gives the discrete constraint wd of each step, velocity constraints only.
+        Parameters
+        ----------
+        at : as in ``energy``; "midpoints" gives the discrete constraint wd of each step, velocity
+            constraints only
+
+        Examples
+        --------
+        >>> import nhlab as nh
+        >>> sol = nh.integrate(nh.systems.particle(), nh.DLA(), h=0.2, steps=100)
+        >>> sol.constraint("midpoints").shape, bool(abs(sol.constraint("midpoints")).max() < 1e-14)
+        ((100, 1), True)
         """
         if at == "midpoints":
             return self.on_step("constraints")
@@ -231,7 +276,7 @@ class Trajectory:
 
     @cached_property
     def dense(self) -> Dense:
-        """The motion between the nodes, as a ``Dense``."""
+        """The motion between the nodes, as a ``Dense``; ``sol(t)`` asks it."""
         return Dense(self)
 
     __call__, at = state_at, tables.column_at

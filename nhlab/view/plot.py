@@ -80,14 +80,38 @@ WIDTHS = {"RK4": 2.0, "Reference": 1.1}  # gaps need more than lines, what is tr
 
 
 def look(method: Method) -> dict[str, Any]:
-    """Colour and line style of a method, as keywords for ``ax.plot``."""
+    """Colour and line style of a method, as keywords for ``ax.plot``.
+
+    Parameters
+    ----------
+    method : an integrator
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> fig, ax = nh.plot.new()
+    >>> _ = ax.plot([0, 1], [0, 1], **nh.plot.look(nh.DLA()))
+    >>> nh.plot.look(nh.DLA()) == nh.plot.look(nh.RK4())
+    False
+    """
     name = type(method).__name__
     look = {"color": COLOURS.get(name, INKS["middle"][0]), "linestyle": LINES.get(name, "-")}
     return look | ({"linewidth": WIDTHS[name]} if name in WIDTHS else {})
 
 
 def label(method: Method) -> str:
-    """A short name: what differs from the midpoint rule is said."""
+    r"""A short name: what differs from the midpoint rule is said.
+
+    Parameters
+    ----------
+    method : an integrator
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.plot.label(nh.DLA()), nh.plot.label(nh.DLA(0.3))
+    ('DLA', 'DLA ($\\alpha=0.3$)')
+    """
     name = type(method).__name__
     if getattr(method, "base", None) is not None:
         return f"{label(method.base)} composed, order {method.order}"
@@ -103,7 +127,20 @@ def label(method: Method) -> str:
 
 def own_constraint(sol: Trajectory) -> tuple[np.ndarray, np.ndarray]:
     """(t, residual) of the constraint a method imposes: wd on each step, the average momentum for
-    the projector method, A v at the nodes for the classical methods."""
+    the projector method, A v at the nodes for the classical methods.
+
+    Parameters
+    ----------
+    sol : a run
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> sol = nh.integrate(nh.systems.particle(), nh.DLA(), h=0.2, steps=50)
+    >>> t, residual = nh.plot.own_constraint(sol)
+    >>> bool(abs(residual).max() < 1e-14)
+    True
+    """
     need(sol, Trajectory, "sol", "Trajectory")
     residual = sol.constraint(sol.method.constraint_at)
     t = sol.t[1:-1] if sol.method.constraint_at == "average" else sol.t[1:]
@@ -113,7 +150,18 @@ def own_constraint(sol: Trajectory) -> tuple[np.ndarray, np.ndarray]:
 def new(
     rows: int = 1, columns: int = 1, size: tuple[float, float] | None = None
 ) -> tuple[Figure, Any]:
-    """A figure and its axes in nhlab's style."""
+    """A figure and its axes in nhlab's style.
+
+    Parameters
+    ----------
+    rows, columns : of axes;  size : of the figure in inches
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> fig, (left, right) = nh.plot.new(1, 2, size=(8, 3))
+    >>> _ = left.set_title("positions")
+    """
     size = size or (3.6 + 3.6 * columns, 3.2 * rows)
     with plt.rc_context(STYLE):
         return plt.subplots(rows, columns, figsize=size, FigureClass=TypesetFigure)
@@ -126,7 +174,22 @@ def _axes(ax, size=None):
 def draw(
     sols: Trajectory | Sequence[Trajectory], name: str, ax: Axes | None = None, **options: Any
 ) -> Axes:
-    """Draw a reading of one or several trajectories."""
+    """Draw a reading of one or several trajectories over time.
+
+    Parameters
+    ----------
+    sols : a run, or several
+    name : of the reading, such as "energy", "constraint" or a column
+    ax : the axes to draw into; new ones without it
+    options : as the reading takes them, such as ``at="midpoints"``
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> sol = nh.integrate(nh.systems.particle(), nh.DLA(), h=0.2, steps=50)
+    >>> nh.plot.draw(sol, "energy").get_ylabel()
+    'energy $E$ at the nodes'
+    """
     sols = sequence(sols)
     if not sols:
         raise ValueError("there is nothing to draw: give one or more trajectories")
@@ -153,7 +216,24 @@ def energy(
     at: str = "nodes",
     **options: Any,
 ) -> Axes:
-    """Energy over time; ``at`` as in Trajectory.energy ("nodes", "midpoints", "projected")."""
+    """Energy over time.
+
+    Parameters
+    ----------
+    sols : a run, or several
+    ax : the axes to draw into; new ones without it
+    at : as in Trajectory.energy ("nodes", "midpoints", "projected")
+    options : for the lines, as of ``ax.plot``
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> particle = nh.systems.particle()
+    >>> sols = [nh.integrate(particle, m, h=0.2, steps=50) for m in (nh.DLA(), nh.RK4())]
+    >>> ax = nh.plot.energy(sols, at="nodes")
+    >>> [x.get_text() for x in ax.get_legend().get_texts()]
+    ['DLA', 'RK4']
+    """
     names = {"nodes": "energy", "midpoints": "midpoint energy", "projected": "projected energy"}
     return draw(sols, names[one_of(at, names, "at")], ax, **options)
 
@@ -164,8 +244,23 @@ def constraint(
     at: str = "nodes",
     **options: Any,
 ) -> Axes:
-    """The residual of the constraints, of several the largest; ``at`` as in
-    Trajectory.constraint ("nodes", "midpoints", "average")."""
+    """The residual of the constraints over time, of several the largest.
+
+    Parameters
+    ----------
+    sols : a run, or several
+    ax : the axes to draw into; new ones without it
+    at : as in Trajectory.constraint ("nodes", "midpoints", "average")
+    options : for the lines, as of ``ax.plot``
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> sol = nh.integrate(nh.systems.particle(), nh.DLA(), h=0.2, steps=50)
+    >>> ax = nh.plot.constraint(sol, at="average")
+    >>> len(ax.lines)
+    1
+    """
     names = {where: name for name, (where, *_) in CONSTRAINTS.items()}
     return draw(sols, names[one_of(at, names, "at")], ax, **options)
 
@@ -173,14 +268,44 @@ def constraint(
 def path(
     sols: Trajectory | Sequence[Trajectory], x: str, y: str, ax: Axes | None = None, **options: Any
 ) -> Axes:
-    """One coordinate against another, drawn to scale."""
+    """One coordinate against another, drawn to scale.
+
+    Parameters
+    ----------
+    sols : a run, or several
+    x, y : names of the coordinates to the right and upwards
+    ax : the axes to draw into; new ones without it
+    options : for the lines, as of ``ax.plot``
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> sol = nh.integrate(nh.systems.robot(), nh.DLA(), h=0.1, steps=50)
+    >>> ax = nh.plot.path(sol, "x", "y")
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('$x$', '$y$')
+    """
     ax = draw(sols, f"{x} {y}", ax, **options)
     ax.set_aspect("equal", adjustable="datalim")
     return ax
 
 
 def order(results: Mapping[Method, Order], ax: Axes | None = None) -> Axes:
-    """Errors against h, log-log; ``results`` maps a method to a diagnostics.Order."""
+    """Errors against h, log-log.
+
+    Parameters
+    ----------
+    results : a method -> its ``nh.diagnostics.order``
+    ax : the axes to draw into; new ones without it
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> s, methods = nh.systems.particle(), [nh.DLA(), nh.DLA(0.3)]
+    >>> found = {m: nh.diagnostics.order(s, m, T=1, hs=[0.1, 0.05, 0.025]) for m in methods}
+    >>> nh.plot.order(found).get_xscale()
+    'log'
+    """
     if not (isinstance(results, dict) and results and {*map(type, results.values())} == {Order}):
         raise ValueError(f"results = {results!r} must map methods to a diagnostics.Order")
     ax = _axes(ax, (6, 4))
@@ -220,7 +345,21 @@ class Shown:
 
 
 def show(figure: Figure | Axes, alt: str) -> Shown:
-    """Show a figure (or the figure of an ``ax``) with alternative text, and close it."""
+    """Show a figure (or the figure of an ``ax``) with alternative text, and close it.
+
+    Parameters
+    ----------
+    figure : the figure, or one of its axes
+    alt : what it shows, for those who do not see it
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> sol = nh.integrate(nh.systems.particle(), nh.DLA(), h=0.2, steps=50)
+    >>> picture = nh.plot.show(nh.plot.energy(sol), "The energy of DLA oscillates in a band.")
+    >>> picture.alt, picture.png[1:4]
+    ('The energy of DLA oscillates in a band.', b'PNG')
+    """
     figure = need(getattr(figure, "figure", figure), Figure, "figure", "figure of matplotlib")
     file = io.BytesIO()
     figure.savefig(file, format="png", metadata={"Software": None})
