@@ -72,13 +72,13 @@ RESULTS = {
 CALLED = [x for x in nh.__all__ if callable(getattr(nh, x)) and x not in RESULTS]  # by a user
 
 
-@pytest.mark.parametrize("name", CALLED)
+@pytest.mark.parametrize("name", [*(f"nh.{x}" for x in CALLED), *MEASURES])
 def test_a_docstring_has_a_line_for_every_argument(name):
     """In the section Parameters of numpydoc; several arguments may share a line."""
-    thing = getattr(nh, name)
+    thing = surface.named()[name]
     arguments = {*inspect.signature(thing).parameters}
     text = inspect.getdoc(thing).partition("Examples\n--------\n")[0]
     listed = text.partition("Parameters\n----------\n")[2]
     entries = re.findall(r"(?m)(?:^|;  )(\w[\w, ]*?)(?:\(values\))? (?::|->) ", listed)
     named = {x.strip() for entry in entries for x in re.split(r",| or ", entry)}
-    assert arguments <= named, f"nh.{name} does not say what {sorted(arguments - named)} are"
+    assert arguments <= named, f"{name} does not say what {sorted(arguments - named)} are"

@@ -121,8 +121,13 @@ def constraint_order(
     elsewhere.  DLA is at most of the order that k has elsewhere: if w_d is of a lower order than
     Ld, the better Ld is wasted (CM01, Remark 3.1).
 
+    Parameters
+    ----------
+    system : with constraints on velocities
     method : nh.DLA or nh.EDLA with the rule of w_d, such as nh.DLA(0.3) or
         nh.DLA(constraint_alpha=0)
+    q0, v0 : where the motion begins; without them the system's own start
+    hs : the times h
     floor : residuals below it are taken for round-off and left out of the slope
 
     Examples
@@ -175,7 +180,11 @@ def modified_term(
     g is measured in one state, from single steps :math:`\Phi_h` of the order k of the method beside
     the true motion :math:`\varphi_h` of nh.Reference, with h, h/2, h/4 and h/8.
 
+    Parameters
+    ----------
     system : without constraints, as a reduction; for others (q, p) are not free
+    method : one whose steps are all of the size h
+    q0, v0 : the state; without them the system's own start
     h : the largest step; a smaller one lets round-off through, as h^-(k+1)
 
     Examples
@@ -521,14 +530,13 @@ def growth(
               \qquad \gamma = 0,\ \tfrac12,\ 1
 
     A single run does not tell a walk from a drift.  Oscillations are taken out by the means
-    :math:`\bar x_i` of ``blocks`` blocks.  gamma is fitted over the longer lags, its standard
-    error found by drawing the runs anew.  The kind is "bounded", "random walk" or "drift" where
-    gamma +- 2 errors is nearest to one of the three alone, else "undecided"; "exact" if no mean
-    changes by more than ``floor``.  A walk goes either way: if the mean slope is five times its
-    error, growth is a drift that slows down.  Otherwise growth never shrinks: if D falls clearly
-    from one lag to a longer one, x is bounded, whatever gamma is.  (D of a wave goes up and down
-    like 1 - cos(a l), and a line through its logarithm may be as steep as that of a drift, with a
-    small error.)
+    :math:`\bar x_i` of ``blocks`` blocks.  gamma is fitted over the longer lags, its standard error
+    found by drawing the runs anew.  The kind is "bounded", "random walk" or "drift" where gamma +-
+    2 errors is nearest to one of the three alone, else "undecided"; "exact" if no mean changes by
+    more than ``floor``.  A walk goes either way: if the mean slope is five times its error, growth
+    is a drift that slows down.  Otherwise growth never shrinks: if D falls clearly from one lag to
+    a longer one, x is bounded, whatever gamma is.  (D of a wave goes up and down like 1 - cos(a l),
+    and a line through its logarithm may be as steep as that of a drift, with a small error.)
 
     Parameters
     ----------
