@@ -45,6 +45,8 @@ return new Page(books, {controls, figures, sources, glyphs, texts, legend, said,
     listing, fit, asked, stage});
 })());
 page.follow();"""
+CLEAR = """.bk-clearfix {display: block; width: 100%}
+@media print {.nhs .bar {display: none}}"""
 HALF = 400  # pixels that bodies and diagrams need to stand beside each other
 # Below a body a diagram is lower on a phone, so that the sliders are seen, too.
 LOW = "@media (max-width: 600px) {:host {height: 190px !important; flex-basis: 190px !important}}"
@@ -58,7 +60,8 @@ WIDGET = """:host {font-size: 14px}
 .bk-input, .bk-btn.bk-btn-default {color: FieldText; background-color: Field}
 .noUi-horizontal .noUi-handle {width: 24px; height: 24px; right: -12px; top: -8px}
 .noUi-target {margin-top: 8px; background: color-mix(in srgb, CanvasText 25%, Canvas); border: 0}
-select.bk-input {appearance: auto; background-image: none; padding: 0 6px}"""
+select.bk-input {appearance: auto; background-image: none; padding: 0 6px}
+@media print {:host {display: none}}"""
 TEXT = """:host {font-size: 14px; line-height: 1.4}
 pre {white-space: pre-wrap; user-select: all}"""
 # Settings to try, and More.
@@ -67,7 +70,8 @@ b {display: block}
 button {font: inherit; min-height: 28px; margin: 2px 4px 2px 0; padding: 2px 12px; cursor: pointer;
     border: 1px solid GrayText; border-radius: 14px; background: transparent; color: inherit}
 button.now {background: CanvasText; color: Canvas}
-button.more {border: 0; font-weight: 600}"""
+button.more {border: 0; font-weight: 600}
+@media print {:host {display: none}}"""
 # What they are called, and what they call.
 BUTTONS = (
     ("Reset", "reset()"),
@@ -240,7 +244,7 @@ class Models:
 
     def _stage(self):
         """Where the player shows bodies that the runs of the page move."""
-        wide = self.models.InlineStyleSheet(css=".bk-clearfix {display: block; width: 100%}")
+        wide = self.models.InlineStyleSheet(css=CLEAR)
         look = {"sizing_mode": "stretch_width", "stylesheets": [wide]}
         return self.models.Div(text=STAGE, disable_math=True, **look)
 

@@ -12,6 +12,8 @@ import itertools
 import json
 import os
 import re
+import shutil
+import subprocess
 import threading
 import zlib
 from importlib.util import find_spec
@@ -891,6 +893,45 @@ def test_a_lesson_is_read_remembered_taken_along_and_printed(page, address, site
     assert page.pdf()[:5] == b"%PDF-" and page.faults == []
     page.evaluate("dispatchEvent(new Event('afterprint'))")  # which a PDF has done already
     assert page.evaluate(theme) == "dark"
+
+
+PAPER = 174, 261  # mm of an A4 page inside its margins
+# What would be cut off on paper: (what it is, its width and height in mm, where it ends).
+CUT = """([width, height]) => [...document.querySelectorAll(
+    '.bd-article :is(img, svg.picture, canvas, pre, table, mjx-container, .admonition)')].map(x => {
+        const box = x.getBoundingClientRect(), mm = 25.4 / 96;
+        return [x.tagName, box.width * mm, box.height * mm, box.right * mm,
+            x.matches('pre') && x.scrollWidth > x.clientWidth + 1];
+    }).filter(([tag, w, h, right, hidden]) => w && (right > width + (/MJX/.test(tag) ? 18 : 1)
+        || (/IMG|SVG|CANVAS/i.test(tag) && h > height) || hidden))"""
+ON_SCREEN = (
+    "Commit|Just show me|^ *Check$|Download this|Reset|Copy as code|Show the code|Hide code|"
+    "Show code|Your answer|Search|Back to top|^ *Contents$|^ *Try$|In depth$|^ *Next$"
+)
+
+
+@needs_sphinx
+@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="poppler is not installed")
+@pytest.mark.parametrize("name", ["notebooks/02_dla", "notebooks/03_projector_method", "own"])
+def test_on_paper_there_is_what_one_reads_and_nothing_else(page, address, tmp_path, name):
+    """By Chromium's own PDF: no navigation, no buttons, nothing cut off."""
+    page.goto(f"{address}{name}.html")
+    page.evaluate("window.MathJax?.startup?.promise")
+    file = tmp_path / "page.pdf"
+    page.pdf(path=file, format="A4", print_background=True)
+    text = subprocess.run(
+        ["pdftotext", "-layout", file, "-"], capture_output=True, text=True, check=True
+    ).stdout
+    assert re.findall(ON_SCREEN, text, re.MULTILINE) == []
+    heads = page.locator(".bd-article :is(h1, h2)").all_inner_texts()
+    words = re.sub(r"\W", "", text)
+    for head in heads:
+        assert re.sub(r"\W", "", head) in words, head
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": round(PAPER[0] / 25.4 * 96), "height": 1000})
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(CUT, PAPER) == []
+    assert page.faults == []
 
 
 # ---------------------------------------------------------------------------- exercises
