@@ -32,6 +32,8 @@ METHODS = (
     nh.Reversible(),
     nh.DiscreteGradient(),
     nh.Composition(nh.DLA()),
+    nh.EqualImpulses(),
+    nh.Newmark(0.1),
 )
 # How far two runs may lie apart that differ in round-off alone, as a multiple of ``expected``.
 # EDLA's balance of energy determines h only to eps/h^2.

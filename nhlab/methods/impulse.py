@@ -40,7 +40,8 @@ class EqualImpulses(Method):
 
     Energy: let L be v.M v/2 with constant M.  Then p- = p+, and |p_0|^2 + |mu|^2 = |p-|^2 =
     |p_1|^2 + |mu|^2 in M^-1, since N mu is orthogonal to D at either end: what FIM08's Theorem 1
-    says of the projector method holds for the energy at the nodes.
+    says of the projector method holds for the energy at the nodes.  With alpha = 1/2 it holds for a
+    quadratic potential, too, since the midpoint rule keeps |p|^2/2 + V from p- to p+.
 
     The method and these statements are our own; we have not found it in the literature.
 

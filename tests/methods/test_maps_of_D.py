@@ -224,6 +224,18 @@ def test_steps_of_the_sleigh_lose_the_volume_that_the_motion_loses():
     assert power(gap) == pytest.approx(2, abs=0.1) and gap(0.1) < 1e-3
 
 
+@pytest.mark.parametrize("name", ["particle", "contact_oscillator", "knife_edge"])
+def test_energy_of_quadratic_potentials_is_kept(name):
+    """M is constant; by another alpha, or with a potential of fourth order, the energy moves."""
+    system = made(S.contact_oscillator, eps=0.0) if name == "contact_oscillator" else of(name)
+    assert np.ptp(run(system, nh.EqualImpulses(), steps=1000).energy()) < 1e-12
+    assert np.ptp(run(system, nh.DLA(), steps=1000).energy()) > 1e-5
+    if name == "particle":
+        stiff = system.remade(L=system.L - system.q[0] ** 4 / 4)
+        assert np.ptp(run(stiff, nh.EqualImpulses()).energy()) > 1e-5
+        assert np.ptp(run(system, nh.EqualImpulses(0, True)).energy()) > 1e-5
+
+
 def test_swing_of_linear_springs_is_kept_as_by_the_projector():
     def swing(method):
         sol = run(S.transmission(eps=0.2), method, 0.2, 2000)
