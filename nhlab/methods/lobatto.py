@@ -50,8 +50,10 @@ class Lobatto(Method):
 
     The aim is that of Martin de Diego & Sato Martin de Almagro, "High-order geometric methods for
     nonholonomic mechanical systems" (arXiv:1810.10926), who discretise the Lagrange-d'Alembert
-    principle by the same pair.  That the constraints are taken as moments of A(Q_j) V_j, so that no
-    multiplier is carried from step to step, is our choice and not taken from there.
+    principle by the same pair.  We take the constraints as moments of A(Q_j) V_j, so that no
+    multiplier is carried from step to step; moments in the place of constraints at each point are
+    known from L. O. Jay's specialized Runge-Kutta methods for equations of index 2.  Neither text
+    was at hand, so this method may or may not be one of theirs.
 
     Rows hold (q, v) at the nodes, v in D; ``lam`` is h times the sum of b_j Lambda_j.
 
