@@ -144,7 +144,7 @@ LINES = {
     "methods": 1_346,
     "run": 3_306,
     "geometry": 2_537,
-    "view": 5_490,
+    "view": 5_495,
     "browser": 736,
     "course": 8_030,
     "plain": 137,

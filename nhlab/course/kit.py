@@ -15,6 +15,7 @@ from ..view.body import joined as joined
 from ..view.body import place as place
 from ..view.widgets import Picture, panel
 from .colours import ORANGE
+from .computation import code_of
 
 RIGHT = {"loc": "center left", "bbox_to_anchor": (1, 0.5), "ncols": 1}
 
@@ -56,7 +57,8 @@ class Board(Picture):
                 add_legend(ax, **options)
             return self.said
 
-        return panel(self, redraw, alt=alt, caption=caption, **controls)
+        about = {"alt": alt, "caption": caption, "code": code_of(update)}
+        return panel(self, redraw, **about, **controls)
 
     def legend(self, ax=None, order=None, **options):
         """How the legend of what has a label is to differ from that of ``add_legend``."""

@@ -13,7 +13,7 @@ from ..mechanics.spelling import nearest
 from ..mechanics.system import System
 from ..methods.method import Method
 from . import plot
-from .figure import Axes, Curve, Figure, View
+from .figure import Axes, Curve, Figure, View, plain
 from .limits import LEAST
 from .offers import of_change, of_nodes
 from .panel import Panel, choice
@@ -162,6 +162,7 @@ class Explorer:
             self.controls,
             {view: self._described(view) for view in self.views},
             self.caption,
+            self.caption or self._said(),
             size=self.size,
             code=_written,
             warns=True,
@@ -172,6 +173,12 @@ class Explorer:
             body=self.body,
             quick_steps=QUICK_STEPS,
         )
+
+    def _said(self):
+        """What is shown, in words, for a picture without a caption."""
+        systems = [s.name or "a system" for s in self.systems]
+        methods = [plain(plot.label(m)) for m in self.setting.methods.values()]
+        return f"A panel of {', '.join(systems)} by {', '.join(methods)}: {', '.join(self.views)}."
 
     def _offers(self):
         """View -> the offer of another one that a slider does move."""

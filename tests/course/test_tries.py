@@ -2,14 +2,17 @@
 
 import ast
 import json
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import nbformat
 import numpy as np
 import pytest
+from after_run_all import printed, said
 
 import nhlab as nh
 from nhlab.browser.book import book_of
+from nhlab.course import lessons
 from nhlab.course.figures import STATEMENTS
 from nhlab.course.notebooks import FOLDER
 from nhlab.course.pages import PAGES, Panel, needed
@@ -200,21 +203,27 @@ def test_the_code_of_a_panel_computes_what_it_shows(name):
                 np.testing.assert_array_equal(space[key].energy(), sol.energy())
 
 
-def motion_panels():
-    """The panels of ``nh.motion_panel`` in the notebooks: (notebook, line) -> Panel."""
+def panels_called(*called):
+    """Panels that the notebooks make by functions of these names: "number of the notebook, name of
+    the function" -> Panel."""
+    found = {}
     for file in sorted(FOLDER.glob("[0-9]*.ipynb")):
         cells, before = nbformat.read(file, as_version=4).cells, []
         for cell in [x.source for x in cells if x.cell_type == "code"]:
             statements = ast.parse(cell).body
             for k, statement in enumerate(statements):
                 for call in ast.walk(statement):
-                    if isinstance(call, ast.Call) and ast.unparse(call.func) == "nh.motion_panel":
+                    name = getattr(getattr(call, "func", None), "attr", None)
+                    if name in called:
+                        key = f"{file.stem.partition('_')[0]}, {name}"
+                        key += " again" * (key in found)
                         code = needed([*before, *statements[:k]], call)
-                        yield f"{file.stem}, {call.lineno}", Panel(file.stem, cell, code, call)
+                        found[key] = Panel(file.stem, cell, code, call)
             before += statements
+    return found
 
 
-MOTIONS = dict(motion_panels())
+MOTIONS = panels_called("motion_panel")
 
 
 @pytest.mark.parametrize("name", MOTIONS)
@@ -227,3 +236,37 @@ def test_the_code_of_a_motion_computes_what_it_reads_out(name):
             end = [f"{s} = {x:.2f}" for s, x in zip(sol.system.q[:2], sol.q[-1, :2], strict=True)]
             assert ", ".join(end) in panel.readout.value
             assert f"{np.ptp(sol.energy()):.1e}" in panel.readout.value
+
+
+def makers():
+    """The functions of the lessons that make a panel on a board."""
+    for file in sorted(Path(lessons.__path__[0]).glob("lesson_*.py")):
+        for x in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(x, ast.FunctionDef) and "board.panel(" in ast.unparse(x):
+                yield x.name
+
+
+BOARDS = panels_called(*makers())
+# What these compute with has no text of its own: reductions and symmetries, tables of measured
+# numbers, long arrays, shapes.  Their code makes them once more.
+UNWRITTEN = """01, path_panel|01b, blob_panel|06, push_panel|06, turning_panel|06b, balance_panel
+07, loop_panel|07b, force_panel|07b, square_panel|07b, ball_panel|07b, rotor_panel
+08, energy_panel|08, work_panel|08b, atlas_panel""".replace("\n", "|").split("|")
+
+
+@pytest.mark.parametrize("name", [x for x in BOARDS if x not in UNWRITTEN])
+def test_the_code_of_a_panel_on_a_board_prints_what_it_says(name):
+    """It needs nothing else and draws nothing."""
+    with unpainted():
+        panel = BOARDS[name]()
+        for move in (min, max):
+            ends = {k: [c.min, c.max] for k, c in panel.controls.items() if hasattr(c, "max")}
+            panel.set(**{k: move(x) for k, x in ends.items()})
+            code = panel._code(panel.values)
+            assert "panel" not in code and "board" not in code
+            lines = printed(code)
+            assert lines and lines <= said(panel), code
+
+
+def test_the_panels_that_are_made_once_more_are_named():
+    assert {*UNWRITTEN} <= {*BOARDS} and len(BOARDS) > 2 * len(UNWRITTEN) - 2
