@@ -231,7 +231,7 @@ def test_energy_of_quadratic_potentials_is_kept(name):
     assert np.ptp(run(system, nh.EqualImpulses(), steps=1000).energy()) < 1e-12
     assert np.ptp(run(system, nh.DLA(), steps=1000).energy()) > 1e-5
     if name == "particle":
-        stiff = system.remade(L=system.L - system.q[0] ** 4 / 4)
+        stiff = system.replace(L=system.L - system.q[0] ** 4 / 4)
         assert np.ptp(run(stiff, nh.EqualImpulses()).energy()) > 1e-5
         assert np.ptp(run(system, nh.EqualImpulses(0, True)).energy()) > 1e-5
 
