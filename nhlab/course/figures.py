@@ -63,8 +63,8 @@ def both(name, a, other, b):
     """Two errors in digits that tell them apart, and the name of the method that is nearer."""
     if max(a, b) < 1e-12:
         return f"{name} and {other} below 1e-12, which is rounding"
-    alike = f"{a:.2e}" == f"{b:.2e}"
-    first, second = (f"{a:.9e}", f"{b:.9e}") if alike else (f"{a:.2e}", f"{b:.2e}")
+    alike = f"{a:.3g}" == f"{b:.3g}"
+    first, second = (f"{a:.10g}", f"{b:.10g}") if alike else (f"{a:.3g}", f"{b:.3g}")
     if first == second:
         return f"{name} and {other} {first}, no difference"
     nearer = name if a < b else other
@@ -74,8 +74,14 @@ def both(name, a, other, b):
 def band(y):
     """What DLA's curve of energies does, in words."""
     if steady(y):
-        return f"DLA stays in a band {np.ptp(y):.2e} wide"
-    return f"DLA keeps to no band and ends {y[-1] - y[0]:.2e} from where it begins"
+        return f"DLA stays in a band {np.ptp(y):.3g} wide"
+    where = "below" if y[-1] < y[0] else "above"
+    return f"DLA keeps to no band and ends {abs(y[-1] - y[0]):.3g} {where} where it begins"
+
+
+def in_digits(size):
+    """A size in two digits; those of rounding mean nothing."""
+    return "below 1e-12" if size < 1e-12 else f"{size:.2g}"
 
 
 def energy_errors(found):
@@ -90,7 +96,7 @@ def band_and_fall(found):
     dla, rk4 = found["dla"].y, found["rk4"].y
     falls = not steady(rk4) and rk4[-1] < rk4[0]
     fall = f"Runge-Kutta {'falls' if falls else 'does not fall steadily, but changes'}"
-    fall = f"{fall} by {abs(rk4[-1] - rk4[0]):.2e}"
+    fall = f"{fall} by {abs(rk4[-1] - rk4[0]):.3g}"
     return steady(dla) and falls, f"{band(dla)}, {fall}; {energy_errors(found)}"
 
 
@@ -101,9 +107,10 @@ def in_a_band(found):
 def told_apart(found, violated):
     """DLA and the benchmark lie on the axis in a picture that shows Runge-Kutta's residual."""
     size = {k: np.abs(x.y).max() for k, x in found.items()}
-    rk4, others = size.pop("rk4"), ", ".join(f"{COLUMNS[k][1]} {x:.1e}" for k, x in size.items())
+    rk4 = size.pop("rk4")
+    others = ", ".join(f"{COLUMNS[k][1]} {in_digits(x)}" for k, x in size.items())
     holds = max(size.values()) < max(rk4 / 100, 1e-9) and (rk4 > 1e-9 or not violated)
-    return holds, f"the largest residuals are {others}, Runge-Kutta {rk4:.1e}"
+    return holds, f"the largest residuals are {others}, Runge-Kutta {in_digits(rk4)}"
 
 
 def worst_energies(T, h):
@@ -194,7 +201,8 @@ def free_particle(title, text, q0, v0, h, T):
 def kept_by_one(found):
     projector, dla, E = found["projector"].y, found["dla"].y, found["dla"].true
     small = 1e-10 * (1 + np.abs(projector).max())
-    spreads = f"{np.ptp(projector):.1e} with the projector method, {np.ptp(dla):.1e} with DLA"
+    spreads = f"{in_digits(np.ptp(projector))} with the projector method"
+    spreads = f"{spreads}, {in_digits(np.ptp(dla))} with DLA"
     worst = both("projector", distance(projector, E), "DLA", distance(dla, E))
     end = both("projector", abs(projector[-1] - E), "DLA", abs(dla[-1] - E))
     text = f"the spread is {spreads}; the largest errors are {worst}, at the end {end}"
@@ -210,8 +218,10 @@ def near(value, below, above):
 
 
 def mean_in_D(found):
+    arriving = np.abs(found["projector"].sol.constraint("nodes")).max(initial=0)
     miss = np.abs(found["projector"].sol.constraint("average")).max(initial=0)
-    return miss < 1e-12, f"the mean misses the constraint by {miss:.0e}"
+    text = f"the largest miss of the constraint is {in_digits(arriving)} for arriving momenta"
+    return miss < 1e-12, f"{text}, {in_digits(miss)} for their means with the leaving ones"
 
 
 def similar(found):
