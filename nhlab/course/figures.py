@@ -59,12 +59,24 @@ def steady(y):
     return abs(first.min() - second.min()) < room and abs(first.max() - second.max()) < room
 
 
+def in_digits(size):
+    """A size in two digits; those of rounding mean nothing."""
+    return "below 1e-12" if size < 1e-12 else f"{size:.2g}"
+
+
+def in_three_digits(size):
+    """A size in three digits, as bars have them."""
+    return "below 1e-12" if size < 1e-12 else f"{size:.3g}"
+
+
 def both(name, a, other, b):
     """Two errors in digits that tell them apart, and the name of the method that is nearer."""
     if max(a, b) < 1e-12:
         return f"{name} and {other} below 1e-12, which is rounding"
     alike = f"{a:.3g}" == f"{b:.3g}"
-    first, second = (f"{a:.10g}", f"{b:.10g}") if alike else (f"{a:.3g}", f"{b:.3g}")
+    first, second = in_three_digits(a), in_three_digits(b)
+    if alike:
+        first, second = f"{a:.10g}", f"{b:.10g}"
     if first == second:
         return f"{name} and {other} {first}, no difference"
     nearer = name if a < b else other
@@ -77,11 +89,6 @@ def band(y):
         return f"DLA stays in a band {np.ptp(y):.3g} wide"
     where = "below" if y[-1] < y[0] else "above"
     return f"DLA keeps to no band and ends {abs(y[-1] - y[0]):.3g} {where} where it begins"
-
-
-def in_digits(size):
-    """A size in two digits; those of rounding mean nothing."""
-    return "below 1e-12" if size < 1e-12 else f"{size:.2g}"
 
 
 def energy_errors(found):

@@ -229,7 +229,10 @@ def test_what_the_sleighs_errors_say_depends_on_where_one_stops():
     assert "Not borne out: " in figures.PLATES["fim08_fig5"]().verdict
 
 
-ERRORS = r"(DLA|projector) (\S+), (Runge-Kutta|DLA) (\S+) \((DLA|projector|Runge-Kutta) is nearer\)"
+SIZE = r"((?:below )?\S+)"
+ERRORS = (
+    rf"(DLA|projector) {SIZE}, (Runge-Kutta|DLA) {SIZE} \((DLA|projector|Runge-Kutta) is nearer\)"
+)
 
 
 def check_words(numbers, holds_errors):
@@ -238,7 +241,8 @@ def check_words(numbers, holds_errors):
         assert first != second, numbers
     pairs = re.findall(ERRORS, numbers)
     assert pairs or not holds_errors or "which is rounding" in numbers, numbers
-    for name, one, other, two, nearer in pairs:
+    for name, *sizes, nearer in pairs:
+        one, other, two = (x.removeprefix("below ") for x in sizes)
         assert float(one) != float(two), numbers
         assert nearer == (name if float(one) < float(two) else other), numbers
 
