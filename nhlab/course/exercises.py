@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FunctionType
 
 import ipywidgets as w
 import numpy as np
@@ -39,7 +39,7 @@ class Said:
     def __init__(self, text: str, code: str = "") -> None:
         self.text, self.code = text, code
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{self.text}\n\n{self.code}".strip()
 
     def html(self) -> str:
@@ -48,7 +48,7 @@ class Said:
         listing = LISTING.format(html.escape(self.code)) if self.code else ""
         return f'<div style="{frame}">{head}{listing}</div>'
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return self.html()
 
 
@@ -74,12 +74,12 @@ class Verdict(Said):
     def right(self) -> bool:
         return self.state == "right"
 
-    def _repr_mimebundle_(self, **kwargs):
+    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, object]:
         data = {"text/plain": repr(self), "text/html": self.html()}
         return data if self.right else buttons(self)._repr_mimebundle_(**kwargs) | data
 
 
-def function(kind, name):
+def function(kind: str, name: str) -> Callable:
     """The function of exercise or prediction "02.1" in its lesson."""
     lesson, _, number = str(name).partition(".")
     try:
@@ -96,7 +96,7 @@ def function(kind, name):
 exercise = partial(function, "exercise")
 
 
-def section(folder, name):
+def section(folder: Path, name: str) -> str:
     """The text about "02.1": below the heading 1 of the file 02.md."""
     lesson, _, number = name.partition(".")
     text = (folder / f"{lesson}.md").read_text(encoding="utf-8")
@@ -149,7 +149,7 @@ def with_return(answer: object) -> object:
         return answer
 
     @wraps(answer)
-    def returning(*args, **named):
+    def returning(*args: object, **named: object) -> object:
         value = answer(*args, **named)
         if value is None:
             raise ValueError(f"{NOTHING.format(answer.__name__)}: does it have a `return`?")
@@ -179,7 +179,7 @@ def raised(error: Exception, functions: Sequence[object]) -> str:
     return f"{kind}{text}{end}{own}{none}"
 
 
-def _inside(code, codes):
+def _inside(code: CodeType, codes: dict[CodeType, str]) -> bool:
     """Is this the code of a function that one of the reader's functions defines?"""
     return any(code in outer.co_consts for outer in codes)
 
@@ -189,19 +189,19 @@ def _inside(code, codes):
 tries, seen = Counter(), Counter()  # answers given, and hints shown, for each exercise
 
 
-def parts(name):
+def parts(name: str) -> list[str]:
     """The texts before, in and after the code of a solution, as ``solutions/NN.md`` has them."""
     exercise(name)  # which says so if there is none
     return re.split(r"\n*^```(?:python)?\n", section(SOLUTIONS, name), flags=re.MULTILINE)
 
 
-def written(name):
+def written(name: str) -> tuple[list[str], str]:
     """The hints and the code of the solution."""
     hints, code, _ = parts(name)
     return re.findall(r"^- (.*)$", hints, re.MULTILINE), code
 
 
-def why(name):
+def why(name: str) -> str:
     """What is said to a right answer."""
     return " ".join(parts(name)[2].split())
 
@@ -251,11 +251,11 @@ def solution(name: str, anyway: bool = False) -> Said:
     return Said(f"A solution of {name}. {why(name)}", f'{code}\nnh.check("{name}", answer)')
 
 
-def buttons(verdict):
+def buttons(verdict: Verdict) -> w.VBox:
     """The verdict with a button for the next hint and one for the solution."""
     help_ = w.HTML()
 
-    def button(text, tip, show):
+    def button(text: str, tip: str, show: Callable[[str], Said]) -> w.Button:
         made = w.Button(description=text, tooltip=tip)
         made.on_click(lambda _: setattr(help_, "value", show(verdict.name).html()))
         return made
@@ -272,20 +272,26 @@ def buttons(verdict):
 # ---------------------------------------------------------------------------- forms of answers
 
 
-def near(answer, truth, rtol=1e-2):
+def near(answer: object, truth: object, rtol: float = 1e-2) -> bool:
     """True if a number or an array agrees with the truth."""
     answer, truth = np.asarray(answer, float), np.asarray(truth, float)
     return answer.shape == truth.shape and bool(np.allclose(answer, truth, rtol=rtol, atol=1e-12))
 
 
-def told(answer, truth, mistakes, otherwise, rtol=1e-2):
+def told(
+    answer: object,
+    truth: object,
+    mistakes: Sequence[tuple[object, str]],
+    otherwise: str,
+    rtol: float = 1e-2,
+) -> str | None:
     """None for the truth, else the sentence for the mistake, of pairs (wrong, sentence), made."""
     if near(answer, truth, rtol):
         return None
     return next((said for wrong, said in mistakes if near(answer, wrong, rtol)), otherwise)
 
 
-def takes(form, otherwise):
+def takes(form: Callable[[object], bool], otherwise: str) -> Callable[[Callable], Callable]:
     """The exercise takes an answer for which ``form`` is true; any other is told ``otherwise``."""
     return lambda e: lambda answer: e(answer) if form(answer) else otherwise
 
@@ -301,10 +307,15 @@ def sized(*size: int) -> Callable[[object], bool]:
     return fits
 
 
-def some_of(names, example, missing, unknown="{} is not in the list; choose from {}."):
+def some_of(
+    names: Sequence[str],
+    example: str,
+    missing: str,
+    unknown: str = "{} is not in the list; choose from {}.",
+) -> Callable[[Callable], Callable]:
     """The answer is the set of those names for which the exercise has no hint."""
 
-    def whole(e, answer):
+    def whole(e: Callable[[str], str | None], answer: object) -> str | None:
         if isinstance(answer, str) or not all(isinstance(x, str) for x in answer):
             return f"The answer is a set of names, as in {example}."
         for name in sorted(set(answer) - set(names)):
@@ -315,7 +326,7 @@ def some_of(names, example, missing, unknown="{} is not in the list; choose from
             return hints[name]
         return missing.format(len(truth - set(answer))) if truth != set(answer) else None
 
-    def asked(e):
+    def asked(e: Callable[[str], str | None]) -> Callable:
         test = partial(whole, e)
         test.names = tuple(names)  # for a page, which offers them
         return test

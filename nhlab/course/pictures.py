@@ -1,6 +1,11 @@
 """Pictures of the notions that the lessons share: momenta at a node, the planes of D, areas."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 import numpy as np
+from matplotlib.axes import Axes
 
 from ..mechanics import catalogue as systems
 from ..methods import RK4, Projector, Variational
@@ -14,13 +19,20 @@ ARROW = {"arrowstyle": "-|>", "lw": 2, "shrinkA": 0, "shrinkB": 0}
 EYE = camera((0.35, -0.8, 0.6))
 
 
-def _arrow(ax, tail, tip, colour, text=None, offset=(4, 4)):
+def _arrow(
+    ax: Axes,
+    tail: Sequence[float],
+    tip: Sequence[float],
+    colour: str,
+    text: str | None = None,
+    offset: tuple[float, float] = (4, 4),
+) -> None:
     ax.annotate("", tip, tail, arrowprops={**ARROW, "color": colour})
     if text:
         ax.annotate(text, tip, offset, textcoords="offset points", color=colour)
 
 
-def slots(ax):
+def slots(ax: Axes) -> None:
     """Three nodes and two steps: each slot of Ld moves one end of a step."""
     nodes = np.array([[0, 0], [1, 0.55], [2.1, 0.5]])
     ax.plot(*nodes.T, "o-", color=DARK)
@@ -37,7 +49,7 @@ def slots(ax):
     ax.axis("off")
 
 
-def momenta(ax):
+def momenta(ax: Axes) -> None:
     """A skate at one node: the momentum that arrives, the one that leaves, and their mean."""
     v0 = [np.cos(0.2), np.sin(0.2), 0.9]
     sol = integrate(systems.sleigh(a=0.0), Projector(), [0, 0, 0.2], v0, h=0.8, steps=2)
@@ -55,7 +67,7 @@ def momenta(ax):
     ax.axis("off")
 
 
-def planes(ax):
+def planes(ax: Axes) -> None:
     """The planes z' = y x' of the particle, which tilt as y grows, and a motion that obeys them."""
     corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]]) * [0.36, 0.17]
     for y in np.linspace(1.2, -1.2, 5):
@@ -71,7 +83,7 @@ def planes(ax):
     ax.axis("off")
 
 
-def areas(ax, steps=8, h=1.0):
+def areas(ax: Axes, steps: int = 8, h: float = 1.0) -> None:
     """A disk of starts of the pendulum, and where two methods carry it: one keeps its area."""
     system, disk = systems.pendulum(), 0.45 * circle(241) + [1.2, 0]
     ax.fill(*disk.T, color=MIDDLE, alpha=0.35, label="start")
@@ -84,7 +96,7 @@ def areas(ax, steps=8, h=1.0):
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
 
 
-def kick(ax):
+def kick(ax: Axes) -> None:
     """One DLA step as two: a kick of -A^T lam at the node, then a free step."""
     A, p = np.array([-0.6, 1.0]), np.array([1.35, 0.35])
     after = p - A * (A @ p) / (A @ A) * 0.8
@@ -97,7 +109,7 @@ def kick(ax):
     ax.axis("off")
 
 
-def show(*names, size=None):
+def show(*names: str, size: tuple[float, float] | None = None) -> plot.Shown:
     """The named pictures side by side, with their descriptions as alternative text."""
     drawn = [globals()[name] for name in names]
     fig, axes = plot.new(1, len(drawn), size=size or (4.4 * len(drawn), 3.4))

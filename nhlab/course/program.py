@@ -4,6 +4,8 @@
 by the program and by the library; ``read_formulas`` reads the formulas of the same functions.
 """
 
+from __future__ import annotations
+
 import ast
 import difflib
 import inspect
@@ -12,7 +14,7 @@ import re
 import textwrap
 import tokenize
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from inspect import signature
 from typing import NamedTuple
@@ -21,8 +23,10 @@ import numpy as np
 import sympy as sp
 
 from ..mechanics.system import System, symbols
+from ..plain import Run
 from ..run.errors import IntegrationError
 from ..run.loop import integrate
+from ..run.trajectory import Trajectory
 from ..view import plot
 from .colours import BLUE, GREY
 from .exercises import NOTHING, Said, raised
@@ -56,15 +60,15 @@ class Line(NamedTuple):
 class Difference:
     """What changes from one version of a program to the next, as HTML and as text."""
 
-    def __init__(self, lines: Sequence[Line]):
+    def __init__(self, lines: Sequence[Line]) -> None:
         self.lines = lines
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         width = max(len(line.code) for line in self.lines)
         rows = (f"{x.mark} {x.code:{width}}  {x.equation}".rstrip() for x in self.lines)
         return "\n".join(["+ new line, ~ changed line, - dropped line", *rows])
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         rows = "".join(map(_row, self.lines))
         says = "<b>+</b> new line, <b>~</b> changed line, <b>-</b> dropped line"
         label = "A program, line by line, with what is new in it"
@@ -93,12 +97,12 @@ def difference(
     return Difference(found)
 
 
-def _code_lines(functions):
+def _code_lines(functions: Callable | Sequence[Callable]) -> list[str]:
     functions = [functions] if callable(functions) else functions
     return [line for f in functions for line in _bare(textwrap.dedent(inspect.getsource(f)))]
 
 
-def _bare(source):
+def _bare(source: str) -> list[str]:
     """The lines of a function without its docstring, empty lines and comments after code."""
     lines, first = source.splitlines(), ast.parse(source).body[0].body[0]
     if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
@@ -110,7 +114,7 @@ def _bare(source):
     return [line.rstrip() for line in lines if line.strip()]
 
 
-def _aligned(old, new):
+def _aligned(old: list[str], new: list[str]) -> Iterator[tuple[str, str, str]]:
     """(mark, old line, new line): the pairing in order that finds the most likeness."""
     like = [[difflib.SequenceMatcher(None, a, b, False).ratio() for b in new] for a in old]
     best = np.zeros((len(old) + 1, len(new) + 1))
@@ -131,7 +135,7 @@ def _aligned(old, new):
             i, j = i + 1, j + 1
 
 
-def _row(line):
+def _row(line: Line) -> str:
     code = escape(line.code)
     if line.mark == "~":
         code = _with_changes(line.before, line.code)
@@ -144,7 +148,7 @@ def _row(line):
     return ROW.format(*look, MARKS[line.mark] + " line", mark, code, escape(line.equation))
 
 
-def _with_changes(before, after):
+def _with_changes(before: str, after: str) -> str:
     """The new line as HTML, with the words marked that the old one does not have."""
     old, new = (re.findall(r"\w+|\s+|.", x) for x in (before, after))
     parts = []
@@ -167,21 +171,21 @@ class Formula:
     NumPy calls the method ``sin`` of an object that ``np.sin`` is given.
     """
 
-    def __init__(self, expression: sp.Expr):
+    def __init__(self, expression: sp.Expr) -> None:
         self.expression = expression
 
-    def _sympy_(self):
+    def _sympy_(self) -> sp.Expr:
         return self.expression
 
-    def __neg__(self):
+    def __neg__(self) -> Formula:
         return Formula(-self.expression)
 
-    def __pos__(self):
+    def __pos__(self) -> Formula:
         return self
 
 
-def _binary(name):
-    def operate(self, other):
+def _binary(name: str) -> Callable[[Formula, object], Formula]:
+    def operate(self: Formula, other: object) -> Formula:
         if isinstance(other, np.ndarray):
             return NotImplemented  # NumPy goes through the entries
         return Formula(getattr(self.expression, name)(sp.sympify(other, strict=True)))
@@ -189,7 +193,7 @@ def _binary(name):
     return operate
 
 
-def _unary(name):
+def _unary(name: str) -> Callable[[Formula], Formula]:
     return lambda self: Formula(getattr(sp, NAMES.get(name, name))(self.expression))
 
 
@@ -218,19 +222,19 @@ def read_formulas(L: Callable, A: Callable | None, n: int) -> dict[str, object]:
     return {"q": q, "v": v, "L": energy, "constraints": constraints, "t": t if timed else None}
 
 
-def _required(f):
+def _required(f: Callable) -> int:
     return sum(x.default is x.empty for x in signature(f).parameters.values())
 
 
 class Comparison:
     """A run by the program beside that of the library: ``run``, ``library``, ``differences``."""
 
-    def __init__(self, run, library):
+    def __init__(self, run: Run, library: Trajectory) -> None:
         self.run, self.library = run, library
         pairs = ((name, getattr(run, name), getattr(library, name)) for name in run._fields)
         self.differences = {name: float(np.abs(a - b).max(initial=0)) for name, a, b in pairs}
 
-    def __str__(self):
+    def __str__(self) -> str:
         gap = max(self.differences.values())
         said = f"largest difference to the library in {len(self.run.t) - 1} steps: {gap:.0e}"
         return said + self.verdict()
@@ -255,10 +259,10 @@ class Comparison:
             "or your program does something else from there on"
         )
 
-    def _repr_mimebundle_(self, **_):
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return self.picture()._repr_mimebundle_()
 
-    def picture(self):
+    def picture(self) -> plot.Shown:
         """The coordinates against time: the library's as grey lines, the program's as dots."""
         n = len(self.run.q[0])
         columns = min(n, 4)
@@ -321,7 +325,9 @@ def compare(
     return found
 
 
-def _check_shapes(L, A, q0, v0):
+def _check_shapes(
+    L: Callable, A: Callable | None, q0: Sequence[float], v0: Sequence[float]
+) -> None:
     q, v = np.array(q0, float), np.array(v0, float)
     if q.ndim != 1 or q.shape != v.shape:
         raise ValueError(f"q0 = {q0} and v0 = {v0} must be lists of equally many numbers")
@@ -344,7 +350,7 @@ def _check_shapes(L, A, q0, v0):
         _check_rows(np.asarray(rows, float))
 
 
-def _check_inertia(energy, v):
+def _check_inertia(energy: Callable[[np.ndarray], float], v: np.ndarray) -> None:
     """Refuse an L without a kinetic term for some velocity, for which M has no inverse.
 
     Second differences show it: an L without v[k] has the same digits when v[k] changes.
@@ -370,7 +376,7 @@ def _check_inertia(energy, v):
             )
 
 
-def _check_rows(rows):
+def _check_rows(rows: np.ndarray) -> None:
     """Refuse rows of A(q0) of which one follows from the others, and say which these are."""
     length = np.linalg.norm(rows, axis=1)
     if not length.all():
