@@ -7,7 +7,7 @@ from scipy.integrate import quad
 from scipy.optimize import minimize_scalar, root
 
 import nhlab as nh
-from nhlab.course.exercises import check
+from nhlab.course.exercises import SOLUTIONS, check, section
 from nhlab.course.lessons import lesson_05 as lesson
 from nhlab.course.lessons import lesson_05b as depth
 
@@ -113,6 +113,17 @@ def test_a_run_stops_before_c_changes_its_sign_and_the_step_back_is_left():
     back = lesson.energy_of_step(robot, run.q[-1], p, h * np.array([-1.05, -1, -0.95])) - e
     assert back[0] > 0 > back[2] and abs(back[1]) < 1e-8
     assert "back before it comes to $e$, and only the reversed root is left" in prose("05")
+
+
+def test_from_the_bottom_the_steering_rate_decides_for_slow_wheels():
+    done = {}
+    for omega in (3.1, 3.2):
+        start = lesson.starts(np.full(3, -np.pi / 2), np.array([1.0, 2.0, 3.0]), omega)
+        run = {"h": 0.1, "steps": 200, "backend": "numpy"}
+        done[omega] = nh.ensemble(nh.systems.robot(), nh.EDLA(), *start, **run).steps_done
+    assert (done[3.1][:2] == 200).all() and done[3.2].max() < 200
+    assert done[3.1][2] < 200  # which the text excepts
+    assert "with psi' = 1 or 2 and h = 0.1" in section(SOLUTIONS, "05.4")
 
 
 def test_a_shift_of_the_times_changes_the_action_by_the_energy():
