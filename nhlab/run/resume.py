@@ -39,6 +39,7 @@ class Resumed(Start):
         self.t0, self.every, self.done = sol.t0, sol.every, sol.steps
         self.h, self.stored, rows = np.full(1, sol.h0), sol.rows.array, sol.rows
         self.solver_state = sol.solver_state
+        _check_time(sol, T)
         more = arguments.steps_until(T, steps, float(sol.t[-1]), sol.h0, sol.every)
         more, _ = arguments.steps_and_every(more, sol.every)
         self.steps = self.done + more
@@ -71,6 +72,15 @@ def resume(sol: Trajectory, steps: int | None, T: float | None, inputs: dict | N
     about = {"h": sol.h0, "steps": steps, "T": T, "every": sol.every, "t0": sol.t0}
     v0 = None if sol.q1_given else v0
     return Start(sol.system, sol.method, q0, v0, q1=second, inputs=inputs, **about)
+
+
+def _check_time(sol: Trajectory, T: float | None) -> None:
+    """Refuse to go on until a time that the run has passed."""
+    end = float(sol.t[-1])
+    if T is not None and arguments.read_number(T, "T") < end:
+        raise ValueError(
+            f"T = {T:g} lies before t = {end:g}, where this run ends; sol({T:g}) is its state there"
+        )
 
 
 def _all_inputs(

@@ -140,8 +140,10 @@ def test_refusals():
         nh.integrate(sol)
     with pytest.raises(ValueError, match="give either"):
         run(steps=4, T=1)
-    with pytest.raises(ValueError, match=r"T = 0.2 lies before t0 = 0.4"):
+    with pytest.raises(ValueError, match=r"T = 0.2 lies before t = 0.4, where this run ends"):
         nh.integrate(sol, T=0.2)
+    with pytest.raises(ValueError, match=r"T = 0.2 lies before t0 = 0.4; to go back in time"):
+        run(steps=None, T=0.2, t0=0.4)
     off = run(method=nh.DLA(), steps=4)
     with pytest.raises(ValueError, match=r"nh.integrate\(sol, steps="):
         nh.integrate(PARTICLE, nh.DLA(), off.q[-1], off.v[-1], h=0.1, steps=4)
