@@ -103,6 +103,8 @@ class GroupSystem(System):
 
     @property
     def degrees(self) -> list[str]:
+        """Names of the degrees of freedom: those of the velocities, since a pose may have more
+        numbers than degrees."""
         return [u.name for u in self.v]
 
     def _check_lengths(self) -> None:
@@ -177,6 +179,7 @@ class GroupSystem(System):
 
     @cached_property
     def symbolic(self) -> Symbolic:
+        """The derived expressions, with the equations of motion of body velocities."""
         return BodySymbolic(self)
 
     def rate(self, q: Sequence[sp.Expr], v: Sequence[sp.Expr]) -> list[sp.Expr]:

@@ -243,6 +243,8 @@ def test_bad_events():
         nh.Event(x, terminal=-1)
     with pytest.raises(ValueError, match="direction = nan"):
         nh.Event(x, direction=np.nan)
+    with pytest.raises(ValueError, match="passed = -1 must be a number"):
+        nh.Event(x, True, passed=-1)
 
 
 def fails(t, q, v):
