@@ -44,6 +44,8 @@ class Projector(Method):
 
     A step has the determinant (-1)^m on (q, p), for it is a reflection and a symplectic map: what
     a motion within D loses in volume, as one that settles does, the zigzag across D gains.
+    ``EqualImpulses`` has the impulse at both ends of a step equal, not those of two steps at a
+    node, and cannot zigzag.
 
     Where D is spanned by fields, P = X (X^T M X)^-1 X^T M and no one-forms are needed.
 
