@@ -352,6 +352,7 @@ class Page {
     constructor(books, models) {
         Object.assign(this, {...models, books, reached: {}, widgets: models.controls});
         Object.assign(this, {resting: true, loose: false, pause: null, setting: false, more: remembered()});
+        Object.assign(this, {rooms: {}, fittings: 0, fitting: null});
         this.watch_zoom();
         (window.nhlab_pages ??= []).push(this);
         this.open(0);
@@ -471,13 +472,27 @@ class Page {
                 this.zoomed.add(figure.id);
                 this.fit.visible = true;
             };
+            for (const side of ["inner_width", "inner_height"]) {
+                figure.properties[side].change.connect(() => this.resized(figure));
+            }
             for (const range of [figure.x_range, figure.y_range]) {
                 for (const end of ["start", "end"]) range.properties[end].change.connect(note);
             }
         }
     }
+    resized(figure) {  // what is to scale was fitted to another room; a few times, until it settles
+        const used = this.rooms[figure.id], now = room_of(figure);
+        if (!used || this.fittings > 4 || used.every((x, k) => Math.abs(x - now[k]) < 2)) return;
+        clearTimeout(this.fitting);
+        this.fitting = setTimeout(() => {
+            this.fittings += 1;
+            this.last = null;
+            this.redraw(this.pause === null);
+        });
+    }
     follow() {  // a slider: while it is dragged, limits keep ahead of it
         const resting = this.pause === null;
+        this.fittings = 0;
         clearTimeout(this.pause);
         this.redraw(resting);
         this.pause = setTimeout(() => {
@@ -603,6 +618,7 @@ class Page {
             const given = axes[side] && !axes.logarithmic;
             ends[side] = given ? axes[side] : this.limits(figure, side, parts, side === "x" ? end : null);
         }
+        if (axes.equal) this.rooms[figure.id] = room_of(figure);
         if (axes.equal && axes.x) [ends.x, ends.y] = to_scale([ends.x, ends.y], room_of(figure));
         if (axes.logarithmic) ends.y = ends.y.map(x => Math.pow(10, x));
         parts.forEach(part => this.say_who_leaves(part, axes, ends.y));

@@ -247,6 +247,14 @@ def test_nothing_went_wrong_nor_out_of_the_machine(site):
     assert all(url.startswith(("file://", "data:", "blob:")) for url in watched.asked)
 
 
+TO_SCALE = """() => {
+    const figure = nhlab_pages[0].figures.find(x => x.visible);
+    const unit = (range, room) => (range.end - range.start) / room;
+    const across = unit(figure.x_range, figure.inner_width);
+    return Math.abs(across / unit(figure.y_range, figure.inner_height) - 1) < 0.01;
+}"""
+
+
 def test_one_file_shows_several_systems_on_a_phone(browser, tmp_path):
     """The widgets are relabelled, everything fits into the window, and the keyboard moves it."""
     systems = {name: chosen(getattr(nh.systems, name)()) for name in ("particle", "kepler")}
@@ -265,6 +273,7 @@ def test_one_file_shows_several_systems_on_a_phone(browser, tmp_path):
     (got,) = watched.shown(0, {"view": "x y"})["curves"]
     sol = nh.integrate(nh.systems.kepler(), nh.DLA(), h=0.1, steps=200)
     assert got[0] == [pytest.approx(x, rel=1e-9, abs=1e-9) for x in sol.q.T]
+    page.wait_for_function(TO_SCALE)  # also in a room that was laid out afterwards
     page.get_by_label("step size h").focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_function("nhlab_pages[0].values.h > 0.1")
