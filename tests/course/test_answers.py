@@ -94,6 +94,13 @@ def somewhere(panel, rng, but=()):
     return found
 
 
+def test_every_figure_that_moves_is_asked():
+    """Of the papers all but the two drawings; of the pages all but the choice among systems, which
+    is several figures."""
+    assert {*STATEMENTS} - {*NAMES} == {"fim08_fig3", "fim08_fig4"}
+    assert {*PAGES} - {*NAMES} <= {"fim08_fig3", "fim08_fig4", "own"}
+
+
 @pytest.fixture(scope="module")
 def made():
     """Panels, each made once."""
