@@ -19,6 +19,9 @@ ROOMS = ("codegen", "mechanics", "methods", "run", "geometry", "browser")
 NO_DECISION = {  # module -> names of what could not be another number
     "codegen/cache.py": "DAY",  # seconds
     "codegen/careful.py": "EPS",
+    "codegen/generate.py": "ARGUMENTS RUN STEP",  # an order
+    "codegen/graph.py": "NUMBER",  # below all others in this order
+    "codegen/lines.py": "CONDITION SUM PRODUCT ATOM",  # an order
     "codegen/javascript.py": "CHOICE OR AND COMPARED SUM PRODUCT UNARY ATOM",  # an order
     "mechanics/checks.py": "UNSET",
     "mechanics/display.py": "WIDTH",  # of a line of text

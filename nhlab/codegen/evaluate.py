@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from .block import Block
-from .printing import NUMPY, Names, assignments, listing
+from .graph import Graph
+from .lines import Lines
+from .printing import NUMPY, Names
 
 
 class Function:
@@ -22,12 +23,13 @@ class Function:
         self.vectors = [isinstance(x, tuple) for x in arguments]
         names, flat = Names(), [sp.sympify(e, strict=True) for e in flattened(table)]
         heads = [names[s] for x in arguments for s in (x if isinstance(x, tuple) else (x,))]
-        block = Block()
-        left = block.share(flat, let)
-        lines = assignments(block.before, names)
-        lines = [f"def f({', '.join(heads)}):", *lines, f"return [{listing(left, names)}]"]
+        graph, here = Graph(let), {}
+        nodes = [graph.build(e, here) for e in flat]
+        lines = Lines([(0, x) for x in nodes], names, {})
+        found = f"return [{', '.join(map(lines, nodes))}]"
+        text = [f"def f({', '.join(heads)}):", *lines.assignments(lines.needed), found]
         space = dict(NUMPY)
-        exec("\n    ".join(lines), space)
+        exec("\n    ".join(text), space)
         self.function, self.shape = space["f"], shape(table)
 
     def __call__(self, *values):

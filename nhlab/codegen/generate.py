@@ -1,192 +1,279 @@
-"""From a statement in SymPy to assignments and Newton loops: the plan of a step, without words.
+"""From a statement in SymPy to the plan of a step: its values as nodes, and its Newton loops.
 
-``plan`` differentiates the equations, takes out of a Newton loop what does not depend on its
-unknowns, shares common subexpressions and writes the elimination out for the fixed size.
-What each pass buys, measured on eight pairs of system and method as the time of a compiled step
-without it: ``split`` up to 2.3 times, ``_own_rows`` 1.3, ``fewer_angles`` 1.2.
+The plan differentiates the equations, solves first what needs no others, takes unknowns out of a
+Newton loop that follow from the rest, and writes the elimination out for the fixed size.
 """
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from .block import Block
-from .derivatives import dot, jacobian, needed, total
+from .elimination import Elimination
+from .graph import Graph
 from .statement import dummy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from .kinds import Exprs, Pair, Pairs, Symbols, Table
+    from .graph import Node
     from .statement import Stage, Statement
 
-    Lines = list["Pair | Newton"]
-    Solved = tuple[Lines, list[sp.Basic], list[sp.Symbol]]  # lines, conditions, results
+# Levels: what depends on the arguments of a run alone, what on h as well, and what on the state.
+# Two more for each Newton loop: what is computed in it, and what behind it.
+ARGUMENTS, RUN, STEP = 0, 1, 2
 
 
 @dataclass
 class Newton:
-    """Repeat ``body``, ``correct`` the unknowns, take their ``sizes``, until all ``tests`` hold, at
-    most MAXITER times; ``ok`` says if they did.
+    """A loop: from ``guess`` on, compute ``new`` from the ``unknowns``, until all ``tests`` hold.
 
-    ``tolerance`` stands for TOLERANCE, or for that of late iterations."""
+    unknowns : the symbols that are iterated; all others follow from them
+    finals : the symbols of all unknowns behind the loop
+    new : their values, from each iteration
+    small : the symbol of the tolerance of an iteration
+    """
 
-    body: list[Pair]
-    correct: list[Pair]
-    sizes: list[Pair]
-    tests: list[sp.Basic]
-    tolerance: sp.Symbol
-    ok: sp.Symbol = field(default_factory=lambda: dummy("ok"))
-
-    @property
-    def pairs(self) -> list[Pair]:
-        """All that is assigned in it."""
-        return [*self.body, *self.correct, *self.sizes]
+    level: int
+    unknowns: list[Node]
+    guess: list[Node]
+    finals: list[Node]
+    new: list[Node]
+    tests: list[Node]
+    small: Node
 
 
-@dataclass
 class Plan:
-    """``lines``: pairs (symbol, expression) and Newton loops; ``conditions`` that the step was
-    solved and leads to finite values; the new values of what is carried, and of h."""
+    """The nodes of one step.
 
-    lines: Lines
-    conditions: list[sp.Basic]
-    update: list[sp.Expr]
-    new_h: sp.Expr
+    loops : its Newton loops, in turn
+    update, new_h : the new values of what is carried, and of h
+    conditions : that the equations were solved and lead to finite values
+    """
 
+    def __init__(self, statement: Statement) -> None:
+        s, self.graph = statement, Graph(statement.let)
+        self.statement, self.level = statement, STEP
+        run = {*s.args} - {*s.inputs} | ({s.h} if s.new_h is None else set())
+        given = [x for x in (s.t, s.h, s.part, *s.carry, *s.args) if x is not None]
+        levels = {x: STEP if x not in run else RUN if x is s.h else ARGUMENTS for x in given}
+        self.here = {x: self.graph.symbol(x, level) for x, level in levels.items()}
+        self.given, self.h = {*self.here.values()}, self.here[s.h]
+        self.loops, self.conditions, self.finite = [], [], []
+        stages = [fewer_angles(stage) for stage in s.stages]
+        for stage in stages:
+            for part in self.split(stage) if s.definite else [stage]:
+                self._solve(part)
+        self._finish()
 
-def plan(statement: Statement) -> Plan:
-    """The plan of one step."""
-    block, lines, conditions, results = Block(), [], [], []
-    stages = [fewer_angles(stage) for stage in statement.stages]
-    if statement.definite:
-        stages = [part for stage in stages for part in split(stage, statement.let)]
-    for stage in stages:
-        counts = len(block.pivots), len(block.expected)
-        solved, tests, found = _solved(block, stage, statement)
-        if stage.predictor:  # only a guess, of which nothing is expected
-            del block.pivots[counts[0] :], block.expected[counts[1] :]
-        lines += solved
-        conditions += tests
-        results += found
-        block.leave()
-    update = block.share((*statement.update, *statement.required), statement.let)
-    required = update[len(statement.update) :]
-    del update[len(statement.update) :]
-    names = [f"{x.name}_new" for x in statement.carry] + ["new"] * len(update)
-    update = [block.atom(e, name) for e, name in zip(update, names, strict=False)]
-    new_h = statement.h if statement.new_h is None else statement.new_h
-    if statement.new_h is not None:  # a step may be lost beside t
-        conditions.append(sp.Gt(statement.t + new_h, statement.t, evaluate=False))
-    lines += block.before
-    block.expected += [sp.Gt(e, 0, evaluate=False) for e in required]
-    conditions += changing(block.expected, lines, statement.args)
-    given = {*statement.carry, *statement.args, statement.t, statement.h, statement.part}
-    still = (*statement.args, *(() if statement.new_h is not None else (statement.h,)))
-    pivots = changing(block.pivots, lines, still)  # if infinite, r/pivot = 0 passes unnoticed
-    conditions += finite([e for e in block.pivots if e not in pivots], lines, {*still})
-    conditions += finite([*update, new_h, *results, *pivots], lines, given)
-    return Plan(lines, conditions, update, new_h)
+    def _build(self, expressions: Iterable[sp.Expr], **more: dict) -> list[Node]:
+        here = self.here | more.get("also", {})
+        return [self.graph.build(sp.sympify(e, strict=True), here) for e in expressions]
 
+    def _finish(self) -> None:
+        """The update, and what must hold at the end of the step."""
+        g, s = self.graph, self.statement
+        self.update = self._build(s.update)
+        for x, e in zip(s.carry, self.update, strict=False):
+            e.called(f"{x.name}_new")
+        self.conditions += [g.node(">", e, g.zero) for e in self._build(s.required)]
+        self.conditions = [x for x in self.conditions if x.level > ARGUMENTS]
+        self.new_h = self.h
+        if s.new_h is not None:  # a step may be lost beside t
+            (self.new_h,), t = self._build([s.new_h]), self.here[s.t]
+            self.conditions.insert(0, g.node(">", t + self.new_h, t))
+        for loop in self.loops:
+            loop.guess, loop.new = g.factored(loop.guess), g.factored(loop.new)
+            loop.tests = g.factored(loop.tests)
+        self.conditions, self.update = g.factored(self.conditions), g.factored(self.update)
+        (self.new_h,), self.finite = g.factored([self.new_h]), g.factored(self.finite)
+        values = [*self.finite, *self.update, self.new_h]
+        for some in ([x for x in values if x.level <= RUN], [x for x in values if x.level > RUN]):
+            self.conditions += self._are_finite(some)
 
-# ---------------------------------------------------------------------------- what must hold
+    def _are_finite(self, values: list[Node]) -> list[Node]:
+        """The condition that values are finite, in a list; empty if they are given.
 
+        Infinities and NaN survive sums, products and positive powers: a sum of the values tells,
+        and what a value was made from by these need not be looked at again.
+        """
+        g, shown, terms = self.graph, {*self.given}, []
+        for x in sorted({*values}, key=lambda x: -x.index):  # what was made last tells most
+            if x not in shown and not (x.is_number and x.args[0] - x.args[0] == 0):
+                terms.append(x)
+                left = [x]
+                while left:
+                    y = left.pop()
+                    if y not in shown:
+                        shown.add(y)
+                        left += y.parts if y.op in ("sum", "*", "neg", "sqrt") else []
+        # NaN if one is not finite; made here, for Graph.product would simplify it
+        nought = g.node(
+            "*", g.zero, g.node("sum", *terms[::-1]) if len(terms) > 1 else g.sum(terms)
+        )
+        return [g.node("==", nought, g.zero)] if terms else []
 
-def constants(lines: Lines, given: Iterable[sp.Symbol]) -> tuple[Lines, Lines, set]:
-    """The lines that need only what is given, all others, and what is known after the first."""
-    times = Counter(s for x in lines for s, _ in (x.pairs if isinstance(x, Newton) else [x]))
-    constant, others, known = [], [], set(given)
-    for x in lines:
-        if not isinstance(x, Newton) and times[x[0]] == 1 and x[1].free_symbols <= known:
-            known.add(x[0])
-            constant.append(x)
+    # ---- preparing a stage
+
+    def split(self, stage: Stage) -> Iterator[Stage]:
+        """The stage as stages solved in turn, where some equations need no others' unknowns.
+
+        Equation i belongs to unknown i and needs the unknowns in it, and what those need. Equations
+        that need each other stay together: the result is block triangular, often mostly linear.
+        """
+        everything = range(len(stage.unknowns))
+        also = {x: self.graph.symbol(x, self.level + 1) for x in stage.unknowns}
+        u = [*also.values()]
+        made = [{*self.graph.below([e])} for e in self._build(stage.equations, also=also)]
+        needs = [{i} | {j for j in everything if u[j] in made[i]} for i in everything]
+        for k in everything:
+            for i in everything:
+                if k in needs[i]:
+                    needs[i] |= needs[k]
+        blocks = {
+            frozenset(j for j in needs[i] if i in needs[j]): len(needs[i]) for i in everything
+        }
+        for part in sorted(blocks, key=lambda b: (blocks[b], min(b))):
+            yield stage.each(lambda x, part=part: tuple(x[i] for i in sorted(part)))
+
+    # ---- solving a stage
+
+    def _solve(self, stage: Stage) -> None:
+        """Add what the unknowns of a stage are to what is known.
+
+        With a positive definite M linear equations are solved once; else they are iterated as well,
+        which detects and repairs a bad pivot.
+        """
+        system = Equations(self, stage)
+        if self.statement.definite and not any(system.curved):
+            found = system.linear()
+        elif stage.predictor:
+            found = system.predicted()
         else:
-            others.append(x)
-    return constant, others, known
+            found = self._iterated(system)
+        self.here |= zip(stage.unknowns, found, strict=True)
+        if not stage.predictor:  # which is only a guess, of which nothing is expected
+            self.finite += [*found, *system.elimination.pivots]
+            self.conditions += system.elimination.expected
+
+    def _iterated(self, system: Equations) -> list[Node]:
+        """Append a Newton loop for some equations; return their unknowns behind it."""
+        g, inside, stage = self.graph, self.level + 1, system.stage
+        new, d = system.newton_step()
+        small = g.symbol(dummy("small"), inside)
+        limits = self._limits(stage, new, small)
+        tests = [g.node("<=", g.size(d[k]), e) for k, e in limits.items() if system.curved[k]]
+        finals = [g.symbol(x, inside + 1) for x in stage.unknowns]
+        start = system.start
+        self.loops.append(Newton(inside, [*start], [*start.values()], finals, new, tests, small))
+        self.level += 2
+        return finals
+
+    def _limits(self, stage: Stage, new: list[Node], small: Node) -> dict[int, Node]:
+        """By index of an unknown, what its correction must not exceed."""
+        g, also = self.graph, dict(zip(stage.unknowns, new, strict=True))
+        sizes = {k: e for k, e in enumerate(stage.sizes) if e is not None}
+        sizes = dict(zip(sizes, self._build(sizes.values(), also=also), strict=True))
+        limits = {k: (small * g.size(e)).called("near") for k, e in sizes.items()}
+        weights = self._build(stage.weights)
+        kind = [k for k in limits if not weights[k].equals(0)]
+        if len(kind) > 1:  # else it would be the one once more
+            whole = g.sum(limits[k] for k in kind).called("near_all")
+            limits |= {k: limits[k] + weights[k] * whole for k in kind}
+        return limits
 
 
-def changing(expressions: Exprs, lines: Lines, args: Symbols) -> Exprs:
-    """Those that do not depend on the arguments alone, and need a look in every step."""
-    *_, known = constants(lines, args)
-    return [e for e in dict.fromkeys(expressions) if not e.free_symbols <= known]
+class Equations:
+    """The equations of a stage as nodes, their Jacobian J, and how they are solved.
 
-
-def finite(values: Exprs, lines: Lines, given: set) -> list[sp.Basic]:
-    """The condition that symbols, or their negatives, are finite, in a list; empty if they are
-    ``given``.
-
-    Infinities and NaN survive sums, products and positive powers: a sum of the values tells, and
-    what a value was made from by these need not be looked at again.
+    curved : for each unknown, whether J depends on it
     """
-    made = {}  # symbol -> where it was assigned last, and what
-    for k, x in enumerate(lines):
-        pairs = [(s, sp.S.Zero) for s, _ in x.pairs] if isinstance(x, Newton) else [x]
-        made |= {s: (k, e) for s, e in pairs}
-    terms, known = [], set(given)
-    symbols = dict.fromkeys(s for e in values for s in e.free_symbols)
-    for s in sorted(symbols, key=lambda s: -made[s][0] if s in made else 0):
-        if s not in known:  # what was made last tells most
-            terms.append(s)
-            known |= _shown(s, made)
-    nought = sp.Mul(sp.Float(0), total(terms), evaluate=False)  # NaN if one is not finite
-    return [sp.Eq(nought, 0, evaluate=False)] if terms else []
 
+    def __init__(self, plan: Plan, stage: Stage) -> None:
+        g, inside = plan.graph, plan.level + 1
+        self.plan, self.stage, self.graph = plan, stage, g
+        self.u = [g.symbol(x, inside) for x in stage.unknowns]
+        also = dict(zip(stage.unknowns, self.u, strict=True))
+        self.r = plan._build(stage.equations, also=also)
+        self.J, self.inside = g.jacobian(self.r, self.u), inside
+        moving = {*g.below([e for row in self.J for e in row], least=inside)}
+        self.curved = [x in moving or not plan.statement.definite for x in self.u]
+        self.elimination = Elimination(g, plan.h, None if stage.predictor else inside)
 
-def _shown(e: Any, made: dict) -> set[sp.Symbol]:
-    """The symbols that are finite if e is, by their last values."""
-    found, left = set(), [(math.inf, e)]
-    while left:
-        k, e = left.pop()
-        if e.is_Symbol and e not in found:
-            at, value = made.get(e, (-1, sp.S.Zero))
-            if at < k:  # else it was assigned once more
-                found.add(e)
-                left.append((at, value))
-        elif e.is_Add or e.is_Mul:
-            left += [(k, x) for x in e.args]
-        elif e.is_Pow and e.exp.is_positive:
-            left.append((k, e.base))
-    return found
+    def linear(self) -> list[Node]:
+        """The solution of linear equations, J x = -equations(0)."""
+        zero = dict.fromkeys(self.u, self.graph.zero)
+        r = [self.graph.replaced(e, dict(zero), self.inside) for e in self.r]
+        r = [*map(self.graph.negative, r)]
+        return self.elimination.solve(self.J, r, once=not self.stage.predictor)
 
+    def predicted(self) -> list[Node]:
+        """The unknowns after one iteration from the guess."""
+        new, _ = self.newton_step()
+        return [self.graph.replaced(e, self.start, self.inside) for e in new]
 
-# ---------------------------------------------------------------------------- preparing a stage
+    def newton_step(self) -> tuple[list[Node], list[Node]]:
+        """The new values of the unknowns in an iteration, and their corrections.
 
+        Sets ``start``: what is iterated, with first values.  Some unknowns follow from the rest as
+        x_own = c + C x_rest, once and for all or in each iteration ``anew``.
+        """
+        g, u = self.graph, self.u
+        own, anew = self._own_rows() if self.plan.statement.definite else ([], False)
+        rest = [k for k in range(len(u)) if k not in own]
+        late = [self.J[k][k].equals(0) for k in rest]
+        J_own = [[self.J[i][k] for k in own] for i in own]
+        c = self._constants(J_own, own, own if anew else [*own, *rest])
+        old = {u[k]: e.called(self.stage.unknowns[k].name) for k, e in zip(own, c, strict=True)}
+        old = old if anew else {}
+        J = [[g.replaced(e, old, self.inside) for e in row] for row in self.J]
+        r = [g.replaced(self.r[k], old, self.inside) for k in rest]
+        C = {j: self.elimination.solve(J_own, [-J[i][j] for i in own]) for j in rest} if own else {}
 
-def split(stage: Stage, let: Pairs) -> Iterator[Stage]:
-    """The stage as stages solved in turn, where some equations need no others' unknowns.
+        def through(i: int, j: int) -> Node:
+            products = (J[i][k] * e for k, e in zip(own, C.get(j, ()), strict=False))
+            return g.plain_sum([J[i][j], *products])
 
-    Equation i belongs to unknown i and needs the unknowns in it, and what those need.  Equations
-    that need each other stay together: the result is block triangular, often mostly linear.
-    """
-    everything = range(len(stage.unknowns))
-    moving = list(_moving(stage.unknowns, needed(let, stage.equations)).values())
-    needs = [
-        {i} | {j for j in everything if not moving[j].isdisjoint(e.free_symbols)}
-        for i, e in enumerate(stage.equations)
-    ]
-    for k in everything:
+        full = [[through(i, j).called("j") for j in rest] for i in rest]
+        step = self.elimination.solve(full, r, multipliers=late)
+        d = dict(zip(rest, step, strict=True))
+        guess = dict(zip(u, self.plan._build(self.stage.guess), strict=True))
+        self.start = {u[k]: guess[u[k]] for k in rest}
+        for at, (k, x) in enumerate(zip(own, c, strict=True)):
+            d[k] = g.plain_sum(C[j][at] * d[j] for j in rest).called("d")
+            if not anew:
+                self.start[u[k]] = g.sum([x, *(C[j][at] * guess[u[j]] for j in rest)])
+        return [old.get(x, x) - d[k] for k, x in enumerate(u)], [d[k] for k in range(len(u))]
+
+    def _constants(self, J_own: list, own: list[int], zero: list[int]) -> list[Node]:
+        """The unknowns in ``own`` where those in ``zero`` are 0."""
+        at = dict.fromkeys((self.u[k] for k in zero), self.graph.zero)
+        r = [self.graph.replaced(self.r[i], dict(at), self.inside) for i in own]
+        once = not self.stage.predictor
+        return self.elimination.solve(J_own, [*map(self.graph.negative, r)], once=once)
+
+    def _own_rows(self) -> tuple[list[int], bool]:
+        """Equations that can be solved for their own unknowns, and whether in every iteration anew.
+
+        Best are those linear in all unknowns with fixed coefficients: solved once, they stay so.
+        Else equations a u + b = 0 with fixed a, where b depends on other unknowns in any way.
+        """
+        everything, found = range(len(self.u)), []
+        strong = [self.elimination.is_strong(self.J[i][i]) for i in everything]
+
+        def fixed(i: int, columns: Iterable[int]) -> bool:
+            return all(self.J[i][k].level < self.inside for k in columns)
+
+        found = [i for i in everything if strong[i] and fixed(i, everything)]
+        if found:
+            return found, False
         for i in everything:
-            if k in needs[i]:
-                needs[i] |= needs[k]
-    blocks = {frozenset(j for j in needs[i] if i in needs[j]): len(needs[i]) for i in everything}
-    for part in sorted(blocks, key=lambda b: (blocks[b], min(b))):
-        yield stage.each(lambda x, part=part: tuple(x[i] for i in sorted(part)))
-
-
-def _moving(unknowns: Symbols, let: Pairs) -> dict[sp.Symbol, set]:
-    """unknown -> all symbols that move with it, through the abbreviations."""
-    moving = {u: {u} for u in unknowns}
-    for s, e in let:
-        used = e.free_symbols
-        for symbols in moving.values():
-            if not symbols.isdisjoint(used):
-                symbols.add(s)
-    return moving
+            some = [*found, i]
+            if strong[i] and all(fixed(k, some) for k in some):
+                found = some
+        return found, True
 
 
 def fewer_angles(stage: Stage) -> Stage:
@@ -198,173 +285,3 @@ def fewer_angles(stage: Stage) -> Stage:
         return stage
     expanded = {f: sp.expand_trig(f) for f in functions}
     return replace(stage, equations=tuple(e.xreplace(expanded) for e in stage.equations))
-
-
-# ---------------------------------------------------------------------------- solving a stage
-
-
-@dataclass
-class Equations:
-    """A stage with its Jacobian J, the part of J that survives h -> 0, and what moves."""
-
-    stage: Stage
-    J: Table
-    let: list[Pair]
-    strong: list[list[bool]]
-    depends: dict[sp.Symbol, set[sp.Symbol]]
-
-    @classmethod
-    def of(cls, stage: Stage, h: sp.Symbol, let: Pairs) -> Equations:
-        J, let = jacobian(stage.equations, stage.unknowns, let)
-        small = {h: sp.S.Zero}
-        for s, e in let:
-            if _at(e, small) == 0:
-                small[s] = sp.S.Zero
-        strong = [[_at(e, small) != 0 for e in row] for row in J]
-        return cls(stage, J, let, strong, _moving(stage.unknowns, let))
-
-    @property
-    def curved(self) -> list[bool]:
-        """Which unknowns the Jacobian depends on."""
-        symbols = set().union(*(e.free_symbols for row in self.J for e in row))
-        return [not self.depends[u].isdisjoint(symbols) for u in self.stage.unknowns]
-
-
-def _at(e: sp.Expr, small: dict) -> sp.Expr:
-    try:
-        return e.xreplace(small)
-    except (ZeroDivisionError, ValueError):
-        return sp.nan
-
-
-def _solved(block: Block, stage: Stage, statement: Statement) -> Solved:
-    """The lines that solve one stage, the conditions that it was solved, and what must be finite.
-
-    With a positive definite M linear equations are solved once; else they are iterated as well,
-    which detects and repairs a bad pivot.
-    """
-    definite = statement.definite
-    system = Equations.of(stage, statement.h, statement.let)
-    curved = system.curved if definite else [True] * len(stage.unknowns)
-    if not any(curved):
-        return _linear(block, system)
-    block.enter(stage.unknowns)
-    own, anew = _own_rows(system) if definite else ([], False)
-    guess, d = _newton_step(block, system, statement.let, own, anew)
-    start = [(stage.unknowns[k], e) for k, e in guess.items()]
-    correct = [(u, u - d[k]) for k, u in enumerate(stage.unknowns)]
-    if stage.predictor:
-        return [*block.before, *start, *block.inside, *correct], [], []
-    tolerance = dummy("small")
-    sizes, limits = _limits(stage, tolerance)
-    tests = [sp.Le(sp.Abs(d[k]), limit, evaluate=False) for k, limit in limits.items() if curved[k]]
-    loop = Newton(block.inside, correct, sizes, tests, tolerance)
-    return [*block.before, *start, loop], [loop.ok], [*stage.unknowns]
-
-
-def _limits(stage: Stage, tolerance: sp.Symbol) -> tuple[list[Pair], dict[int, sp.Expr]]:
-    """Lines for the sizes of the unknowns, and by index what their corrections must not exceed."""
-    sizes = {k: e for k, e in enumerate(stage.sizes) if e is not None}
-    lines = {k: (dummy("near"), tolerance * sp.Abs(e)) for k, e in sizes.items()}
-    limits, speed = {k: near for k, (near, _) in lines.items()}, dummy("near_all")
-    kind = [k for k in lines if stage.weights[k] != 0]
-    if len(kind) < 2:  # they would be the one once more
-        return [*lines.values()], limits
-    whole = (speed, total(limits[k] for k in kind))
-    limits |= {k: limits[k] + stage.weights[k] * speed for k in kind}
-    return [*lines.values(), whole], limits
-
-
-def _linear(block: Block, system: Equations) -> Solved:
-    """The same for linear equations, J x = -equations(0)."""
-    stage = system.stage
-    moving = set().union(*system.depends.values())
-    zero, let = dict.fromkeys(stage.unknowns, sp.S.Zero), list(system.let)
-    for s, e in system.let:  # the abbreviations' values at x = 0
-        if s in moving:
-            value = e.xreplace(zero)
-            zero[s] = value if value.is_Atom else dummy(s.name)
-            let += [] if value.is_Atom else [(zero[s], value)]
-    block.enter(())
-    J, r = block.atoms(system.J, [-e.xreplace(zero) for e in stage.equations], let)
-    d = block.solve(J, r, system.strong, once=not stage.predictor)
-    lines = [*block.before, *zip(stage.unknowns, d, strict=True)]
-    return lines, [], [] if stage.predictor else [*stage.unknowns]
-
-
-def _newton_step(block: Block, system: Equations, let: Pairs, own: list, anew: bool) -> tuple:
-    """The first values of the unknowns and, at any others, Newton's corrections.
-
-    The rows in ``own`` give x_own = c + C x_rest, once and for all or in each iteration ``anew``;
-    Newton is left with the rest.
-    """
-    stage, J, strong = system.stage, system.J, system.strong
-    let = list(dict([*let, *system.let]).items())
-    x, strong_own = stage.unknowns, _part(strong, own, own)
-    rest = [i for i in range(len(x)) if i not in own]
-    zero = dict.fromkeys([x[i] for i in own] if anew else x, sp.S.Zero)
-    r = [-stage.equations[i].xreplace(zero) for i in own]
-    J_own, r = block.atoms(_part(J, own, own), r, let)
-    c = block.solve(J_own, r, strong_own, once=not stage.predictor)
-    for i, e in zip(own, c, strict=True) if anew else ():
-        block.add(x[i], e)
-
-    first = (*rest, *own) if anew else rest
-    r = [*(stage.equations[i] for i in rest), *(stage.guess[i] for i in first)]
-    J, r = block.atoms(J, r, let)
-    r, guess = r[: len(rest)], dict(zip(first, r[len(rest) :], strict=True))
-    C = [block.solve(J_own, [-J[i][j] for i in own], strong_own) for j in rest]
-    columns = list(zip(rest, C, strict=True))
-    full = [
-        [block.atom(J[i][j] + dot([J[i][k] for k in own], by), "j") for j, by in columns]
-        for i in rest
-    ]
-    firm = [
-        [
-            strong[i][j] or any(strong[i][k] and e != 0 for k, e in zip(own, by, strict=True))
-            for j, by in columns
-        ]
-        for i in rest
-    ]
-    step = block.solve(full, r, firm, multipliers=[J[i][i] == 0 for i in rest])
-    d = dict(zip(rest, step, strict=True))
-    for i, k in enumerate(own):
-        by_rest = [column[i] for column in C]
-        d[k] = block.atom(dot(by_rest, step), "d")
-        guess.setdefault(k, c[i] + dot(by_rest, [x[j] for j in rest]))
-    return guess, d
-
-
-def _own_rows(system: Equations) -> tuple[list[int], bool]:
-    """Equations that can be solved for their own unknowns, and whether in every iteration anew.
-
-    Best are those linear in all unknowns with fixed coefficients: solved once, they stay so.
-    Else equations a u + b = 0 with fixed a, where b depends on other unknowns in any way.
-    """
-    unknowns, equations = system.stage.unknowns, system.stage.equations
-    everything, depends, strong = range(len(unknowns)), system.depends, system.strong
-    moving = set().union(*depends.values())
-    lets = moving - set(unknowns)
-
-    def fixed(i: int, columns: Iterable[int]) -> bool:
-        return all(moving.isdisjoint(system.J[i][k].free_symbols) for k in columns)
-
-    found = [
-        i
-        for i, e in enumerate(equations)
-        if strong[i][i] and fixed(i, everything) and lets.isdisjoint(e.free_symbols)
-    ]
-    if found:
-        return found, False
-    for i in everything:
-        some = [*found, i]
-        through = lets & set().union(*(depends[unknowns[k]] for k in some))
-        if strong[i][i] and all(
-            fixed(k, some) and through.isdisjoint(equations[k].free_symbols) for k in some
-        ):
-            found = some
-    return found, True
-
-
-def _part(table: list, rows: list[int], columns: list[int]) -> list:
-    return [[table[i][j] for j in columns] for i in rows]

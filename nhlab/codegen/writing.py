@@ -8,18 +8,18 @@ and what depends on the arguments alone is computed once.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import TYPE_CHECKING
 
-from .generate import Newton, constants, plan
-from .printing import MATH, PRELUDE, WRITTEN_OUT, Names, assignments, at_once, conjunction, listing
+from .generate import ARGUMENTS, RUN, STEP, Plan
+from .lines import CONDITION, Lines, in_turn
+from .printing import MATH, PRELUDE, WRITTEN_OUT, Names
 from .statement import LATE_TOLERANCE, MAXITER, TOLERANCE, TRUSTED, dummy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
 
-    from .generate import Lines
-    from .kinds import Pair, Pairs
+    from .generate import Newton
+    from .graph import Node
     from .statement import Statement
 
 
@@ -47,7 +47,7 @@ class Text:
     """What the functions of one text share: the plan, and the names."""
 
     def __init__(self, statement: Statement) -> None:
-        self.statement, self.plan, self.names = statement, plan(statement), Names()
+        self.statement, self.plan, self.names = statement, Plan(statement), Names()
         self.names.fix(statement.t, "t")
         self.names.fix(statement.h, "h")
         if statement.part is not None:
@@ -62,14 +62,15 @@ class Text:
     # ---- for numbers and arrays
 
     def step(self) -> str:
-        p, names = self.plan, self.names
-        lines, ok = self._lines(p.lines, names), conjunction(p.conditions, names) or "True"
+        p, names = self.plan, Names(same=self.names)
+        text = PlanText(p, names)
+        lines, ok = text.lines(ARGUMENTS, RUN, STEP), text.accepted(p.conditions) or "True"
+        new = ", ".join(map(text.put, p.update))
         if not self.statement.factors:
-            values = listing([p.new_h, *p.update], names)
-            return _function("step", self.call, [*lines, f"return {ok}, {values}"])
+            lines.append(f"return {', '.join([ok, text.put(p.new_h), *([new] if new else [])])}")
+            return _function("step", self.call, lines)
         call = self.call.replace("h", "h, part", 1)
-        result = f"return {ok}, {listing(p.update, names)}"
-        substep = _function("substep", call, [*lines, result])
+        substep = _function("substep", call, [*lines, f"return {ok}, {new}"])
         good, done, now = (names[dummy(x)] for x in ("ok", "done", "now"))
         then = ", ".join([now, "part*h", "part", *self.carry, *self.args])
         lines = [
@@ -81,45 +82,6 @@ class Text:
             f"return {', '.join([good, 'h', *self.carry])}",
         ]
         return "\n\n\n".join([substep, _function("step", self.call, lines)])
-
-    def _lines(self, items: Lines, names: Names) -> list[str]:
-        """Assignments and Newton loops, in order."""
-        lines, pairs = [], []
-        for item in items:
-            if isinstance(item, Newton):
-                lines += [*assignments(pairs, names), *self._newton(item, names)]
-                pairs = []
-            else:
-                pairs.append(item)
-        return [*lines, *assignments(pairs, names)]
-
-    def _newton(self, item: Newton, names: Names) -> list[str]:
-        """The loop for numbers; for arrays each state stays where its own Newton has converged, and
-        all take their last corrections together, so that no state depends on the others."""
-        ok, small = names[item.ok], names[item.tolerance]
-        if names.scalar:
-            tolerances = (TOLERANCE,) * TRUSTED + (LATE_TOLERANCE,) * (MAXITER - TRUSTED)
-            body = [
-                *assignments(item.pairs, names),
-                f"{ok} = {conjunction(item.tests, names)}",
-                f"if {ok}:",
-                "    break",
-            ]
-            return [f"for {small} in {tolerances}:", *(f"    {x}" for x in body)]
-        turn, new = names[dummy("turn")], {u: dummy(f"{u.name}_next") for u, _ in item.correct}
-        left = [u for u in new if u not in dict(item.body)]  # the others follow from these
-        body = [
-            f"{small} = where({turn} < {TRUSTED}, {TOLERANCE}, {LATE_TOLERANCE})",
-            *assignments(item.body, names),
-            *assignments([(new[u], e) for u, e in item.correct], names),
-            *assignments([(s, e.xreplace(new)) for s, e in item.sizes], names),
-            f"{ok} = {ok} | {conjunction(item.tests, names)}",
-            f"if all_({ok}):",
-            "    break",
-            *(f"{names[u]} = where({ok}, {names[u]}, {names[new[u]]})" for u in left),
-        ]
-        loop = [f"{ok} = False", f"for {turn} in range({MAXITER}):", *(f"    {x}" for x in body)]
-        return [*loop, *assignments(new.items(), names)]
 
     def _called(self) -> list[str]:
         new = f"{', '.join(['_', 'h', *self.carry])} = new"
@@ -170,38 +132,103 @@ class Text:
 
     def _inlined(self) -> tuple[list[str], list[str]]:
         """The lines that depend on the arguments alone, and the others with the end of a step."""
-        p, names = self.plan, Names(scalar=True, same=self.names)
-        still = {*self.statement.args} - {*self.statement.inputs}
-        still |= set() if self.variable else {self.statement.h}
-        constant, repeat, known = constants(p.lines, still)
-        fixed = [c for c in p.conditions if c.free_symbols <= known]
-        rest = [c for c in p.conditions if c not in fixed]
-        lines, ok = self._lines(repeat, names), conjunction(rest, names)
+        p, s = self.plan, self.statement
+        text = PlanText(p, Names(scalar=True, same=self.names))
+        before, fixed = text.put.at(ARGUMENTS, RUN), [x for x in p.conditions if x.level <= RUN]
+        if fixed:
+            before.append(f"stop = stop if {text.put.all_of(fixed)} else n")
+        lines = text.lines(STEP)
+        ok = text.accepted(x for x in p.conditions if x.level > RUN)
         if ok:
             lines += [f"if not ({ok}):", "    break"]
-        pairs = list(zip(self.statement.carry, p.update, strict=True))
+        pairs = [(self.names[x], text.put(e)) for x, e in zip(s.carry, p.update, strict=True)]
         if self.variable:
-            pairs.append((self.statement.h, p.new_h))
-        before = assignments(constant, names)
-        if fixed:
-            before.append(f"stop = stop if {conjunction(fixed, names)} else n")
-        return before, [*lines, *at_once(list(in_turn(pairs)), names)]
+            pairs.append(("h", text.put(p.new_h)))
+        return before, [*lines, *in_turn(pairs)]
 
 
-def in_turn(pairs: Pairs) -> Iterator[list[Pair]]:
-    """Assignments that do what assigning all at once would do, one after the other if possible:
-    groups of pairs (symbol, expression)."""
-    left = [(x, e, e.free_symbols) for x, e in pairs if e != x]
-    uses = Counter(s for *_, used in left for s in used)
-    while left:
-        free = (k for k, (x, _, used) in enumerate(left) if uses[x] == (x in used))
-        k = next(free, None)
-        if k is None:  # each is needed by another
-            yield [(x, e) for x, e, _ in left]
-            return
-        x, e, used = left.pop(k)
-        uses.subtract(used)
-        yield [(x, e)]
+class PlanText:
+    """The lines of a plan, for numbers alone or for arrays as well, as its ``names`` say.
+
+    put : the text of nodes
+    """
+
+    def __init__(self, plan: Plan, names: Names) -> None:
+        self.plan, self.names = plan, names
+        end = STEP  # the region of all that is neither in a loop nor before the first step
+        regions = {ARGUMENTS: RUN, RUN: RUN} | {x.level: x.level for x in plan.loops}
+        results = [(RUN if x.level <= RUN else end, x) for x in plan.conditions]
+        results += [(end, x) for x in (*plan.update, plan.new_h) for _ in range(2)]
+        for loop in plan.loops:
+            regions |= {loop.level + 1: end}
+            results += [(end, x) for x in loop.guess]
+            results += [(loop.level, x) for x in loop.tests]
+            results += [(loop.level, x) for x in loop.new for _ in range(2)]
+        self.put = Lines(results, names, regions | {STEP: end})
+        self.ok = {loop.level: names[dummy("ok")] for loop in plan.loops}
+
+    def lines(self, *levels: int) -> list[str]:
+        """The lines of the first levels, of the loops, and of what follows each."""
+        lines = self.put.at(*levels)
+        for loop in self.plan.loops:
+            lines += [*self._newton(loop), *self.put.at(loop.level + 1)]
+        return lines
+
+    def accepted(self, conditions: Iterable[Node]) -> str:
+        """The condition that a step is accepted: all loops have converged, and all these hold."""
+        texts = [*self.ok.values(), *(self.put(x, CONDITION) for x in conditions)]
+        return self.names.junction(True, texts)
+
+    def _newton(self, loop: Newton) -> list[str]:
+        """The loop for numbers; for arrays each state stays where its own Newton has converged, and
+        all take their last corrections together, so that no state depends on the others."""
+        put, scalar = self.put, self.names.scalar
+        small, ok = put.name(loop.small), self.ok[loop.level]
+        start = [
+            f"{put.name(u)} = {put(e)}" for u, e in zip(loop.unknowns, loop.guess, strict=True)
+        ]
+        body, new, tests = self._body(loop)
+        tests.append(f"{ok} = {'' if scalar else f'{ok} | '}{put.all_of(loop.tests)}")
+        finals = [(put.name(u), put(x)) for u, x in zip(loop.finals, loop.new, strict=True)]
+        if scalar:
+            tolerances = (TOLERANCE,) * TRUSTED + (LATE_TOLERANCE,) * (MAXITER - TRUSTED)
+            body += [*new, *tests, *in_turn(finals), f"if {ok}:", "    break"]
+            return [*start, f"for {small} in {tolerances}:", *(f"    {x}" for x in body)]
+        turn = self.names[dummy("turn")]
+        body = [
+            f"{small} = where({turn} < {TRUSTED}, {TOLERANCE}, {LATE_TOLERANCE})",
+            *body,
+            *new,
+            *tests,
+            f"if all_({ok}):",
+            "    break",
+        ]
+        left = {put.name(x) for x in loop.unknowns}
+        body += [f"{u} = where({ok}, {u}, {x})" for u, x in finals if u in left]
+        start += [f"{ok} = False", f"for {turn} in range({MAXITER}):", *(f"    {x}" for x in body)]
+        return [*start, *(f"{u} = {x}" for u, x in finals)]
+
+    def _body(self, loop: Newton) -> tuple[list[str], list[str], list[str]]:
+        """The lines of an iteration: before its new values, these, and what is computed from them.
+
+        For numbers the new values take the places of the unknowns, unless something needs both.
+        """
+        put, late = self.put, set()
+        inside = [x for x in put.needed if x.level == loop.level]
+        new = {x: u for u, x in zip(loop.finals, loop.new, strict=True) if x in inside}
+        for x in inside:
+            if any(a in late or a in new for a in x.parts):
+                late.add(x)
+        before = put.assignments(x for x in inside if x not in late and x not in new)
+        alone = len(new) == sum(x in new for x in loop.new) and late.isdisjoint(new)
+        needed = put.reads([*late, *loop.tests])
+        if self.names.scalar and alone and needed.isdisjoint(loop.unknowns):
+            put.variables |= {x: u.args[0] for x, u in new.items()}
+            values = in_turn((put.name(x), put.value(x)) for x in new)
+        else:
+            put.variables |= {x: dummy(f"{u.hint}_next") for x, u in new.items()}
+            values = put.assignments(x for x in inside if x in new)
+        return before, values, put.assignments(x for x in inside if x in late and x not in new)
 
 
 def _function(name: str, arguments: str, lines: list[str]) -> str:

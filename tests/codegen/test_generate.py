@@ -8,7 +8,10 @@ import sympy as sp
 
 import nhlab as nh
 from nhlab.codegen import generate
-from nhlab.codegen.block import Block
+from nhlab.codegen.elimination import Elimination
+from nhlab.codegen.graph import Graph
+from nhlab.codegen.lines import Lines
+from nhlab.codegen.printing import NUMPY, Names
 from nhlab.codegen.statement import Stage, Statement, dummy
 from nhlab.codegen.writing import generate as written
 
@@ -16,63 +19,114 @@ x, y, z, vx, vy, vz = nh.symbols("x y z vx vy vz")
 
 
 def newton_loops(system, method):
-    plan = generate.plan(method.program(system).statement)
-    return [line for line in plan.lines if isinstance(line, generate.Newton)]
+    return generate.Plan(method.program(system).statement).loops
 
 
 def corrected(system, method):
     """The names that each Newton loop corrects."""
-    loops = newton_loops(system, method)
-    return [{s.name for s, e in loop.pairs if s in e.free_symbols} for loop in loops]
+    return [{x.args[0].name for x in loop.finals} for loop in newton_loops(system, method)]
+
+
+def computed_in(loop):
+    """The nodes that an iteration computes."""
+    nodes = loop.small.graph.below([*loop.new, *loop.tests])
+    return [x for x in nodes if x.level == loop.level and x.op != "symbol"]
 
 
 def divisions(loop):
-    return sum(e.is_Pow and e.exp == -1 for _, e in loop.pairs)
+    return sum(x.op == "/" for x in computed_in(loop))
 
 
-# ---------------------------------------------------------------------------- assignments
+# ---------------------------------------------------------------------------- nodes
 
 a, b, c, d, u, w = (dummy(name) for name in "abcduw")
 
 
-def values_of(pairs, known):
-    """Assignments carried out in turn, with numbers."""
-    for s, e in pairs:
-        known = {**known, s: float(e.subs(known))}
-    return known
+def values_of(nodes, known):
+    """The values of nodes, by the lines that compute them."""
+    lines, space = Lines([(0, x) for x in nodes], Names(), {}), dict(NUMPY)
+    space |= {lines.names[s]: value for s, value in known.items()}
+    exec("\n".join(lines.assignments(lines.needed)), space)
+    return [eval(lines(x), space) for x in nodes], lines
 
 
-def test_assignments_are_shared_and_mean_the_same():
+def test_values_are_shared_and_mean_the_same():
     """Also with abbreviations, of which one is not needed and one uses another."""
     let = [(c, a * sp.sin(a + b)), (d, sp.sin(a + b) + c**2), (w, 1 / a)]
-    table = [d * sp.sin(a + b) - a * b, a * b + sp.cos(d), c - d]
-    block = Block()
-    left = block.share(table, let)
-    known, one = values_of(block.before, {a: 0.7, b: -1.2}), np.sin(-0.5)
-    np.testing.assert_allclose([known[c], known[d]], [0.7 * one, one + 0.49 * one**2], rtol=1e-15)
-    found, exact = ([float(e.subs(known)) for e in table_] for table_ in (left, table))
-    np.testing.assert_allclose(found, exact, rtol=1e-14)
-    assigned = [e for _, e in block.before]
-    assert sum(e.count(sp.sin(a + b)) for e in assigned) == 1 and w not in known
-    assert sum(e.count(a * b) for e in [*assigned, *left]) == 1
-    assert block.share([d + c], let) == [c + d] and len(block.before) == len(assigned)
+    table = [d * sp.sin(a + b) - a * b, a * b + sp.cos(d), c - d, d + c]
+    graph, here = Graph(let), {}
+    nodes = [graph.build(e, here) for e in table]
+    values, lines = values_of(nodes, {a: 0.7, b: -1.2})
+    one = np.sin(-0.5)
+    C, D = 0.7 * one, one + 0.49 * one**2
+    exact = [D * one + 0.84, -0.84 + np.cos(D), C - D, C + D]
+    np.testing.assert_allclose(values, exact, rtol=1e-14)
+    text = "\n".join([*lines.assignments(lines.needed), *map(lines, nodes)])
+    assert text.count("sin(") == 1 and text.count("a*b") == 1 and "/" not in text
+    assert {"c", "d"} <= {x.split(" = ")[0] for x in text.splitlines()}  # with their own names
 
 
-def test_what_does_not_move_is_assigned_before_the_loop():
-    block = Block()
-    block.enter([u])
-    let = [(c, a * b), (d, c + a**2 * b * sp.sin(a) * u)]
-    (left,) = block.share([d * sp.exp(c + b) * u + 2 * a * b], let)
-    moving = {u, *(s for s, _ in block.inside)}
-    assert c in dict(block.before) and d in dict(block.inside)
-    assert all(moving.isdisjoint(e.free_symbols) for _, e in block.before)
-    known = values_of([*block.before, *block.inside], {a: 0.7, b: -1.2, u: 0.4})
-    for e in (x for _, inner in block.inside for x in inner.atoms(sp.Mul)):
-        assert sum(x.is_Symbol and x not in moving for x in e.args) < 2  # their product is known
+def test_equal_values_are_one_node():
+    graph, here = Graph(), {}
+    A, B, C = (graph.build(e, here) for e in (a, b, c))
+    assert graph.sum([A, B, -C, -B, C]) is A and (A * B) * C - C * (B * A) is graph.zero
+    assert A * B is B * A and -(A + B) is -A - B and A.__neg__().__neg__() is A
+    assert 2.0 * A + A is 3.0 * A and A / 2.0 is 0.5 * A and (A - A) * B is graph.zero
+    for e in (sp.sin(a) / sp.cos(b), a**5 + 1, sp.Piecewise((a, a < b), (b, True))):
+        assert graph.build(e, {}) is graph.build(e, {})
+
+
+def test_what_does_not_move_is_apart_from_what_does():
+    """A node that a loop computes needs at most one that is known before it; products and sums of
+    more of these are nodes of their own."""
+    graph = Graph([(c, a * b), (d, c + a**2 * b * sp.sin(a) * u)])
+    here = {u: graph.symbol(u, 1)}
+    node = graph.build(d * sp.exp(c + b) * u + 2 * a * b, here)
+    for x in graph.below([node], least=1):
+        assert sum(0 <= part.level < 1 for part in x.parts) < 2
     D = -0.84 - 0.588 * np.sin(0.7) * 0.4
-    assert float(left.subs(known)) == pytest.approx(D * np.exp(-2.04) * 0.4 - 1.68, rel=1e-14)
-    block.leave()
-    assert c in block.current and d not in block.current  # d has to be computed anew
+    (value,), _ = values_of([node], {a: 0.7, b: -1.2, u: 0.4})
+    assert value == pytest.approx(D * np.exp(-2.04) * 0.4 - 1.68, rel=1e-14)
+
+
+SMOOTH = [a**3 * sp.sin(a * b) / (1 + b**2), sp.atan2(a, b), (a**2 + b**2) ** sp.Rational(-3, 2)]
+SMOOTH += [sp.exp(-a) * sp.log(b) + sp.tanh(a * b), sp.sqrt(a * b) * sp.asin(a / 4), b**a, a**7]
+SMOOTH += [sp.Piecewise((a * b**2, a < b), (a**2, True)), sp.Abs(b - 3 * a) ** 3, -(a**2) * (b - a)]
+
+
+@pytest.mark.parametrize("e", SMOOTH, ids=str)
+def test_derivatives(e):
+    """Against SymPy's, through abbreviations that are used twice."""
+    graph = Graph([(c, a + b**2), (d, c * e)])
+    symbols = [graph.symbol(x, 1) for x in (a, b)]
+    here = dict(zip((a, b), symbols, strict=True))
+    rows = graph.jacobian([graph.build(x, here) for x in (d * sp.cos(d), c, d)], symbols)
+    D = (a + b**2) * e
+    exact = [f.diff(x).subs({a: 0.7, b: 1.3}).evalf() for f in (D * sp.cos(D), a + b**2, D)
+             for x in (a, b)]  # fmt: skip
+    values, _ = values_of([x for row in rows for x in row], {a: 0.7, b: 1.3})
+    np.testing.assert_allclose(values, np.array(exact, float), rtol=1e-12)
+
+
+def test_common_factors_are_taken_out():
+    graph, here = Graph(), {}
+    whole = graph.build(a * b * c + a * b * d - a * u + w, here)
+    (short,) = graph.factored([whole])
+    known = {a: 0.7, b: -1.2, c: 0.3, d: 0.4, u: 2.0, w: 0.1}
+    (one, two), _ = values_of([whole, short], known)
+    assert one == pytest.approx(two, rel=1e-14)
+    count = [sum(x.op == "*" for x in graph.below([node])) for node in (whole, short)]
+    assert count == [4, 2]  # the two that remain: a*(b*(c + d) - u)
+    assert graph.factored([graph.plain_sum([here[a] * here[b], here[a] * here[c]])])[0].op == "sum"
+
+
+def test_only_what_a_branch_needs_is_computed_in_it():
+    """1/a is not computed before a loop for a branch that is not taken, nor for numbers at all."""
+    graph = Graph()
+    here = {u: graph.symbol(u, 1)}
+    node = graph.build(sp.Piecewise((u / a, a > 0), (u, True)), here)
+    lines = Lines([(1, node)], Names(scalar=True), {0: 0, 1: 1})
+    assert lines.at(0) == ["c = a > 0.0"] and lines(node) == "(1.0/a*u if c else u)"
 
 
 PATTERNS = [
@@ -90,22 +144,27 @@ def test_elimination(pattern, weak):
     shape = np.array([[x == "x" for x in row] for row in pattern.split("/")])
     n, weak = len(shape), weak and shape[1:, 0].any()
     numbers = np.random.default_rng(n).uniform(1, 2, (n, n)) + np.eye(n)
+    graph, h = Graph(), dummy("h")
+    names = [[dummy(f"j{i}{k}") for k in range(n)] for i in range(n)]
+    J = [[graph.symbol(s, 0) if shape[i, k] else graph.zero for k, s in enumerate(row)]
+         for i, row in enumerate(names)]  # fmt: skip
+    J[0][0] = J[0][0] * graph.symbol(h, 0) if weak else J[0][0]
+    known = {names[i][k]: numbers[i, k] for i, k in np.argwhere(shape)} | {h: 0.0}
     numbers[0, 0] *= not weak
-    J = [[dummy(f"j{i}{k}") if shape[i, k] else sp.S.Zero for k in range(n)] for i in range(n)]
-    strong, r = shape.copy(), [dummy(f"r{i}") for i in range(n)]
-    strong[0, 0] &= not weak
-    known = {J[i][k]: numbers[i, k] for i, k in np.argwhere(shape)} | dict.fromkeys(r, 1.5)
-    block = Block()
-    x = block.solve(J, r, strong.tolist())
-    known = values_of(block.before, known)
-    found = [float(e.subs(known)) for e in x]
+    r = [graph.symbol(dummy(f"r{i}"), 0) for i in range(n)]
+    known |= {x.args[0]: 1.5 for x in r}
+    found, _ = values_of(Elimination(graph, graph.symbol(h, 0)).solve(J, r), known)
     np.testing.assert_allclose((numbers * shape) @ found, 1.5, rtol=1e-12)
 
 
 def test_equations_that_do_not_determine_their_unknowns():
     """No state has a solution: each step of such a text fails, and is explained by careful.py."""
-    x = Block().solve([[a, sp.S.Zero], [b, sp.S.Zero]], [c, d], [[True, False], [True, False]])
-    assert x == [sp.nan, sp.nan]
+    graph = Graph()
+    A, B, C, D = (graph.symbol(s, 0) for s in (a, b, c, d))
+    found = Elimination(graph, graph.symbol(dummy("h"), 0)).solve(
+        [[A, graph.zero], [B, graph.zero]], [C, D]
+    )
+    assert len(found) == 2 and all(np.isnan(x.args[0]) for x in found)
 
 
 # ---------------------------------------------------------------------------- less to solve
@@ -134,7 +193,8 @@ def test_split_keeps_what_depends_on_each_other():
     both = dummy("both")
     equations = (a + both, b - 2 * a, c - 1, d + c * a)
     stage = Stage((a, b, c, d), equations, (a * 0,) * 4, weights=(1, 2, 3, 4))
-    parts = list(generate.split(stage, [(both, b * c)]))
+    statement = Statement(dummy("t"), dummy("h"), (), (), (), (), let=((both, b * c),))
+    parts = list(generate.Plan(statement).split(stage))
     assert [part.unknowns for part in parts] == [(c,), (a, b), (d,)]
     assert [part.weights for part in parts] == [(3,), (1, 2), (4,)]
 
@@ -163,8 +223,9 @@ def test_equations_that_give_their_own_unknown_leave_the_elimination():
     """m vx = ... and m vy = ... of the sleigh: Newton is left with theta, one division."""
     (newton,) = newton_loops(nh.systems.sleigh(), nh.Projector())
     assert divisions(newton) == 1
-    names = [s.name for s, _ in newton.pairs]
-    assert names.index("vx") < names.index("j")  # before all that uses it
+    iterated = {x.args[0].name for x in newton.unknowns}
+    assert "vtheta" in iterated and not {"vx", "vy"} & iterated  # which follow in each iteration
+    assert {"vx", "vy"} < {x.args[0].name for x in newton.finals}
 
 
 def test_sums_of_angles_are_written_out_where_that_leaves_fewer():

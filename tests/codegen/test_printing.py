@@ -10,6 +10,7 @@ from runs import difference, rows
 
 import nhlab as nh
 from nhlab.codegen.evaluate import Function
+from nhlab.codegen.lines import python
 from nhlab.codegen.printing import (
     MATH,
     NUMPY,
@@ -17,7 +18,6 @@ from nhlab.codegen.printing import (
     RESERVED,
     WRITTEN_OUT,
     Names,
-    python,
     written_out,
 )
 from nhlab.codegen.statement import Statement

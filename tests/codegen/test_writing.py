@@ -9,8 +9,7 @@ from runs import cases, difference, round_off, rows
 
 import nhlab as nh
 from nhlab.codegen.careful import careful_step
-from nhlab.codegen.statement import dummy
-from nhlab.codegen.writing import in_turn
+from nhlab.codegen.lines import in_turn
 from nhlab.run.start import Start, begin
 
 x, y, z, vx, vy, k = nh.symbols("x y z vx vy k")
@@ -171,10 +170,9 @@ def test_what_depends_on_the_arguments_alone_is_computed_once_in_a_run():
 
 
 def test_new_values_are_assigned_in_turn_where_that_makes_no_difference():
-    h, new, v, before = (dummy(n) for n in ("h", "new", "v", "before"))
-    assert list(in_turn([(h, new), (x, x + new * v), (before, h), (y, y)])) == [
-        [(x, x + new * v)],
-        [(before, h)],
-        [(h, new)],
+    assert in_turn([("h", "new"), ("x", "x + new*v"), ("before", "h"), ("y", "y")]) == [
+        "x = x + new*v",
+        "before = h",
+        "h = new",
     ]
-    assert list(in_turn([(x, y), (y, x), (z, x + y)])) == [[(z, x + y)], [(x, y), (y, x)]]
+    assert in_turn([("x", "y"), ("y", "x"), ("z", "x + y")]) == ["z = x + y", "x, y = y, x"]

@@ -1,0 +1,144 @@
+"""Linear equations solved by Gaussian elimination, written out for the entries that are not 0."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .graph import Graph, Node
+
+    Matrix = list[list[Node]]
+
+# The largest tolerated |pivot before| / |pivot after| elimination, for equations that are solved
+# once, and for those whose iteration corrects part of the loss.  A step that exceeds it is taken
+# again by careful.py, which measures how much is lost.
+MAX_CANCELLATION = {"once": 1e6, "iterated": 1e7}
+
+
+class Elimination:
+    """Solves linear equations whose entries are nodes.
+
+    The pivots are chosen when the text is generated: the diagonal where it survives h -> 0, as it
+    does for a positive definite M, otherwise another row.  Should a pivot vanish when the step is
+    computed, the step fails and is taken again with pivoting (careful.py).
+
+    pivots : those that must be finite, for an infinite one would give r/pivot = 0 unnoticed
+    expected : conditions that others keep digits, and that those of M are positive
+    loop : the level of the Newton loop that the equations are solved in, or None; pivots are
+        looked at behind it, as they were in its last iteration
+    """
+
+    def __init__(self, graph: Graph, h: Node, loop: int | None = None) -> None:
+        self.graph, self.pivots, self.expected, self.loop = graph, [], [], loop
+        self.h, self.without_h = h, {h: graph.zero}
+
+    def is_strong(self, x: Node) -> bool:
+        """True if an entry survives h -> 0."""
+        return not self.graph.replaced(x, self.without_h, self.h.level).equals(0)
+
+    def solve(
+        self, J: Matrix, r: list[Node], once: bool = False, multipliers: list[bool] | None = None
+    ) -> list[Node]:
+        """d with J d = r.
+
+        Some pivots are ``expected`` to keep digits: those of A M^-1 A^T, in the rows of
+        ``multipliers`` (by default those without an entry on the diagonal), and those of M if the
+        equations are solved ``once``, where no iteration would notice.
+        """
+        n, inverse = len(r), []
+        J, r, strong = [[*row] for row in J], [*r], [[*map(self.is_strong, row)] for row in J]
+        late = list(multipliers or [J[k][k].equals(0) for k in range(n)])
+        own = [once and n > 2 and strong[k][k] and not late[k] for k in range(n)]
+        before = [J[k][k] if own[k] else None for k in range(n)]
+        for k in range(n):
+            if late[k] and not any(late[:k]):  # M is eliminated, A M^-1 A^T or minus it is left
+                before[k:] = [J[i][i] if late[i] else before[i] for i in range(k, n)]
+            if k == n - 2 and not any(x.equals(0) for row in J[k:] for x in row[k:]):
+                break
+            rows = [i for i in range(k, n) if not J[i][k].equals(0)]
+            rows = [i for i in rows if strong[i][k]] or rows
+            if not rows:  # singular everywhere: no step converges, careful.py says why
+                return [self.graph.number(math.nan)] * n
+            i = k if k in rows else rows[0]
+            before[i], before[k] = (None, None) if i != k else (before[k],) * 2
+            for table in (J, r, strong, own, late):
+                table[k], table[i] = table[i], table[k]  # pyright: ignore
+            inverse.append(self._inverse(J[k][k], before[k], own[k], once))
+            self._eliminate(J, r, strong, k, inverse[k])
+        return self._substituted_back(J, r, inverse, (before, own, late), once)
+
+    def _eliminate(
+        self, J: Matrix, r: list[Node], strong: list[list[bool]], k: int, inverse: Node
+    ) -> None:
+        """Subtract multiples of row k from those below it."""
+        for i in range(k + 1, len(r)):
+            if J[i][k].equals(0):
+                continue
+            factor = (J[i][k] * inverse).called("f")
+            for j in range(k + 1, len(r)):
+                if not J[k][j].equals(0):
+                    J[i][j] = self._less(J[i][j], factor * J[k][j]).called("j")
+                    strong[i][j] |= strong[i][k] and strong[k][j]
+            r[i] = self._less(r[i], factor * r[k]).called("r")
+
+    def _substituted_back(
+        self, J: Matrix, r: list[Node], inverse: list[Node], books: tuple, once: bool
+    ) -> list[Node]:
+        n, done, d = len(r), len(inverse), [*r]
+        if done < n:
+            before, own, late = books
+            self._expect(J[done][done], before[done], own[done])
+            last = before[-1] if (own[-1], late[-1]) == (own[-2], late[-2]) else None
+            d[done:] = self._cramer([row[done:] for row in J[done:]], r[done:], last, once)
+        for k in reversed(range(done)):
+            products = (-(J[k][j] * d[j]) for j in range(k + 1, n))
+            rest = self.graph.plain_sum([r[k], *products])
+            d[k] = (rest * inverse[k]).called("d")
+        return d
+
+    def _inverse(self, pivot: Node, before: Node | None, positive: bool, once: bool) -> Node:
+        inverse = (1 / pivot).called("w")
+        if not self._expect(pivot, before, positive, None if once else inverse):
+            self.pivots.append(self._behind_the_loop(pivot))
+        return inverse
+
+    def _behind_the_loop(self, x: Node) -> Node:
+        return self.graph.last(x) if x.level == self.loop else x
+
+    def _expect(
+        self, pivot: Node, before: Node | None, positive: bool, inverse: Node | None = None
+    ) -> bool:
+        """Add conditions on a pivot: it is ``positive``, if it is one of M, and elimination, which
+        made it from ``before``, has not cancelled it by more than MAX_CANCELLATION.
+
+        Returns True if the condition on cancellation was added.  In an iteration the ``inverse`` of
+        the pivot is ready, and a product takes less time.
+        """
+        g, behind = self.graph, self._behind_the_loop
+        if positive and pivot is before:
+            self.expected.append(g.node(">", behind(pivot), g.zero))
+        if before is None or before.equals(0) or before is pivot:
+            return False
+        if inverse is not None:
+            size, limit = g.size(behind(before) * behind(inverse)), MAX_CANCELLATION["iterated"]
+            self.expected.append(g.node("<", size, g.number(limit)))
+        else:  # pivots of A M^-1 A^T have a minus in some equations
+            limit, sizes = MAX_CANCELLATION["once"], [behind(pivot), behind(before)]
+            pivot, before = sizes if positive else map(g.size, sizes)
+            self.expected.append(g.node(">", limit * pivot, before))
+        return True
+
+    def _cramer(self, J: Matrix, r: list[Node], before: Node | None, once: bool) -> list[Node]:
+        """The last two unknowns: one division, not two in turn."""
+        (a, b), (c, e) = J
+        whole = (a * e).called("j")
+        determinant = self._less(whole, b * c).called("j")  # a times the last pivot
+        if before is not None:
+            before = whole if before is e else a * before  # positive if J is symmetric
+        w = self._inverse(determinant, before, once and before is not None, once)
+        d = self._less(r[0] * e, r[1] * b) * w, self._less(r[1] * a, r[0] * c) * w
+        return [x.called("d") for x in d]
+
+    def _less(self, a: Node, b: Node) -> Node:
+        return self.graph.plain_sum([a, -b])
