@@ -84,14 +84,19 @@ class Plan:
         if s.new_h is not None:  # a step may be lost beside t
             (self.new_h,), t = self._build([s.new_h]), self.here[s.t]
             self.conditions.insert(0, g.node(">", t + self.new_h, t))
-        for loop in self.loops:
-            loop.guess, loop.new = g.factored(loop.guess), g.factored(loop.new)
-            loop.tests = g.factored(loop.tests)
-        self.conditions, self.update = g.factored(self.conditions), g.factored(self.update)
-        (self.new_h,), self.finite = g.factored([self.new_h]), g.factored(self.finite)
+        self._take_factors_out()
         values = [*self.finite, *self.update, self.new_h]
         for some in ([x for x in values if x.level <= RUN], [x for x in values if x.level > RUN]):
             self.conditions += self._are_finite(some)
+
+    def _take_factors_out(self) -> None:
+        """Replace all nodes of the plan by those with common factors taken out."""
+        lists = [x for loop in self.loops for x in (loop.guess, loop.new, loop.tests)]
+        lists += [self.update, self.conditions, self.finite]
+        found = iter(self.graph.factored([self.new_h, *(e for x in lists for e in x)]))
+        self.new_h = next(found)
+        for x in lists:
+            x[:] = [next(found) for _ in x]
 
     def _are_finite(self, values: list[Node]) -> list[Node]:
         """The condition that values are finite, in a list; empty if they are given.

@@ -89,7 +89,6 @@ class Graph:
     def __init__(self, let: Pairs = ()) -> None:
         self.known: dict[tuple, Node] = {}
         self.let = dict(let)
-        self.simple: dict[Node, Node] = {}  # nodes with common factors taken out
         self.plain: set[Node] = set()  # sums that are left as they are
         self.zero, self.one = self.number(0), self.number(1)
 
@@ -211,22 +210,26 @@ class Graph:
         """The nodes with common factors taken out of all sums that are not ``plain``.
 
         To be done at the end: terms that cancel in derivatives are found in sums of products.
+        Products that are used more than once stay whole.
         """
-        nodes = [*nodes]
-        for x in self.below(nodes, self.simple):
-            args = [self.simple.get(a, a) if isinstance(a, Node) else a for a in x.args]
+        nodes, new, whole = [*nodes], {}, set()
+        needed = self.below(nodes)
+        uses = Counter(part for x in needed for part in x.parts)
+        for x in needed:
+            args = [new[a] if isinstance(a, Node) else a for a in x.args]
             same = all(a is b for a, b in zip(args, x.args, strict=True))
-            new = x if same else self.make(x.op, args)
-            factorable = x not in self.plain and new.op == "sum"
-            self.simple[x] = self._common_factor(new.args) if factorable else new
-        return [self.simple[x] for x in nodes]
+            e = x if same else self.make(x.op, args)
+            if e.op == "sum" and x not in self.plain:
+                e = self._common_factor(e.args, whole)
+            new[x] = e.called(x.hint)
+            if uses[x] > 1:
+                whole.add(e)
+        return [new[x] for x in nodes]
 
-    def _common_factor(self, terms: Sequence[Node]) -> Node:
+    def _common_factor(self, terms: Sequence[Node], whole: set[Node]) -> Node:
         """The sum of terms, their most frequent factor taken out of them, again and again."""
-        if len(terms) < 2:
-            return self.sum(terms)
         positive = [x.args[0] if x.op == "neg" else x for x in terms]
-        factors = [self._factors(x) for x in positive]
+        factors = [self._factors(x, whole) for x in positive]
         often = Counter(f for x in factors for f in dict.fromkeys(x) if not f.equals(1))
         factor, count = max(often.items(), key=lambda x: (x[1], x[0].level), default=(None, 0))
         if count < 2 or factor is None:
@@ -239,14 +242,16 @@ class Graph:
                 inner.append(-rest if term.op == "neg" else rest)
             else:
                 outer.append(term)
-        return self.sum([self._common_factor(outer), factor * self._common_factor(inner)])
+        inner, outer = (self._common_factor(x, whole) for x in (inner, outer))
+        return self.sum([outer, factor * inner])
 
-    def _factors(self, x: Node) -> list[Node]:
+    def _factors(self, x: Node, whole: set[Node]) -> list[Node]:
         """The factors of a product that move with it, and what else is multiplied, as one."""
-        if x.op != "*":
+        if x.op != "*" or x in whole:
             return [x]
         a, b = x.args
-        return [*(self._factors(a) if a.level == x.level else [a]), *self._factors(b)]
+        first = self._factors(a, whole) if a.level == x.level else [a]
+        return [*first, *self._factors(b, whole)]
 
     def products(self, factors: Iterable[Node]) -> Node:
         """The product of any number of nodes, those of lower level first."""
@@ -413,7 +418,7 @@ class Graph:
         for x in self.below([node], new, least):
             args = [new.get(a, a) if isinstance(a, Node) else a for a in x.args]
             same = all(a is b for a, b in zip(args, x.args, strict=True))
-            new[x] = x if same else self.make(x.op, args)
+            new[x] = x if same else self.make(x.op, args).called(x.hint)
         return new.get(node, node)
 
     def jacobian(self, nodes: list[Node], symbols: list[Node]) -> list[list[Node]]:
