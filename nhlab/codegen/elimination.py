@@ -78,9 +78,9 @@ class Elimination:
             factor = (J[i][k] * inverse).called("f")
             for j in range(k + 1, len(r)):
                 if not J[k][j].equals(0):
-                    J[i][j] = self._less(J[i][j], factor * J[k][j]).called("j")
+                    J[i][j] = (J[i][j] - factor * J[k][j]).called("j")
                     strong[i][j] |= strong[i][k] and strong[k][j]
-            r[i] = self._less(r[i], factor * r[k]).called("r")
+            r[i] = (r[i] - factor * r[k]).called("r")
 
     def _substituted_back(
         self, J: Matrix, r: list[Node], inverse: list[Node], books: tuple, once: bool
@@ -93,7 +93,7 @@ class Elimination:
             d[done:] = self._cramer([row[done:] for row in J[done:]], r[done:], last, once)
         for k in reversed(range(done)):
             products = (-(J[k][j] * d[j]) for j in range(k + 1, n))
-            rest = self.graph.plain_sum([r[k], *products])
+            rest = self.graph.sum([r[k], *products])
             d[k] = (rest * inverse[k]).called("d")
         return d
 
@@ -133,12 +133,8 @@ class Elimination:
         """The last two unknowns: one division, not two in turn."""
         (a, b), (c, e) = J
         whole = (a * e).called("j")
-        determinant = self._less(whole, b * c).called("j")  # a times the last pivot
+        determinant = (whole - b * c).called("j")  # a times the last pivot
         if before is not None:
             before = whole if before is e else a * before  # positive if J is symmetric
         w = self._inverse(determinant, before, once and before is not None, once)
-        d = self._less(r[0] * e, r[1] * b) * w, self._less(r[1] * a, r[0] * c) * w
-        return [x.called("d") for x in d]
-
-    def _less(self, a: Node, b: Node) -> Node:
-        return self.graph.plain_sum([a, -b])
+        return [((r[0] * e - r[1] * b) * w).called("d"), ((r[1] * a - r[0] * c) * w).called("d")]

@@ -210,8 +210,7 @@ class Equations:
     def linear(self) -> list[Node]:
         """The solution of linear equations, J x = -equations(0)."""
         zero = dict.fromkeys(self.u, self.graph.zero)
-        r = [self.graph.replaced(e, dict(zero), self.inside) for e in self.r]
-        r = [*map(self.graph.negative, r)]
+        r = [-self.graph.replaced(e, dict(zero), self.inside) for e in self.r]
         return self.elimination.solve(self.J, r, once=not self.stage.predictor)
 
     def predicted(self) -> list[Node]:
@@ -239,7 +238,7 @@ class Equations:
 
         def through(i: int, j: int) -> Node:
             products = (J[i][k] * e for k, e in zip(own, C.get(j, ()), strict=False))
-            return g.plain_sum([J[i][j], *products])
+            return g.sum([J[i][j], *products])
 
         full = [[through(i, j).called("j") for j in rest] for i in rest]
         step = self.elimination.solve(full, r, multipliers=late)
@@ -247,7 +246,7 @@ class Equations:
         guess = dict(zip(u, self.plan._build(self.stage.guess), strict=True))
         self.start = {u[k]: guess[u[k]] for k in rest}
         for at, (k, x) in enumerate(zip(own, c, strict=True)):
-            d[k] = g.plain_sum(C[j][at] * d[j] for j in rest).called("d")
+            d[k] = g.sum(C[j][at] * d[j] for j in rest).called("d")
             if not anew:
                 self.start[u[k]] = g.sum([x, *(C[j][at] * guess[u[j]] for j in rest)])
         return [old.get(x, x) - d[k] for k, x in enumerate(u)], [d[k] for k in range(len(u))]
@@ -255,9 +254,9 @@ class Equations:
     def _constants(self, J_own: list, own: list[int], zero: list[int]) -> list[Node]:
         """The unknowns in ``own`` where those in ``zero`` are 0."""
         at = dict.fromkeys((self.u[k] for k in zero), self.graph.zero)
-        r = [self.graph.replaced(self.r[i], dict(at), self.inside) for i in own]
+        r = [-self.graph.replaced(self.r[i], dict(at), self.inside) for i in own]
         once = not self.stage.predictor
-        return self.elimination.solve(J_own, [*map(self.graph.negative, r)], once=once)
+        return self.elimination.solve(J_own, r, once=once)
 
     def _own_rows(self) -> tuple[list[int], bool]:
         """Equations that can be solved for their own unknowns, and whether in every iteration anew.

@@ -89,7 +89,6 @@ class Graph:
     def __init__(self, let: Pairs = ()) -> None:
         self.known: dict[tuple, Node] = {}
         self.let = dict(let)
-        self.plain: set[Node] = set()  # sums that are left as they are
         self.zero, self.one = self.number(0), self.number(1)
 
     # ---- making nodes
@@ -113,14 +112,6 @@ class Graph:
 
     def symbol(self, symbol: sp.Symbol, level: int) -> Node:
         return self.node("symbol", symbol, level, level=level).called(symbol.name)
-
-    def negative(self, x: Node) -> Node:
-        """-x, for an x that is not needed itself: the signs of a sum change, at no cost."""
-        if x.op == "sum":
-            return self.sum([-part for part in x.args])
-        if x.op == "*" and x.args[1].op == "sum":
-            return x.args[0] * self.negative(x.args[1])
-        return -x
 
     def size(self, x: Node) -> Node:
         """The absolute value."""
@@ -158,13 +149,6 @@ class Graph:
             found[key] = found.get(key, 0.0) + c
             nodes.setdefault(key, rest)
         return self._sum([self._times(c, nodes[k]) for k, c in found.items() if c != 0])
-
-    def plain_sum(self, terms: Iterable[Node]) -> Node:
-        """A sum of which no common factors are taken out: the products in it are needed in other
-        sums as well, as in elimination."""
-        found = self.sum(terms)
-        self.plain.add(found)
-        return found
 
     def _sum(self, parts: list[Node]) -> Node:
         if len(parts) < 2:
@@ -207,7 +191,7 @@ class Graph:
         return x if c == 1 else -x if c == -1 else self.number(c) * x
 
     def factored(self, nodes: Iterable[Node]) -> list[Node]:
-        """The nodes with common factors taken out of all sums that are not ``plain``.
+        """The nodes with common factors taken out of all sums.
 
         To be done at the end: terms that cancel in derivatives are found in sums of products.
         Products that are used more than once stay whole.
@@ -219,7 +203,7 @@ class Graph:
             args = [new[a] if isinstance(a, Node) else a for a in x.args]
             same = all(a is b for a, b in zip(args, x.args, strict=True))
             e = x if same else self.make(x.op, args)
-            if e.op == "sum" and x not in self.plain:
+            if e.op == "sum":
                 e = self._common_factor(e.args, whole)
             new[x] = e.called(x.hint)
             if uses[x] > 1:
