@@ -46,54 +46,38 @@ class Elimination:
         ``multipliers`` (by default those without an entry on the diagonal), and those of M if the
         equations are solved ``once``, where no iteration would notice.
         """
-        n, inverse = len(r), []
-        J, r, strong = [[*row] for row in J], [*r], [[*map(self.is_strong, row)] for row in J]
+        n, inverse, called = len(r), [], ["j"] * len(r) + ["r"]
+        rows = [[*row, x] for row, x in zip(J, r, strict=True)]
+        strong = [[*map(self.is_strong, row)] for row in rows]
         late = list(multipliers or [J[k][k].equals(0) for k in range(n)])
         own = [once and n > 2 and strong[k][k] and not late[k] for k in range(n)]
         before = [J[k][k] if own[k] else None for k in range(n)]
         for k in range(n):
             if late[k] and not any(late[:k]):  # M is eliminated, A M^-1 A^T or minus it is left
-                before[k:] = [J[i][i] if late[i] else before[i] for i in range(k, n)]
-            if k == n - 2 and not any(x.equals(0) for row in J[k:] for x in row[k:]):
+                before[k:] = [rows[i][i] if late[i] else before[i] for i in range(k, n)]
+            if k == n - 2 and not any(x.equals(0) for row in rows[k:] for x in row[k:n]):
                 break
-            rows = [i for i in range(k, n) if not J[i][k].equals(0)]
-            rows = [i for i in rows if strong[i][k]] or rows
-            if not rows:  # singular everywhere: no step converges, careful.py says why
+            places = [i for i in range(k, n) if not rows[i][k].equals(0)]
+            places = [i for i in places if strong[i][k]] or places
+            if not places:  # singular everywhere: no step converges, careful.py says why
                 return [self.graph.number(math.nan)] * n
-            i = k if k in rows else rows[0]
+            i = k if k in places else places[0]
             before[i], before[k] = (None, None) if i != k else (before[k],) * 2
-            for table in (J, r, strong, own, late):
+            for table in (rows, strong, own, late):
                 table[k], table[i] = table[i], table[k]  # pyright: ignore
-            inverse.append(self._inverse(J[k][k], before[k], own[k], once))
-            self._eliminate(J, r, strong, k, inverse[k])
-        return self._substituted_back(J, r, inverse, (before, own, late), once)
-
-    def _eliminate(
-        self, J: Matrix, r: list[Node], strong: list[list[bool]], k: int, inverse: Node
-    ) -> None:
-        """Subtract multiples of row k from those below it."""
-        for i in range(k + 1, len(r)):
-            if J[i][k].equals(0):
-                continue
-            factor = (J[i][k] * inverse).called("f")
-            for j in range(k + 1, len(r)):
-                if not J[k][j].equals(0):
-                    J[i][j] = (J[i][j] - factor * J[k][j]).called("j")
+            inverse.append(self._inverse(rows[k][k], before[k], own[k], once))
+            for i in (i for i in range(k + 1, n) if not rows[i][k].equals(0)):
+                factor = (rows[i][k] * inverse[k]).called("f")
+                for j in (j for j in range(k + 1, n + 1) if not rows[k][j].equals(0)):
+                    rows[i][j] = (rows[i][j] - factor * rows[k][j]).called(called[j])
                     strong[i][j] |= strong[i][k] and strong[k][j]
-            r[i] = (r[i] - factor * r[k]).called("r")
-
-    def _substituted_back(
-        self, J: Matrix, r: list[Node], inverse: list[Node], books: tuple, once: bool
-    ) -> list[Node]:
-        n, done, d = len(r), len(inverse), [*r]
-        if done < n:
-            before, own, late = books
-            self._expect(J[done][done], before[done], own[done])
+        d = [row[n] for row in rows]  # all of it is replaced
+        if len(inverse) < n:
+            self._expect(rows[-2][-3], before[-2], own[-2])
             last = before[-1] if (own[-1], late[-1]) == (own[-2], late[-2]) else None
-            d[done:] = self._cramer([row[done:] for row in J[done:]], r[done:], last, once)
-        for k in reversed(range(done)):
-            products = (-(J[k][j] * d[j]) for j in range(k + 1, n))
-            rest = self.graph.sum([r[k], *products])
+            d[-2:] = self._cramer([row[-3:] for row in rows[-2:]], last, once)
+        for k in reversed(range(len(inverse))):
+            rest = self.graph.sum([d[k], *(-(rows[k][j] * d[j]) for j in range(k + 1, n))])
             d[k] = (rest * inverse[k]).called("d")
         return d
 
@@ -129,12 +113,12 @@ class Elimination:
             self.expected.append(g.node(">", limit * pivot, before))
         return True
 
-    def _cramer(self, J: Matrix, r: list[Node], before: Node | None, once: bool) -> list[Node]:
+    def _cramer(self, rows: Matrix, before: Node | None, once: bool) -> list[Node]:
         """The last two unknowns: one division, not two in turn."""
-        (a, b), (c, e) = J
+        (a, b, r), (c, e, s) = rows
         whole = (a * e).called("j")
         determinant = (whole - b * c).called("j")  # a times the last pivot
         if before is not None:
             before = whole if before is e else a * before  # positive if J is symmetric
         w = self._inverse(determinant, before, once and before is not None, once)
-        return [((r[0] * e - r[1] * b) * w).called("d"), ((r[1] * a - r[0] * c) * w).called("d")]
+        return [((r * e - s * b) * w).called("d"), ((s * a - r * c) * w).called("d")]

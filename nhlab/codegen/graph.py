@@ -9,6 +9,7 @@ node of its own that is computed before it.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections import Counter
 from functools import lru_cache
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from .kinds import Pairs
 
 NUMBER = -1  # the level of numbers; that of what depends on no symbol is 0
+KINDS = {sp.ITE: "where", sp.And: "&", sp.Or: "|"}
 RELATIONS = ("<", "<=", ">", ">=", "==", "!=", "&", "|")
 
 
@@ -51,6 +53,11 @@ class Node:
     @property
     def is_number(self) -> bool:
         return self.op == "number"
+
+    @property
+    def is_negative(self) -> bool:
+        """Whether a minus can be taken out."""
+        return self.op == "neg" or (self.is_number and self.args[0] < 0)
 
     def equals(self, x: float) -> bool:
         return self.op == "number" and self.args[0] == x
@@ -115,7 +122,7 @@ class Graph:
 
     def size(self, x: Node) -> Node:
         """The absolute value."""
-        return self.function(sp.Abs, x.args[0] if x.op == "neg" else x)
+        return self.make(sp.Abs, [x.args[0] if x.op == "neg" else x])
 
     def last(self, x: Node) -> Node:
         """What a node in a loop was in the last iteration, for use after the loop."""
@@ -123,57 +130,42 @@ class Graph:
 
     def make(self, op: Any, args: Sequence[Any]) -> Node:
         """The operation applied to these, simplified."""
-        if op == "sum":
-            return self.sum(args)
-        if op == "*":
-            return args[0] * args[1]
-        if op == "/":
-            return args[0] / args[1]
-        if op == "neg":
-            return -args[0]
-        if op == "pow":
-            return self.power(*args)
-        if op == "last":
-            return self.last(args[0])
-        if op == "sqrt" or isinstance(op, type):
-            return self.function(op, *args)
+        if op in SIMPLIFIED:
+            return SIMPLIFIED[op](self, *args)
+        name = op if op == "sqrt" else FUNCTIONS.get(getattr(op, "__name__", ""))
+        if name in MATH and all(x.is_number for x in args):
+            with contextlib.suppress(ValueError, OverflowError):
+                return self.number(MATH[name](*(x.args[0] for x in args)))
         return self.node(op, *args)
 
     def sum(self, terms: Iterable[Node]) -> Node:
         """The sum of terms, equal ones collected, those of lower level summed first."""
-        found: dict[Any, float] = {}
-        nodes: dict[Any, Node] = {}
+        count: Counter = Counter()
+        first: dict[Any, Node] = {}
         for x in terms:
             c, rest = self._split(x)
-            key = rest if rest.op not in ("*", "/") else self._key(rest)
-            found[key] = found.get(key, 0.0) + c
-            nodes.setdefault(key, rest)
-        return self._sum([self._times(c, nodes[k]) for k, c in found.items() if c != 0])
-
-    def _sum(self, parts: list[Node]) -> Node:
-        if len(parts) < 2:
-            return parts[0] if parts else self.zero
+            rest = first.setdefault(self._key(rest), rest)
+            count[rest] += c
+        parts = [self._times(c, x) for x, c in count.items() if c != 0]
         parts.sort(key=lambda x: (x.level, x.index))
         low = [x for x in parts if x.level < parts[-1].level]
-        if len(low) > 1:
-            parts = [self._sum(low), *parts[len(low) :]]
-        if all(x.op == "neg" or (x.is_number and x.args[0] < 0) for x in parts):
-            return -self._sum([-x for x in parts])
+        parts = [self.sum(low), *parts[len(low) :]] if len(low) > 1 else parts
+        if len(parts) < 2:
+            return parts[0] if parts else self.zero
+        if all(x.is_negative for x in parts):
+            return -self.sum([-x for x in parts])
         return self.node("sum", *parts)
 
-    def _key(self, x: Node) -> frozenset:
+    def _key(self, x: Node) -> Any:
         """What a product is made from, in whatever order: the same for equal products."""
-        powers: Counter = Counter()
-        left = [(x, 1)]
+        if x.op != "*":
+            return x
+        factors, left = [], [x]
         while left:
-            x, power = left.pop()
-            if x.op == "*":
-                left += [(a, power) for a in x.args]
-            elif x.op == "/":
-                left += [(x.args[0], power), (x.args[1], -power)]
-            elif x is not self.one:
-                powers[x] += power
-        return frozenset(powers.items())
+            x = left.pop()
+            left += x.args if x.op == "*" else ()
+            factors += [] if x.op == "*" else [x.index]
+        return tuple(sorted(factors))
 
     def _split(self, x: Node) -> tuple[float, Node]:
         """A node as a number times another node."""
@@ -285,25 +277,10 @@ class Graph:
         return self.node("/", a, b)
 
     def power(self, base: Node, exponent: Any) -> Node:
-        """A power; ``exponent`` is a node or an integer, whose small values become products."""
-        if isinstance(exponent, Node) and exponent.is_number and exponent.args[0] < 0:
-            return self.one / self.power(base, -exponent)
-        if isinstance(exponent, int):
-            if exponent < 0:
-                return self.one / self.power(base, -exponent)
-            if exponent <= 4:
-                return self.products([base] * exponent)
-        return self.node("pow", base, exponent)
-
-    def function(self, op: Any, *args: Any) -> Node:
-        """A function of nodes; of numbers it is computed."""
-        if all(isinstance(x, Node) and x.is_number for x in args):
-            name = op if op == "sqrt" else FUNCTIONS.get(op.__name__)
-            try:
-                return self.number(MATH[name](*(x.args[0] for x in args)))
-            except (KeyError, ValueError, OverflowError):
-                pass
-        return self.node(op, *args)
+        """A power; ``exponent`` is a node or an integer, of which small ones make products, which
+        CPython and C both compute faster."""
+        is_small = isinstance(exponent, int) and 0 <= exponent <= 4
+        return self.products([base] * exponent) if is_small else self.node("pow", base, exponent)
 
     # ---- from SymPy
 
@@ -322,63 +299,50 @@ class Graph:
             return self.build(self.let[e], here).called(e.name) if known else self.symbol(e, 0)
         if e is sp.oo or e.is_Number or e.is_NumberSymbol:
             return self.number(e)
-        if e.is_Mul:
-            return self._fraction(e, here)
-        if e.is_Pow:
-            return self._power(e, here)
         if e.is_Add:
             return self.sum([self.build(x, here) for x in e.args])
+        over, under = sp.fraction(e, exact=True) if e.is_Mul or e.is_Pow else (e, 1)
+        if under != 1:
+            return self.build(over, here) / self.build(under, here)
+        if e.is_Mul:
+            return self.products([self.build(x, here) for x in e.args])
+        if e.is_Pow:
+            return self._power(self.build(e.base, here), e.exp, here)
         if isinstance(e, sp.Piecewise):
             value = self.number(math.nan)
             for x, condition in reversed(e.args):
-                x = self.build(x, here)
-                value = x if condition == True else self._where(condition, x, value, here)  # noqa: E712
+                one = self.build(x, here)
+                always = condition == True  # noqa: E712 (SymPy's true)
+                value = (
+                    one if always else self.node("where", self.build(condition, here), one, value)
+                )
             return value
+        return self._function(e, here)
+
+    def _power(self, base: Node, exponent: sp.Expr, here: dict[Any, Node]) -> Node:
+        root = self.make("sqrt", [base])
+        if exponent in (sp.Rational(1, 2), sp.Rational(3, 2)):
+            return root if exponent < 1 else base * root
+        whole = exponent.is_Integer and abs(exponent) < 2**53
+        return self.power(base, int(exponent) if whole else self.build(exponent, here))
+
+    def _function(self, e: Any, here: dict[Any, Node]) -> Node:
+        """A relation, or a function that Python's text has."""
+        kind, name = type(e), type(e).__name__
+        op = e.rel_op if e.is_Relational else KINDS.get(kind, kind)
         if isinstance(e, sp.DiracDelta):
             return self.zero  # the derivative of sign(x), zero wherever a motion spends time
-        if type(e) in WRITTEN_OUT:
-            args = [int(x) if x.is_Integer else self.build(x, here) for x in e.args]
-            return self.node(type(e), *args)
-        return self._operation(e, here)
-
-    def _where(self, condition: Any, a: Node, b: Node, here: dict[Any, Node]) -> Node:
-        return self.node("where", self.build(condition, here), a, b)
-
-    def _operation(self, e: Any, here: dict[Any, Node]) -> Node:
-        """A relation, or a function that Python's text has."""
-        name, trigonometric = type(e).__name__, sp.functions.elementary.trigonometric
-        if isinstance(e, trigonometric.TrigonometricFunction) and name not in FUNCTIONS:
+        if name in ("sec", "csc", "cot"):
             return self.build(e.rewrite(sp.cos if name == "sec" else sp.sin, deep=False), here)
-        kinds = {sp.ITE: "where", sp.And: "&", sp.Or: "|"}
-        op = e.rel_op if e.is_Relational else kinds.get(type(e))
-        if op is None and name not in FUNCTIONS:
+        if op is kind and name not in FUNCTIONS and kind not in WRITTEN_OUT:
             raise ValueError(
                 f"cannot generate code for {e}: {name} is not among the functions nhlab knows "
                 f"({', '.join(FUNCTIONS)}, sqrt, powers, Piecewise). Are all symbols real "
                 "(nh.symbols makes them so)?"
             )
-        return self.make(op or type(e), [self.build(x, here) for x in e.args])
-
-    def _fraction(self, e: sp.Expr, here: dict[Any, Node]) -> Node:
-        """A product, with negative powers in one denominator."""
-        over, under = [], []
-        for x in e.args:
-            below = x.is_Pow and x.exp.is_number and x.exp.is_negative
-            (under if below else over).append(self.build(1 / x if below else x, here))
-        return self.products(over) / self.products(under)
-
-    def _power(self, e: sp.Expr, here: dict[Any, Node]) -> Node:
-        """A power; integer powers as products, which CPython and C both compute faster."""
-        exponent = e.exp
-        if exponent.is_number and exponent.is_negative:
-            return self.one / self.build(1 / e, here)
-        base = self.build(e.base, here)
-        if exponent == sp.Rational(1, 2):
-            return self.function("sqrt", base)
-        if exponent == sp.Rational(3, 2):
-            return base * self.function("sqrt", base)
-        whole = exponent.is_Integer and abs(exponent) < 2**53
-        return self.power(base, int(exponent) if whole else self.build(exponent, here))
+        raw = kind in WRITTEN_OUT  # which takes integers as they are
+        args = [int(x) if raw and x.is_Integer else self.build(x, here) for x in e.args]
+        return self.make(op, args)
 
     # ---- what is made from nodes
 
@@ -406,80 +370,65 @@ class Graph:
         return new.get(node, node)
 
     def jacobian(self, nodes: list[Node], symbols: list[Node]) -> list[list[Node]]:
-        """The derivatives of nodes by symbols, which are all of the same level: a list of rows.
-
-        Forwards from node to node that is used more than once; backwards through what lies between
-        two of these, where the price does not grow with the number of symbols.
-        """
+        """The derivatives of nodes by symbols, which are all of the same level: a list of rows."""
         by = {u: {u: self.one} for u in symbols}
-        moving, uses = {*symbols}, Counter([*nodes, *nodes])
-        for x in self.below(nodes, moving, symbols[0].level if symbols else 0):
-            if x.op not in RELATIONS and not moving.isdisjoint(x.parts):
-                moving.add(x)
-                uses.update(x.parts * (2 if x.op == "where" else 1))
-        shared = {x for x in moving if uses[x] > 1 or x.op in ("symbol", "where")}
-        for x in sorted(shared - by.keys(), key=lambda x: x.index):
-            by[x] = self._choice_slopes(x, by) if x.op == "where" else self._slopes(x, by, moving)
+        for x in self.below(nodes, by, symbols[0].level if symbols else 0):
+            by[x] = self._slopes(x, by)
         return [[by.get(x, {}).get(u, self.zero) for u in symbols] for x in nodes]
 
-    def _choice_slopes(self, x: Node, by: dict[Node, dict[Node, Node]]) -> dict[Node, Node]:
-        condition, *parts = x.parts
-        one, other = (by.get(a, {}) for a in parts)
-        return {
-            u: self.node("where", condition, one.get(u, self.zero), other.get(u, self.zero))
-            for u in {**one, **other}
-        }
-
-    def _slopes(
-        self, x: Node, by: dict[Node, dict[Node, Node]], moving: set[Node]
-    ) -> dict[Node, Node]:
-        """The derivatives of a node that are not 0, from those ``by`` symbols of what is shared."""
-        weights: dict[Node, list[Node]] = {}
-        left = [(x, self.one)]
-        while left:
-            y, weight = left.pop()
-            for factor, part in self._partial(y, moving):
-                if part in by:
-                    weights.setdefault(part, []).append(weight * factor)
-                else:
-                    left.append((part, weight * factor))
-        terms: dict[Node, list[Node]] = {}
-        for part, parts in weights.items():
-            weight = self.sum(parts)
-            for u, d in by[part].items():
-                terms.setdefault(u, []).append(weight * d)
+    def _slopes(self, x: Node, by: dict[Node, dict[Node, Node]]) -> dict[Node, Node]:
+        """The derivatives of a node that are not 0, from those of its parts ``by`` symbols."""
+        parts, terms = [by.get(a, {}) for a in x.parts], {}
+        if x.op in RELATIONS or not any(parts):
+            return {}
+        if x.op == "where":
+            _, one, other = parts
+            return {
+                u: self.node("where", x.args[0], one.get(u, self.zero), other.get(u, self.zero))
+                for u in {**one, **other}
+            }
+        for factor, slopes in zip(self._partial(x), parts, strict=True):
+            for u, d in slopes.items():
+                terms.setdefault(u, []).append(factor * d)
         found = {u: self.sum(each) for u, each in terms.items()}
         return {u: d for u, d in found.items() if not d.equals(0)}
 
-    def _partial(self, x: Node, moving: set[Node]) -> list[tuple[Node, Node]]:
-        """(the derivative of x by a part of it, this part), for the parts that are ``moving``."""
-        a, b = (*x.args, None)[:2]
-        if x.op == "sum":
-            found = [(self.one, part) for part in x.args]
-        elif x.op == "neg":
-            found = [(-self.one, a)]
-        elif x.op == "*":
-            found = [(b, a), (a, b)]
-        elif x.op == "/":
-            found = [(1 / b, a), (-(x * (1 / b)), b)]
-        elif x.op == "sqrt":
-            found = [(0.5 / x, a)]
-        elif x.op == "pow":
-            found = [(b * self.power(a, b - 1), a)]
-            found += [(x * self.function(sp.log, a), b)] if b in moving else []
-        else:
-            kinds = tuple(None if isinstance(y, Node) else y for y in x.args)
-            symbols, slopes = _derivatives(x.op, kinds)
-            here = dict(zip(symbols, x.parts, strict=True))
-            pairs = zip(slopes, x.parts, strict=True)
-            found = [(self.build(e, dict(here)), y) for e, y in pairs if y in moving]
-        return [(factor, part) for factor, part in found if part in moving]
+    def _partial(self, x: Node) -> Iterable[Node]:
+        """The derivatives of an operation by each of its parts."""
+        if x.op in PARTIAL:
+            return map(self.of, PARTIAL[x.op](x, *x.args))
+        # of numbers and integers SymPy is told
+        known = [
+            getattr(y, "args", [y])[0] if getattr(y, "is_number", True) else None for y in x.args
+        ]
+        symbols, slopes = _derivatives(sp.Pow if x.op == "pow" else x.op, tuple(known))
+        here = {s: y for s, y in zip(symbols, x.args, strict=True) if isinstance(y, Node)}
+        return [
+            self.build(e, here) for e, y in zip(slopes, x.args, strict=True) if isinstance(y, Node)
+        ]
 
 
 @lru_cache(None)
-def _derivatives(function: Any, kinds: tuple) -> tuple[list[sp.Symbol], list[sp.Expr]]:
-    """Symbols for the arguments of a function, and its derivatives by them; ``kinds`` holds the
-    integers among the arguments, and None for others."""
-    args = [dummy(f"a{k}") if x is None else sp.Integer(x) for k, x in enumerate(kinds)]
-    symbols = [x for x in args if x.is_Symbol]
-    return symbols, [function(*args).diff(x) for x in symbols]
+def _derivatives(function: Any, known: tuple) -> tuple[list[sp.Symbol], list[sp.Expr]]:
+    """Symbols for the arguments of a function, and its derivatives by them; ``known`` holds the
+    numbers among the arguments, and None for others."""
+    symbols = [dummy(f"a{k}") for k in range(len(known))]
+    args = [s if x is None else sp.sympify(x) for s, x in zip(symbols, known, strict=True)]
+    return symbols, [sp.S.Zero if x.is_number else function(*args).diff(x) for x in args]
+
+
+SIMPLIFIED = {
+    "sum": lambda graph, *terms: graph.sum(terms),
+    "neg": lambda graph, a: -a,
+    "*": Graph.product,
+    "/": Graph.quotient,
+    "pow": Graph.power,
+    "last": Graph.last,
+}
+PARTIAL = {  # the derivatives of an operation x by what it is applied to
+    "sum": lambda x, *terms: [1] * len(terms),
+    "neg": lambda x, a: [-1],
+    "*": lambda x, a, b: [b, a],
+    "/": lambda x, a, b: [1 / b, -(x * (1 / b))],
+    "sqrt": lambda x, a: [0.5 / x],
+}

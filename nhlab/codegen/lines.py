@@ -123,8 +123,8 @@ class Lines:
     def _sum(self, terms: tuple[Node, ...]) -> str:
         """Terms with a plus first: a leading minus costs time."""
         text = ""
-        for x in sorted(terms, key=_is_negative):
-            minus = _is_negative(x)
+        for x in sorted(terms, key=lambda x: x.is_negative):
+            minus = x.is_negative
             text += (" - " if text else "-") if minus else (" + " if text else "")
             text += self(-x if minus else x, PRODUCT if minus else SUM)
         return text
@@ -138,10 +138,6 @@ class Lines:
                 found.add(x)
             left += [a for a in x.parts if a not in self.named]
         return found
-
-
-def _is_negative(x: Node) -> bool:
-    return x.op == "neg" or (x.is_number and x.args[0] < 0)
 
 
 def _spelling(op: Any) -> str:

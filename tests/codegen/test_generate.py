@@ -116,7 +116,7 @@ def test_common_factors_are_taken_out():
     (one, two), _ = values_of([whole, short], known)
     assert one == pytest.approx(two, rel=1e-14)
     count = [sum(x.op == "*" for x in graph.below([node])) for node in (whole, short)]
-    assert count == [4, 2]  # the two that remain: a*(b*(c + d) - u)
+    assert count == [4, 3]  # which are ab, ab (c + d) and a u
     ab, ac = here[a] * here[b], here[a] * here[c]
     assert graph.factored([ab + ac, ab - ac]) == [ab + ac, ab - ac]  # each is needed twice
 
