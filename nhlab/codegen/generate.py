@@ -68,21 +68,22 @@ class Plan:
                 self._solve(part)
         self._finish()
 
-    def _build(self, expressions: Iterable[sp.Expr], **more: dict) -> list[Node]:
-        here = self.here | more.get("also", {})
+    def build(self, expressions: Iterable[sp.Expr], also: dict | None = None) -> list[Node]:
+        """The nodes of expressions in what is known, and in symbols that are known ``also``."""
+        here = self.here | (also or {})
         return [self.graph.build(sp.sympify(e, strict=True), here) for e in expressions]
 
     def _finish(self) -> None:
         """The update, and what must hold at the end of the step."""
         g, s = self.graph, self.statement
-        self.update = self._build(s.update)
+        self.update = self.build(s.update)
         for x, e in zip(s.carry, self.update, strict=False):
             e.called(f"{x.name}_new")
-        self.conditions += [g.node(">", e, g.zero) for e in self._build(s.required)]
+        self.conditions += [g.node(">", e, g.zero) for e in self.build(s.required)]
         self.conditions = [x for x in self.conditions if x.level > ARGUMENTS]
         self.new_h = self.h
         if s.new_h is not None:  # a step may be lost beside t
-            (self.new_h,), t = self._build([s.new_h]), self.here[s.t]
+            (self.new_h,), t = self.build([s.new_h]), self.here[s.t]
             self.conditions.insert(0, g.node(">", t + self.new_h, t))
         self._take_factors_out()
         values = [*self.finite, *self.update, self.new_h]
@@ -131,7 +132,7 @@ class Plan:
         everything = range(len(stage.unknowns))
         also = {x: self.graph.symbol(x, self.level + 1) for x in stage.unknowns}
         u = [*also.values()]
-        made = [{*self.graph.below([e])} for e in self._build(stage.equations, also=also)]
+        made = [{*self.graph.below([e])} for e in self.build(stage.equations, also=also)]
         needs = [{i} | {j for j in everything if u[j] in made[i]} for i in everything]
         for k in everything:
             for i in everything:
@@ -180,9 +181,9 @@ class Plan:
         """By index of an unknown, what its correction must not exceed."""
         g, also = self.graph, dict(zip(stage.unknowns, new, strict=True))
         sizes = {k: e for k, e in enumerate(stage.sizes) if e is not None}
-        sizes = dict(zip(sizes, self._build(sizes.values(), also=also), strict=True))
+        sizes = dict(zip(sizes, self.build(sizes.values(), also=also), strict=True))
         limits = {k: (small * g.size(e)).called("near") for k, e in sizes.items()}
-        weights = self._build(stage.weights)
+        weights = self.build(stage.weights)
         kind = [k for k in limits if not weights[k].equals(0)]
         if len(kind) > 1:  # else it would be the one once more
             whole = g.sum(limits[k] for k in kind).called("near_all")
@@ -201,7 +202,7 @@ class Equations:
         self.plan, self.stage, self.graph = plan, stage, g
         self.u = [g.symbol(x, inside) for x in stage.unknowns]
         also = dict(zip(stage.unknowns, self.u, strict=True))
-        self.r = plan._build(stage.equations, also=also)
+        self.r = plan.build(stage.equations, also=also)
         self.J, self.inside = g.jacobian(self.r, self.u), inside
         moving = {*g.below([e for row in self.J for e in row], least=inside)}
         self.curved = [x in moving or not plan.statement.definite for x in self.u]
@@ -221,63 +222,38 @@ class Equations:
     def newton_step(self) -> tuple[list[Node], list[Node]]:
         """The new values of the unknowns in an iteration, and their corrections.
 
-        Sets ``start``: what is iterated, with first values.  Some unknowns follow from the rest as
-        x_own = c + C x_rest, once and for all or in each iteration ``anew``.
+        Sets ``start``: the unknowns that are iterated, with their first values.  The others follow
+        from these in each iteration.
         """
-        g, u = self.graph, self.u
-        own, anew = self._own_rows() if self.plan.statement.definite else ([], False)
+        g, u, once = self.graph, self.u, not self.stage.predictor
+        own = self._own_rows() if self.plan.statement.definite else []
         rest = [k for k in range(len(u)) if k not in own]
+        zero = {u[k]: g.zero for k in own}
+        constant = [-g.replaced(self.r[k], dict(zero), self.inside) for k in own]
+        matrix = [[self.J[i][k] for k in own] for i in own]
+        follow = self.elimination.solve(matrix, constant, once)
+        at = {u[k]: x for k, x in zip(own, follow, strict=True)}
+        r = [g.replaced(self.r[k], at, self.inside) for k in rest]
+        slopes = g.jacobian([*r, *follow], [u[k] for k in rest])
         late = [self.J[k][k].equals(0) for k in rest]
-        J_own = [[self.J[i][k] for k in own] for i in own]
-        c = self._constants(J_own, own, own if anew else [*own, *rest])
-        old = {u[k]: e.called(self.stage.unknowns[k].name) for k, e in zip(own, c, strict=True)}
-        old = old if anew else {}
-        J = [[g.replaced(e, old, self.inside) for e in row] for row in self.J]
-        r = [g.replaced(self.r[k], old, self.inside) for k in rest]
-        C = {j: self.elimination.solve(J_own, [-J[i][j] for i in own]) for j in rest} if own else {}
-
-        def through(i: int, j: int) -> Node:
-            products = (J[i][k] * e for k, e in zip(own, C.get(j, ()), strict=False))
-            return g.sum([J[i][j], *products])
-
-        full = [[through(i, j).called("j") for j in rest] for i in rest]
-        step = self.elimination.solve(full, r, multipliers=late)
+        step = self.elimination.solve(slopes[: len(r)], r, multipliers=late)
         d = dict(zip(rest, step, strict=True))
-        guess = dict(zip(u, self.plan._build(self.stage.guess), strict=True))
-        self.start = {u[k]: guess[u[k]] for k in rest}
-        for at, (k, x) in enumerate(zip(own, c, strict=True)):
-            d[k] = g.sum(C[j][at] * d[j] for j in rest).called("d")
-            if not anew:
-                self.start[u[k]] = g.sum([x, *(C[j][at] * guess[u[j]] for j in rest)])
-        return [old.get(x, x) - d[k] for k, x in enumerate(u)], [d[k] for k in range(len(u))]
+        for k, row in zip(own, slopes[len(r) :], strict=True):
+            d[k] = g.sum(a * b for a, b in zip(row, step, strict=True)).called("d")
+        guess = self.plan.build(self.stage.guess)
+        self.start = {u[k]: guess[k] for k in rest}
+        return [at.get(x, x) - d[k] for k, x in enumerate(u)], [d[k] for k in range(len(u))]
 
-    def _constants(self, J_own: list, own: list[int], zero: list[int]) -> list[Node]:
-        """The unknowns in ``own`` where those in ``zero`` are 0."""
-        at = dict.fromkeys((self.u[k] for k in zero), self.graph.zero)
-        r = [-self.graph.replaced(self.r[i], dict(at), self.inside) for i in own]
-        once = not self.stage.predictor
-        return self.elimination.solve(J_own, r, once=once)
-
-    def _own_rows(self) -> tuple[list[int], bool]:
-        """Equations that can be solved for their own unknowns, and whether in every iteration anew.
-
-        Best are those linear in all unknowns with fixed coefficients: solved once, they stay so.
-        Else equations a u + b = 0 with fixed a, where b depends on other unknowns in any way.
-        """
-        everything, found = range(len(self.u)), []
-        strong = [self.elimination.is_strong(self.J[i][i]) for i in everything]
-
-        def fixed(i: int, columns: Iterable[int]) -> bool:
-            return all(self.J[i][k].level < self.inside for k in columns)
-
-        found = [i for i in everything if strong[i] and fixed(i, everything)]
-        if found:
-            return found, False
-        for i in everything:
+    def _own_rows(self) -> list[int]:
+        """Equations a u + b = 0 that can be solved for their own unknowns u together, because a is
+        fixed; b may depend on other unknowns in any way."""
+        found: list[int] = []
+        for i, row in enumerate(self.J):
             some = [*found, i]
-            if strong[i] and all(fixed(k, some) for k in some):
+            fixed = all(self.J[k][j].level < self.inside for k in some for j in some)
+            if fixed and self.elimination.is_strong(row[i]):
                 found = some
-        return found, True
+        return found
 
 
 def fewer_angles(stage: Stage) -> Stage:
