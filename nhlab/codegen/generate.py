@@ -31,6 +31,7 @@ class Newton:
     """A loop: from ``guess`` on, compute ``new`` from the ``unknowns``, until all ``tests`` hold.
 
     unknowns : the symbols that are iterated; all others follow from them
+    corrected : those of the finals that belong to them
     finals : the symbols of all unknowns behind the loop
     new : their values, from each iteration
     small : the symbol of the tolerance of an iteration
@@ -39,6 +40,7 @@ class Newton:
     level: int
     unknowns: list[Node]
     guess: list[Node]
+    corrected: list[Node]
     finals: list[Node]
     new: list[Node]
     tests: list[Node]
@@ -62,8 +64,7 @@ class Plan:
         self.here = {x: self.graph.symbol(x, level) for x, level in levels.items()}
         self.given, self.h = {*self.here.values()}, self.here[s.h]
         self.loops, self.conditions, self.finite = [], [], []
-        stages = [fewer_angles(stage) for stage in s.stages]
-        for stage in stages:
+        for stage in map(fewer_angles, s.stages):
             for part in self.split(stage) if s.definite else [stage]:
                 self._solve(part)
         self._finish()
@@ -173,7 +174,9 @@ class Plan:
         tests = [g.node("<=", g.size(d[k]), e) for k, e in limits.items() if system.curved[k]]
         finals = [g.symbol(x, inside + 1) for x in stage.unknowns]
         start = system.start
-        self.loops.append(Newton(inside, [*start], [*start.values()], finals, new, tests, small))
+        corrected = [x for x, u in zip(finals, system.u, strict=True) if u in start]
+        lists = [*start], [*start.values()], corrected, finals, new, tests
+        self.loops.append(Newton(inside, *lists, small))
         self.level += 2
         return finals
 
@@ -232,14 +235,19 @@ class Equations:
         constant = [-g.replaced(self.r[k], dict(zero), self.inside) for k in own]
         matrix = [[self.J[i][k] for k in own] for i in own]
         follow = self.elimination.solve(matrix, constant, once)
-        at = {u[k]: x for k, x in zip(own, follow, strict=True)}
-        r = [g.replaced(self.r[k], at, self.inside) for k in rest]
-        slopes = g.jacobian([*r, *follow], [u[k] for k in rest])
+        at = dict(zip((u[k] for k in own), follow, strict=True))
+        J = [[g.replaced(e, at, self.inside) for e in self.J[i]] for i in rest]
+        r = [g.replaced(self.r[i], at, self.inside) for i in rest]
+        slopes = list(zip(own, g.jacobian(follow, [u[k] for k in rest]), strict=True))
+        full = [
+            [g.sum([row[j], *(row[k] * by[n] for k, by in slopes)]) for n, j in enumerate(rest)]
+            for row in J
+        ]
         late = [self.J[k][k].equals(0) for k in rest]
-        step = self.elimination.solve(slopes[: len(r)], r, multipliers=late)
+        step = self.elimination.solve(full, r, multipliers=late)
         d = dict(zip(rest, step, strict=True))
-        for k, row in zip(own, slopes[len(r) :], strict=True):
-            d[k] = g.sum(a * b for a, b in zip(row, step, strict=True)).called("d")
+        for k, by in slopes:
+            d[k] = g.sum(a * b for a, b in zip(by, step, strict=True)).called("d")
         guess = self.plan.build(self.stage.guess)
         self.start = {u[k]: guess[k] for k in rest}
         return [at.get(x, x) - d[k] for k, x in enumerate(u)], [d[k] for k in range(len(u))]

@@ -70,6 +70,8 @@ class Node:
     def __neg__(self) -> Node:
         if self.is_number:
             return self.graph.number(-self.args[0])
+        if self.op == "sum" and any(x.is_negative for x in self.args):
+            return self.graph.sum([-x for x in self.args])
         return self.args[0] if self.op == "neg" else self.graph.node("neg", self)
 
     def __add__(self, b: Any) -> Node:
@@ -153,7 +155,7 @@ class Graph:
         if len(parts) < 2:
             return parts[0] if parts else self.zero
         if all(x.is_negative for x in parts):
-            return -self.sum([-x for x in parts])
+            return self.node("neg", self.sum([-x for x in parts]))
         return self.node("sum", *parts)
 
     def _key(self, x: Node) -> Any:

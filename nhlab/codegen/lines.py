@@ -77,10 +77,8 @@ class Lines:
 
     def name(self, x: Node) -> str:
         """The variable of a node."""
-        if x.op == "symbol":
-            return self.names[x.args[0]]
         if x not in self.variables:
-            self.variables[x] = dummy(x.hint or "c")
+            self.variables[x] = x.args[0] if x.op == "symbol" else dummy(x.hint or "c")
         return self.names[self.variables[x]]
 
     def __call__(self, x: Node, least: int = SUM) -> str:
@@ -91,10 +89,6 @@ class Lines:
             return self.name(x)
         text, binds = self._text(x)
         return f"({text})" if binds < least else text
-
-    def value(self, x: Node) -> str:
-        """The text that computes a node, also where it has a variable."""
-        return self._text(x)[0]
 
     def all_of(self, nodes: Iterable[Node]) -> str:
         """The text of conditions together."""
@@ -128,16 +122,6 @@ class Lines:
             text += (" - " if text else "-") if minus else (" + " if text else "")
             text += self(-x if minus else x, PRODUCT if minus else SUM)
         return text
-
-    def reads(self, nodes: Iterable[Node]) -> set[Node]:
-        """The symbols that stand in the text of nodes, or in the values of their variables."""
-        found, left = set(), [*nodes]
-        while left:
-            x = left.pop()
-            if x.op == "symbol":
-                found.add(x)
-            left += [a for a in x.parts if a not in self.named]
-        return found
 
 
 def _spelling(op: Any) -> str:

@@ -165,6 +165,11 @@ class PlanText:
             results += [(loop.level, x) for x in loop.tests]
             results += [(loop.level, x) for x in loop.new for _ in range(2)]
         self.put = Lines(results, names, regions | {STEP: end})
+        for loop in plan.loops:  # new values get the names of the unknowns, which become others
+            for x, final in zip(loop.new, loop.finals, strict=True):
+                if x.op != "symbol":
+                    self.put.variables.setdefault(x, final.args[0])
+            self.put.variables |= {x: dummy(f"{x.hint}_now") for x in loop.unknowns}
         self.ok = {loop.level: names[dummy("ok")] for loop in plan.loops}
 
     def lines(self, *levels: int) -> list[str]:
@@ -182,53 +187,28 @@ class PlanText:
     def _newton(self, loop: Newton) -> list[str]:
         """The loop for numbers; for arrays each state stays where its own Newton has converged, and
         all take their last corrections together, so that no state depends on the others."""
-        put, scalar = self.put, self.names.scalar
+        put, scalar, turn = self.put, self.names.scalar, self.names[dummy("turn")]
         small, ok = put.name(loop.small), self.ok[loop.level]
-        start = [
-            f"{put.name(u)} = {put(e)}" for u, e in zip(loop.unknowns, loop.guess, strict=True)
-        ]
-        body, new, tests = self._body(loop)
-        tests.append(f"{ok} = {'' if scalar else f'{ok} | '}{put.all_of(loop.tests)}")
-        finals = [(put.name(u), put(x)) for u, x in zip(loop.finals, loop.new, strict=True)]
+        guess, new, finals = ([*map(put, x)] for x in (loop.guess, loop.new, loop.finals))
+        unknowns, tests = [*map(put, loop.unknowns)], put.all_of(loop.tests)
+        now = dict(zip(loop.finals, new, strict=True))
+        then = [now[x] for x in loop.corrected]
+        start = in_turn(zip(unknowns, guess, strict=True))
         if scalar:
             tolerances = (TOLERANCE,) * TRUSTED + (LATE_TOLERANCE,) * (MAXITER - TRUSTED)
-            body += [*new, *tests, *in_turn(finals), f"if {ok}:", "    break"]
-            return [*start, f"for {small} in {tolerances}:", *(f"    {x}" for x in body)]
-        turn = self.names[dummy("turn")]
-        body = [
-            f"{small} = where({turn} < {TRUSTED}, {TOLERANCE}, {LATE_TOLERANCE})",
-            *body,
-            *new,
-            *tests,
-            f"if all_({ok}):",
-            "    break",
-        ]
-        left = {put.name(x) for x in loop.unknowns}
-        body += [f"{u} = where({ok}, {u}, {x})" for u, x in finals if u in left]
-        start += [f"{ok} = False", f"for {turn} in range({MAXITER}):", *(f"    {x}" for x in body)]
-        return [*start, *(f"{u} = {x}" for u, x in finals)]
-
-    def _body(self, loop: Newton) -> tuple[list[str], list[str], list[str]]:
-        """The lines of an iteration: before its new values, these, and what is computed from them.
-
-        For numbers the new values take the places of the unknowns, unless something needs both.
-        """
-        put, late = self.put, set()
-        inside = [x for x in put.needed if x.level == loop.level]
-        new = {x: u for u, x in zip(loop.finals, loop.new, strict=True) if x in inside}
-        for x in inside:
-            if any(a in late or a in new for a in x.parts):
-                late.add(x)
-        before = put.assignments(x for x in inside if x not in late and x not in new)
-        alone = len(new) == sum(x in new for x in loop.new) and late.isdisjoint(new)
-        needed = put.reads([*late, *loop.tests])
-        if self.names.scalar and alone and needed.isdisjoint(loop.unknowns):
-            put.variables |= {x: u.args[0] for x, u in new.items()}
-            values = in_turn((put.name(x), put.value(x)) for x in new)
+            head, tests, done = f"for {small} in {tolerances}:", f"{ok} = {tests}", f"if {ok}:"
         else:
-            put.variables |= {x: dummy(f"{u.hint}_next") for x, u in new.items()}
-            values = put.assignments(x for x in inside if x in new)
-        return before, values, put.assignments(x for x in inside if x in late and x not in new)
+            small = f"{small} = where({turn} < {TRUSTED}, {TOLERANCE}, {LATE_TOLERANCE})"
+            start.append(f"{ok} = False")
+            head, tests, done = (
+                f"for {turn} in range({MAXITER}):",
+                f"{ok} = {ok} | {tests}",
+                f"if all_({ok}):",
+            )
+            then = [f"where({ok}, {u}, {x})" for u, x in zip(unknowns, then, strict=True)]
+        body = [*([] if scalar else [small]), *put.at(loop.level), tests, done, "    break"]
+        body += in_turn(zip(unknowns, then, strict=True))
+        return [*start, head, *(f"    {x}" for x in body), *in_turn(zip(finals, new, strict=True))]
 
 
 def _function(name: str, arguments: str, lines: list[str]) -> str:
