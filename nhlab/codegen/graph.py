@@ -55,12 +55,17 @@ class Node:
         return self.op == "number"
 
     @property
+    def value(self) -> float | None:
+        """The value of a number, None for others."""
+        return self.args[0] if self.op == "number" else None
+
+    @property
     def is_negative(self) -> bool:
         """Whether a minus can be taken out."""
         return self.op == "neg" or (self.is_number and self.args[0] < 0)
 
     def equals(self, x: float) -> bool:
-        return self.op == "number" and self.args[0] == x
+        return self.value == x
 
     def called(self, hint: str) -> Node:
         """The node itself, with this hint if it has none."""
@@ -399,15 +404,10 @@ class Graph:
         """The derivatives of an operation by each of its parts."""
         if x.op in PARTIAL:
             return map(self.of, PARTIAL[x.op](x, *x.args))
-        # of numbers and integers SymPy is told
-        known = [
-            getattr(y, "args", [y])[0] if getattr(y, "is_number", True) else None for y in x.args
-        ]
-        symbols, slopes = _derivatives(sp.Pow if x.op == "pow" else x.op, tuple(known))
+        known = tuple(y.value if isinstance(y, Node) else y for y in x.args)
+        symbols, slopes = _derivatives(sp.Pow if x.op == "pow" else x.op, known)
         here = {s: y for s, y in zip(symbols, x.args, strict=True) if isinstance(y, Node)}
-        return [
-            self.build(e, here) for e, y in zip(slopes, x.args, strict=True) if isinstance(y, Node)
-        ]
+        return [self.build(e, here) for s, e in zip(symbols, slopes, strict=True) if s in here]
 
 
 @lru_cache(None)

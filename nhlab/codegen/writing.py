@@ -150,7 +150,8 @@ class Text:
 class PlanText:
     """The lines of a plan, for numbers alone or for arrays as well, as its ``names`` say.
 
-    put : the text of nodes
+    put : the text of nodes.  New values in a loop have the names of its unknowns behind it; what it
+        iterates gets names of its own
     """
 
     def __init__(self, plan: Plan, names: Names) -> None:
@@ -165,7 +166,7 @@ class PlanText:
             results += [(loop.level, x) for x in loop.tests]
             results += [(loop.level, x) for x in loop.new for _ in range(2)]
         self.put = Lines(results, names, regions | {STEP: end})
-        for loop in plan.loops:  # new values get the names of the unknowns, which become others
+        for loop in plan.loops:
             for x, final in zip(loop.new, loop.finals, strict=True):
                 if x.op != "symbol":
                     self.put.variables.setdefault(x, final.args[0])
@@ -187,28 +188,23 @@ class PlanText:
     def _newton(self, loop: Newton) -> list[str]:
         """The loop for numbers; for arrays each state stays where its own Newton has converged, and
         all take their last corrections together, so that no state depends on the others."""
-        put, scalar, turn = self.put, self.names.scalar, self.names[dummy("turn")]
-        small, ok = put.name(loop.small), self.ok[loop.level]
-        guess, new, finals = ([*map(put, x)] for x in (loop.guess, loop.new, loop.finals))
-        unknowns, tests = [*map(put, loop.unknowns)], put.all_of(loop.tests)
-        now = dict(zip(loop.finals, new, strict=True))
-        then = [now[x] for x in loop.corrected]
-        start = in_turn(zip(unknowns, guess, strict=True))
-        if scalar:
+        put, small, ok = self.put, self.put.name(loop.small), self.ok[loop.level]
+        lists = loop.unknowns, loop.guess, loop.corrected, loop.finals, loop.new
+        unknowns, guess, corrected, finals, new = ([*map(put, x)] for x in lists)
+        start, tests = in_turn(zip(unknowns, guess, strict=True)), put.all_of(loop.tests)
+        if self.names.scalar:
             tolerances = (TOLERANCE,) * TRUSTED + (LATE_TOLERANCE,) * (MAXITER - TRUSTED)
-            head, tests, done = f"for {small} in {tolerances}:", f"{ok} = {tests}", f"if {ok}:"
+            start += [f"for {small} in {tolerances}:"]
+            body = [*put.at(loop.level), f"{ok} = {tests}", f"if {ok}:", "    break"]
         else:
-            small = f"{small} = where({turn} < {TRUSTED}, {TOLERANCE}, {LATE_TOLERANCE})"
-            start.append(f"{ok} = False")
-            head, tests, done = (
-                f"for {turn} in range({MAXITER}):",
-                f"{ok} = {ok} | {tests}",
-                f"if all_({ok}):",
-            )
-            then = [f"where({ok}, {u}, {x})" for u, x in zip(unknowns, then, strict=True)]
-        body = [*([] if scalar else [small]), *put.at(loop.level), tests, done, "    break"]
-        body += in_turn(zip(unknowns, then, strict=True))
-        return [*start, head, *(f"    {x}" for x in body), *in_turn(zip(finals, new, strict=True))]
+            turn = self.names[dummy("turn")]
+            start += [f"{ok} = False", f"for {turn} in range({MAXITER}):"]
+            body = [f"{small} = where({turn} < {TRUSTED}, {TOLERANCE}, {LATE_TOLERANCE})"]
+            body += [*put.at(loop.level), f"{ok} = {ok} | {tests}", f"if all_({ok}):", "    break"]
+            pairs = zip(unknowns, corrected, strict=True)
+            corrected = [f"where({ok}, {u}, {x})" for u, x in pairs]
+        body += in_turn(zip(unknowns, corrected, strict=True))
+        return [*start, *(f"    {x}" for x in body), *in_turn(zip(finals, new, strict=True))]
 
 
 def _function(name: str, arguments: str, lines: list[str]) -> str:
