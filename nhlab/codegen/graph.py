@@ -102,7 +102,7 @@ class Graph:
 
     def __init__(self, let: Pairs = ()) -> None:
         self.known: dict[tuple, Node] = {}
-        self.let = dict(let)
+        self.let, self.used = dict(let), {}
         self.zero, self.one = self.number(0), self.number(1)
 
     # ---- making nodes
@@ -296,32 +296,47 @@ class Graph:
 
         here : the nodes of symbols; it is extended by all expressions that are met on the way
         """
+        left = [] if e in here else [e]
+        while left:  # abbreviations first, from which others are made: their chains are long
+            x = left[-1]
+            lacking = [s for s in self._abbreviations(x) if s not in here]
+            if x not in here and not lacking:
+                here[x] = self._built(self.let.get(x, x), here).called(getattr(x, "name", ""))
+            left = [*left, *lacking] if lacking else left[:-1]
+        return here[e]
+
+    def _abbreviations(self, e: Any) -> list[sp.Symbol]:
+        """The abbreviations in an expression, or in what an abbreviation stands for."""
+        if e not in self.used:
+            self.used[e] = [s for s in self.let.get(e, e).free_symbols if s in self.let]
+        return self.used[e]
+
+    def _built(self, e: Any, here: dict[Any, Node]) -> Node:
         if e not in here:
             here[e] = self._build(e, here)
         return here[e]
 
     def _build(self, e: Any, here: dict[Any, Node]) -> Node:
         if e.is_Symbol:
-            known = e in self.let
-            return self.build(self.let[e], here).called(e.name) if known else self.symbol(e, 0)
+            return self.symbol(e, 0)
         if e is sp.oo or e.is_Number or e.is_NumberSymbol:
             return self.number(e)
         if e.is_Add:
-            return self.sum([self.build(x, here) for x in e.args])
+            return self.sum([self._built(x, here) for x in e.args])
         over, under = sp.fraction(e, exact=True) if e.is_Mul or e.is_Pow else (e, 1)
         if under != 1:
-            return self.build(over, here) / self.build(under, here)
+            return self._built(over, here) / self._built(under, here)
         if e.is_Mul:
-            return self.products([self.build(x, here) for x in e.args])
+            return self.products([self._built(x, here) for x in e.args])
         if e.is_Pow:
-            return self._power(self.build(e.base, here), e.exp, here)
+            return self._power(self._built(e.base, here), e.exp, here)
         if isinstance(e, sp.Piecewise):
             value = self.number(math.nan)
             for x, condition in reversed(e.args):
-                one = self.build(x, here)
+                one = self._built(x, here)
                 always = condition == True  # noqa: E712 (SymPy's true)
                 value = (
-                    one if always else self.node("where", self.build(condition, here), one, value)
+                    one if always else self.node("where", self._built(condition, here), one, value)
                 )
             return value
         return self._function(e, here)
@@ -331,7 +346,7 @@ class Graph:
         if exponent in (sp.Rational(1, 2), sp.Rational(3, 2)):
             return root if exponent < 1 else base * root
         whole = exponent.is_Integer and abs(exponent) < 2**53
-        return self.power(base, int(exponent) if whole else self.build(exponent, here))
+        return self.power(base, int(exponent) if whole else self._built(exponent, here))
 
     def _function(self, e: Any, here: dict[Any, Node]) -> Node:
         """A relation, or a function that Python's text has."""
@@ -340,7 +355,7 @@ class Graph:
         if isinstance(e, sp.DiracDelta):
             return self.zero  # the derivative of sign(x), zero wherever a motion spends time
         if name in ("sec", "csc", "cot"):
-            return self.build(e.rewrite(sp.cos if name == "sec" else sp.sin, deep=False), here)
+            return self._built(e.rewrite(sp.cos if name == "sec" else sp.sin, deep=False), here)
         if op is kind and name not in FUNCTIONS and kind not in WRITTEN_OUT:
             raise ValueError(
                 f"cannot generate code for {e}: {name} is not among the functions nhlab knows "
@@ -348,7 +363,7 @@ class Graph:
                 "(nh.symbols makes them so)?"
             )
         raw = kind in WRITTEN_OUT  # which takes integers as they are
-        args = [int(x) if raw and x.is_Integer else self.build(x, here) for x in e.args]
+        args = [int(x) if raw and x.is_Integer else self._built(x, here) for x in e.args]
         return self.make(op, args)
 
     # ---- what is made from nodes

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     import sympy as sp
 
+DEEPEST = 50  # nested parentheses in one line
 CONDITION, SUM, PRODUCT, ATOM = range(4)  # how tightly the operator of a text binds
 
 
@@ -48,21 +49,21 @@ class Lines:
         """
         count = Counter(x for _, x in self.results)
         forced = {x for x, uses in count.items() if uses > 1}
-        place = {x: (where, False) for where, x in self.results}
+        place = {x: (where, False, 0) for where, x in self.results}
         named = set()
         for x in reversed(self.needed):
-            where, in_branch = place[x]
+            where, in_branch, depth = place[x]
             if x.op == "neg" and x not in forced:  # in a sum a minus is free
                 count[x.args[0]] += count[x] - 1
             elif x.op not in ("number", "symbol", "last") and (
-                count[x] > 1 or (where != self.region(x) and not in_branch)
+                count[x] > 1 or depth > DEEPEST or (where != self.region(x) and not in_branch)
             ):
                 named.add(x)
-                where, in_branch = self.region(x), False
+                where, in_branch, depth = self.region(x), False, 0
             for k, a in enumerate(x.args):
                 if isinstance(a, Node):
                     count[a] += 1
-                    place[a] = where, in_branch or (x.op == "where" and k > 0)
+                    place[a] = where, in_branch or (x.op == "where" and k > 0), depth + 1
             if x.op == "last":
                 count[x.args[0]] += 1  # it is a variable of the loop
         return named

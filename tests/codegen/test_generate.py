@@ -89,6 +89,21 @@ def test_what_does_not_move_is_apart_from_what_does():
     assert value == pytest.approx(D * np.exp(-2.04) * 0.4 - 1.68, rel=1e-14)
 
 
+def test_long_chains_of_abbreviations():
+    """Neither Python's recursion nor its parser ends them."""
+    chain = [dummy(f"x{k}") for k in range(3000)]
+    let = [(s, sp.S.Half * sp.sin(a * r + 1)) for r, s in zip([a, *chain], chain, strict=False)]
+    graph = Graph(let)
+    here = {a: graph.symbol(a, 1)}
+    last = graph.build(chain[-1] + 1, here)
+    ((slope,),) = graph.jacobian([last], [here[a]])
+    found, _ = values_of([*graph.factored([last, slope])], {a: 0.7})
+    value, D = 0.7, 1.0
+    for _ in chain:
+        value, D = np.sin(0.7 * value + 1) / 2, np.cos(0.7 * value + 1) / 2 * (value + 0.7 * D)
+    np.testing.assert_allclose(found, [value + 1, D], rtol=1e-12)
+
+
 SMOOTH = [a**3 * sp.sin(a * b) / (1 + b**2), sp.atan2(a, b), (a**2 + b**2) ** sp.Rational(-3, 2)]
 SMOOTH += [sp.exp(-a) * sp.log(b) + sp.tanh(a * b), sp.sqrt(a * b) * sp.asin(a / 4), b**a, a**7]
 SMOOTH += [sp.Piecewise((a * b**2, a < b), (a**2, True)), sp.Abs(b - 3 * a) ** 3, -(a**2) * (b - a)]
