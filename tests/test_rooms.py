@@ -139,7 +139,7 @@ def test_the_path_of_one_call_can_be_read_in_an_evening():
 # Code lines of each room, as counted above.  A new capability brings its own number, in the commit
 # that brings it, with the reason in the body; whoever removes lines lowers it.
 LINES = {
-    "codegen": 1_839,
+    "codegen": 1_854,
     "mechanics": 2_664,
     "methods": 1_346,
     "run": 3_306,

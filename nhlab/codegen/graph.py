@@ -103,6 +103,7 @@ class Graph:
     def __init__(self, let: Pairs = ()) -> None:
         self.known: dict[tuple, Node] = {}
         self.let, self.used = dict(let), {}
+        self.order = {s: k for k, s in enumerate(self.let)}
         self.zero, self.one = self.number(0), self.number(1)
 
     # ---- making nodes
@@ -308,7 +309,8 @@ class Graph:
     def _abbreviations(self, e: Any) -> list[sp.Symbol]:
         """The abbreviations in an expression, or in what an abbreviation stands for."""
         if e not in self.used:
-            self.used[e] = [s for s in self.let.get(e, e).free_symbols if s in self.let]
+            found = self.let.get(e, e).free_symbols & self.order.keys()
+            self.used[e] = sorted(found, key=self.order.__getitem__)
         return self.used[e]
 
     def _built(self, e: Any, here: dict[Any, Node]) -> Node:
