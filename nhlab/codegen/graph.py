@@ -432,7 +432,9 @@ def _derivatives(function: Any, known: tuple) -> tuple[list[sp.Symbol], list[sp.
     """Symbols for the arguments of a function, and its derivatives by them; ``known`` holds the
     numbers among the arguments, and None for others."""
     symbols = [dummy(f"a{k}") for k in range(len(known))]
-    args = [s if x is None else sp.sympify(x) for s, x in zip(symbols, known, strict=True)]
+    args = [
+        s if x is None else sp.sympify(x, strict=True) for s, x in zip(symbols, known, strict=True)
+    ]
     return symbols, [sp.S.Zero if x.is_number else function(*args).diff(x) for x in args]
 
 
