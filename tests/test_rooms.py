@@ -133,20 +133,20 @@ def test_the_path_of_one_call_can_be_read_in_an_evening():
     path += "codegen/generate run/start run/loop run/trajectory"
     texts = {name: (HOUSE / f"{name}.py").read_text() for name in path.split()}
     lines = {name: len(code_lines(ast.parse(text), text)) for name, text in texts.items()}
-    assert sum(lines.values()) <= 1_326, lines
+    assert sum(lines.values()) <= 1_262, lines
 
 
 # Code lines of each room, as counted above.  A new capability brings its own number, in the commit
 # that brings it, with the reason in the body; whoever removes lines lowers it.
 LINES = {
-    "codegen": 1_854,
-    "mechanics": 2_664,
-    "methods": 1_346,
-    "run": 3_306,
-    "geometry": 2_537,
-    "view": 5_495,
-    "browser": 736,
-    "course": 8_030,
+    "codegen": 1_866,
+    "mechanics": 2_684,
+    "methods": 1_358,
+    "run": 3_323,
+    "geometry": 2_544,
+    "view": 5_724,
+    "browser": 725,
+    "course": 7_652,
     "plain": 137,
 }
 SLACK = 0.01  # for branches that are merged, each of which has kept to the number

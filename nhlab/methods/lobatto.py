@@ -162,7 +162,7 @@ def pushes(s: Frame, place: Substitution, lam: Symbols = ()) -> Symbols:
 @cache
 def coefficients(count: int) -> tuple[Table, Table, Exprs, Exprs]:
     """a of Lobatto IIIA, a-hat of IIIB, the weights b and the nodes c, for so many stages."""
-    c, x = [sp.sympify(e) for e in NODES[count]], sp.Symbol("x")
+    c, x = [sp.sympify(e, strict=True) for e in NODES[count]], sp.Symbol("x")
     cardinal = [  # the polynomials that are 1 at one node and 0 at the others
         sp.prod([(x - z) / (y - z) for z in c if z != y]) for y in c
     ]
