@@ -58,7 +58,8 @@ def _lines(own: System) -> Iterator[str]:
     given = own.constructor_kwargs()
     parts = [own.L, *own.constraints, *own.holonomic, *own.forces, *sum(own.fields, ())]
     parts += [] if own.metric is None else [*own.metric]
-    inside = sorted({s for x in map(sp.sympify, parts) for s in x.free_symbols}, key=str)
+    expressions = [sp.sympify(x, strict=True) for x in parts]
+    inside = sorted({s for x in expressions for s in x.free_symbols}, key=str)
     names = _names(dict.fromkeys([*own.q, *own.v, *own.parameters, *inside]))
     arguments = ",\n    ".join(_arguments(own, given, Printer(names)))
     call = f"nh.{type(own).__name__}(\n    {arguments},\n)"
