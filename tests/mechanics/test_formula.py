@@ -109,9 +109,9 @@ def test_numbers_of_all_kinds_are_expressions():
 
 
 def test_every_sympify_is_strict():
-    """What reads text as code does not occur; executed are only generated texts (among them the code
-    of a reader's own system, to see that it makes the same system), and the course's own notebooks
-    and solutions for pages without Python."""
+    """What reads text as code does not occur; executed are only generated texts, among them the
+    code of a reader's own system, to see that it makes the same system, and the course's own
+    notebooks and solutions for pages without Python."""
     house, executing = Path(nh.__file__).parent, set()
     for file in house.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):
