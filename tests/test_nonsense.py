@@ -50,7 +50,7 @@ def functions():
     del found["plot.new"]  # of the room's own use
     for name in "energy V M A b P Q g acceleration multipliers project momentum velocity".split():
         found[f"system.{name}"] = getattr(SYSTEM, name)
-    for name in "constraint settle set drive is_holonomic power".split():
+    for name in "constraint settle set with_input_values is_holonomic power".split():
         found[f"system.{name}"] = getattr(SYSTEM, name)
     for name in ("energy", "constraint", "save", "on_step"):
         found[f"sol.{name}"] = getattr(SOL, name)

@@ -133,7 +133,7 @@ def test_the_path_of_one_call_can_be_read_in_an_evening():
     path += "codegen/generate run/start run/loop run/trajectory"
     texts = {name: (HOUSE / f"{name}.py").read_text() for name in path.split()}
     lines = {name: len(code_lines(ast.parse(text), text)) for name, text in texts.items()}
-    assert sum(lines.values()) <= 1_262, lines
+    assert sum(lines.values()) <= 1_263, lines
 
 
 # Code lines of each room, as counted above.  A new capability brings its own number, in the commit

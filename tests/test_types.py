@@ -93,8 +93,8 @@ def test_a_strict_checker_knows_every_public_type(pyright, tmp_path):
 # ---------------------------------------------------------------------------- what is read first
 
 READ_FIRST = [
-    *(PROJECT / f"nhlab/codegen/{x}.py" for x in "kinds statement block generate writing".split()),
-    PROJECT / "nhlab/codegen/program.py",
+    *(PROJECT / f"nhlab/codegen/{x}.py" for x in "kinds statement graph elimination".split()),
+    *(PROJECT / f"nhlab/codegen/{x}.py" for x in "generate lines writing program".split()),
     *sorted((PROJECT / "nhlab/methods").glob("*.py")),
 ]
 # SymPy says Basic of what xreplace and args give, where we know an expression; and a class
@@ -102,12 +102,12 @@ READ_FIRST = [
 OF_SYMPY = re.compile(r"\bBasic\b")
 IN_PLACE = {"reportIncompatibleMethodOverride", "reportIncompatibleVariableOverride"}
 WRONG = """
-from nhlab.codegen.generate import plan
+from nhlab.codegen.generate import Plan
 from nhlab.codegen.statement import Stage
 from nhlab.methods.method import Frame
 
 Stage(unknowns=3, equations=(), guess=())
-plan("a statement")
+Plan("a statement")
 Frame("a system")
 """
 

@@ -214,10 +214,24 @@ def modified_term(
     return Modified(*np.split(fine, 2), float(np.abs(fine - rough).max()))
 
 
-def fit_order(hs: np.ndarray, errors: np.ndarray, floor: float) -> Order:
-    """The slope of log(error) against log(h), by the errors above ``floor``; at least three must
-    be."""
-    use = errors > floor
+def fit_order(hs: ArrayLike, errors: ArrayLike, floor: float = 0.0) -> Order:
+    """Fit the order to errors: the slope of log(error) against log(h).
+
+    Parameters
+    ----------
+    hs, errors : step sizes and the error of each, shape (N,)
+    floor : errors below it are round-off and left out; at least three must lie above
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> print(f"{nh.diagnostics.fit_order([0.4, 0.2, 0.1], [0.16, 0.04, 0.01]).slope:.6f}")
+    2.000000
+    """
+    hs, errors, floor = _numbers(hs, "hs"), _numbers(errors, "errors"), read_number(floor, "floor")
+    if len(hs) != len(errors) or not (hs > 0).all():
+        raise ValueError(f"hs = {hs} must be positive, and as many as the {len(errors)} errors")
+    use = errors > max(floor, 0.0)
     if use.sum() < 3:
         raise ValueError(
             f"fewer than three errors {errors} lie above floor = {floor:g}; use larger hs"

@@ -519,10 +519,12 @@ class Mixed(Horizontal):
     Examples
     --------
     >>> import nhlab as nh
-    >>> from nhlab.course.lessons import lesson_07b
-    >>> both = nh.Mixed(lesson_07b.robot_with_rotor(3), fibre="x y chi", momentum="chi")
-    >>> both
-    <Mixed reduced robot with rotor: r = (theta, psi), I=1, Iw=1, R=1, k=10, m=1, mu=4.5>
+    >>> robot, (chi, vchi) = nh.systems.robot(), nh.symbols("chi vchi")
+    >>> L = robot.L + 3 * (robot.v[2] + vchi) ** 2 / 2  # a rotor on the robot, which turns by theta
+    >>> q, v = (*robot.q, chi), (*robot.v, vchi)
+    >>> s = nh.System(q, v, L, robot.constraints, parameters=robot.parameters, name="with rotor")
+    >>> nh.Mixed(s, fibre="x y chi", momentum="chi", mu=4.5)
+    <Mixed reduced with rotor: r = (theta, psi), I=1, Iw=1, R=1, k=10, m=1, mu=4.5>
     """
 
     def __init__(

@@ -196,6 +196,8 @@ class System:
         named = {u.name: x for u, x in values.items()}
         return self._with(named, is_definite=self.is_definite, driven=tuple(values))
 
+    drive = former_name("drive", with_input_values)
+
     def without_input_values(self) -> Self:
         """This system before ``with_input_values``: its inputs have no values."""
         unset = dict.fromkeys(self.driven, UNSET)
