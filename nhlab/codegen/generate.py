@@ -9,7 +9,7 @@ factors 1.1.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
@@ -71,7 +71,7 @@ class Plan:
                 self._solve(part)
         self._finish()
 
-    def build(self, expressions: Iterable[sp.Expr], also: dict | None = None) -> list[Node]:
+    def build(self, expressions: Iterable[sp.Expr | int], also: dict | None = None) -> list[Node]:
         """The nodes of expressions in what is known, and in symbols that are known ``also``."""
         here = self.here | (also or {})
         return [self.graph.build(sp.sympify(e, strict=True), here) for e in expressions]
@@ -267,7 +267,7 @@ class Equations:
 def fewer_angles(stage: Stage) -> Stage:
     """The stage with sin(a + b) and cos(a + b) written out, if that leaves fewer angles."""
     functions = set().union(*(e.atoms(sp.sin, sp.cos) for e in stage.equations))
-    angles = {f.args[0] for f in functions}
+    angles: set[Any] = {f.args[0] for f in functions}
     parts = {x for angle in angles for x in sp.Add.make_args(angle)}
     if len({-x if x.could_extract_minus_sign() else x for x in parts}) >= len(angles):
         return stage

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -148,7 +148,7 @@ class Graph:
 
     def sum(self, terms: Iterable[Node]) -> Node:
         """The sum of terms, equal ones collected, those of lower level summed first."""
-        count: Counter = Counter()
+        count: dict[Node, float] = defaultdict(float)
         first: dict[Any, Node] = {}
         for x in terms:
             c, rest = self._split(x)
@@ -309,8 +309,10 @@ class Graph:
     def _abbreviations(self, e: Any) -> list[sp.Symbol]:
         """The abbreviations in an expression, or in what an abbreviation stands for."""
         if e not in self.used:
-            found = self.let.get(e, e).free_symbols & self.order.keys()
-            self.used[e] = sorted(found, key=self.order.__getitem__)
+            stated: Any = self.let.get(e, e)
+            self.used[e] = sorted(
+                stated.free_symbols & self.order.keys(), key=self.order.__getitem__
+            )
         return self.used[e]
 
     def _built(self, e: Any, here: dict[Any, Node]) -> Node:
@@ -334,7 +336,8 @@ class Graph:
             return self._power(self._built(e.base, here), e.exp, here)
         if isinstance(e, sp.Piecewise):
             value = self.number(math.nan)
-            for x, condition in reversed(e.args):
+            pieces: Any = e.args
+            for x, condition in reversed(pieces):
                 one = self._built(x, here)
                 always = condition == True  # noqa: E712 (SymPy's true)
                 value = (
