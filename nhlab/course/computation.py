@@ -19,7 +19,7 @@ from ..view.picture import Picture
 from ..view.recall import plain
 from ..view.setting import as_call, written
 
-MOST, LONG = 500, 10_000  # numbers of an array, and letters, that are written down
+MOST, LONG = 24, 10_000  # numbers of an array, and letters, that a reader is shown
 
 
 class Unwritten(ValueError):

@@ -75,9 +75,9 @@ def integrate(
         function of time, which is read in the middle of each step.  They are held during a step,
         so that a function is followed to order 2 by every method.  An expression in t, q, v and
         parameters, a feedback, is put into the forces: exact, but another system, ``sol.system``
-    events : expressions in t, q, v, functions f(t, q, v) or ``nh.Event``s whose zeros are looked
-        for, to round-off on ``sol(t)``; they are in ``sol.t_events``, ``sol.q_events``.  A run that
-        goes on keeps its events, and has those of the whole; other ``events`` take their place,
+    events : expressions in t, q, v, functions f(t, q, v) or ``nh.Event`` objects, whose zeros are
+        looked for, to round-off on ``sol(t)``; they are in ``sol.t_events``, ``sol.q_events``.  A
+        run that goes on keeps its events, and has those of the whole; others take their place,
         ``[]`` for none.  If a terminal one ended it, it goes on beyond that, and ends at the next
         one, or after as many more as ``terminal`` says
     t0 : the time of the start

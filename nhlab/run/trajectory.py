@@ -37,7 +37,7 @@ class Trajectory:
     rows : all that is stored, with named parts: ``rows.q``, ``rows.v``, ..., ``rows.array``
     t0, h0 : the time of the start and the step size that was given;  q1_given : instead of v0
     inputs : name -> (N+1,), the values held in the step that arrives at each node
-    events : the ``nh.Event``s that are looked for, also when the run goes on; None if there are
+    events : each ``nh.Event`` that is looked for, also when the run goes on; None if there are
         none.  In a run from a file an event that was a function is None
     t_events, q_events, v_events : one array for each of them, of shapes (K,), (K, n), (K, n)
     ended_by : the index of the event that ended the run, or None

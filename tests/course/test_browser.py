@@ -37,15 +37,18 @@ playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is no
 
 # Sent to the kernel of the open notebook: what each panel shows and what its code computes.
 PANELS = """
-import json, hashlib
+import base64, hashlib, json, re
 import ipywidgets.widgets.widget as _w
 from nhlab.view.widgets import Panel as _Panel
+def _hash(p):  # of the picture that is shown first: one of two columns is parted
+    first = re.search(r'class="nhlab-picture" src="data:image/png;base64,([^"]+)"', p.shown.value)
+    return hashlib.sha256(base64.b64decode(first[1]) if first else p.image.value).hexdigest()
 _panels = [x for x in _w._instances.values() if isinstance(x, _Panel)]
 print(json.dumps([{
     "values": {k: v if isinstance(v, (int, float, str)) else str(v) for k, v in p.values.items()},
     "labels": {k: c.description for k, c in p.controls.items()},
     "sliders": {k: [c.min, c.max] for k, c in p.controls.items() if hasattr(c, "max")},
-    "image": hashlib.sha256(p.image.value).hexdigest(), "code": p._code and p._code(p.values),
+    "image": _hash(p), "code": p._code and p._code(p.values),
     "plays": getattr(p, "stage", None) is not None,
     "alt": p.alt, "readout": p.readout.value, "message": p.message.value} for p in _panels]))
 """

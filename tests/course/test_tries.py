@@ -247,11 +247,9 @@ def makers():
 
 
 BOARDS = panels_called(*makers())
-# What these compute with has no text of its own: reductions and symmetries, tables of measured
-# numbers, long arrays, shapes.  Their code makes them once more.
-UNWRITTEN = """01, path_panel|01b, blob_panel|06, push_panel|06, turning_panel|06b, balance_panel
-07, loop_panel|07b, force_panel|07b, square_panel|07b, ball_panel|07b, rotor_panel
-08, energy_panel|08, work_panel|08b, atlas_panel""".replace("\n", "|").split("|")
+# What these compute with has no text of its own: long arrays, shapes.  Their code makes them once
+# more.  Panels whose functions stand in cells have their code before the reader's eyes.
+UNWRITTEN = ["01, path_panel", "01b, blob_panel", "04, mirror_panel", "07b, ball_panel"]
 
 
 @pytest.mark.parametrize("name", [x for x in BOARDS if x not in UNWRITTEN])

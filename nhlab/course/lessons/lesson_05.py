@@ -137,6 +137,10 @@ def draw_map(ax: Axes, psi: np.ndarray, rate: np.ndarray, count: np.ndarray, c: 
     ax.figure.colorbar(image, ax=ax, label="steps done")
 
 
+# Sizes of the next step over that of the last, without 0: 80 backwards, then 200 forwards.
+RATIOS = np.concatenate([np.linspace(-1.5, -0.01, 80), np.linspace(0.01, 3, 200)])
+
+
 def step_panel(robot: System, steps: int = 40) -> Panel:
     """Left: the discrete energy of a step against its size, at a node; right: the run."""
     board, left, right = new_board((9.8, 4.5), columns=2)
@@ -151,7 +155,6 @@ def step_panel(robot: System, steps: int = 40) -> Panel:
     for line in wheel_plane(right, -7, 7):
         board.add(line)
     right.set_title("light orange: $c<0$, light violet: $c>0$")
-    ratio = np.concatenate([np.linspace(-1.5, -0.01, 80), np.linspace(0.01, 3, 200)])
 
     def update(psi, rate, omega, h, along):
         """The discrete energy of the next step as a function of its size, and the nodes of the run
@@ -161,9 +164,9 @@ def step_panel(robot: System, steps: int = 40) -> Panel:
         run = ensemble(robot, EDLA(), *start, h=h, steps=steps, backend="python")[0]
         k = 1 + round(along * (run.steps - 1))  # a run may stop after few steps
         last = run.h[k - 1]
-        gap = energy_of_step(robot, run.q[k], run.p[k], ratio * last) - run.energy("midpoints")[0]
-        ahead = crossings(ratio[80:], gap[80:])[:1]
-        board.run(DLA(), ratio, gap / np.nanmax(np.abs(gap[ratio < 1.5])), left)
+        gap = energy_of_step(robot, run.q[k], run.p[k], RATIOS * last) - run.energy("midpoints")[0]
+        ahead = crossings(RATIOS[80:], gap[80:])[:1]
+        board.run(DLA(), RATIOS, gap / np.nanmax(np.abs(gap[RATIOS < 1.5])), left)
         board.dots([-1], [0], left, marker="X", markersize=11, color=ORANGE, label="reversed root")
         board.dots(ahead, [0] * len(ahead), left, markersize=10, color=GREEN, label="next step")
         angle, speed = (run.q[:, 3] + np.pi) % (2 * np.pi) - np.pi, run.v_projected[:, 3]
