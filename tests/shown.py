@@ -27,6 +27,9 @@ SHOWN = """([k, values]) => {
     const page = nhlab_pages[k];
     page.reset();
     page.fit_axes(values);
+    page.forget();  // limits that a first, coarser drawing has chosen
+    page.last = null;
+    page.redraw(true);
     const now = page.values, views = page.book.views;
     const view = views.find(x => x.name === now.view) ?? views[0];
     const data = ({data: {x, y}}) => [Array.from(x), Array.from(y)];
@@ -63,7 +66,8 @@ def words(html):
 
 def plain_words(html):
     """The text of a piece of HTML, with one word for all that is as small as round-off."""
-    text = re.sub(r"\d(\.\d+)?e-(09|[1-9]\d)|0\.0+e\+00", "tiny", words(html))
+    tiny = r"(below )?(\d(\.\d+)?e-(09|[1-9]\d)|0\.0+e\+00)"
+    text = re.sub(tiny, "tiny", words(html))
     return " ".join(text.split())
 
 
@@ -103,6 +107,8 @@ def compare(got, panel, values):
         panel.reset()  # both from their first setting, which another view shows first
         panel.picture.refit()
         panel.set(**values)
+        panel.picture.refit()
+        panel.draw()
     figure, view = panel.figure, panel.figure.view_name(values)
     # A page has no pivoting: it may stop where the library goes on.
     stopped = re.search(r"stop(s|ped) after", got["words"])

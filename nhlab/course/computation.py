@@ -62,12 +62,19 @@ def _function(function, name):
     ):
         raise Unwritten(f"{name} has no text of its own")
     closed = inspect.getclosurevars(function).nonlocals
-    drawing = {k for k, x in closed.items() if isinstance(x, (Picture, Artist))}
+    drawing = {k for k, x in closed.items() if _draws(x)}
     body = tree.body[1:] if ast.get_docstring(tree) else tree.body
     body = [_Calm(drawing).visit(x) for x in body]
     tree.name, tree.decorator_list = name, []
     tree.body = _without(body, drawing) or [ast.Pass()]
     return ast.fix_missing_locations(tree)
+
+
+def _draws(x):
+    """Is it a picture or a part of one, or a function that changes one?"""
+    if isinstance(x, FunctionType):
+        return any(map(_draws, inspect.getclosurevars(x).nonlocals.values()))
+    return isinstance(x, (Picture, Artist))
 
 
 def _bind(function, tree, imports, lines):

@@ -59,7 +59,7 @@ LOOKS = {
     "Reversible":       ("#4B3BA8", "#B5A7FF", (0, (6, 1))),
     "DiscreteGradient": ("#962D5F", "#F49AC5", (0, (3, 1, 1, 1))),
     "Composition":      ("#7D4A2E", "#CA9E86", (0, (6, 1, 1, 1))),
-    "EqualImpulses":    ("#8A6A00", "#D9B44A", "-"),
+    "EqualImpulses":    ("#8A6A00", "#C9AE5C", "-"),
     "Lobatto":          ("#117733", "#66C285", (0, (2, 1))),
     "Newmark":          ("#4B5F9E", "#93A6E6", (0, (3, 2, 1, 2))),
 }  # fmt: skip

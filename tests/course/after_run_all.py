@@ -163,7 +163,9 @@ def moved(panel):
             yield from (f"at {name} = {value}: {x}" for x in unseen(panel))
             yield from (f"unrounded in its code: {x!r}" for x in unrounded(panel))
             yield from (f"overprinted at {name} = {value}: {x}" for x in overprinted(panel))
-        if seen[0] == seen[1] or seen[1] == seen[2]:
+        offer = getattr(panel, "offer", None)  # it says why, and offers a view in which it does
+        says_why = offer is not None and offer.layout.display != "none"
+        if (seen[0] == seen[1] or seen[1] == seen[2]) and not says_why:
             yield f"{name} does nothing"
         panel.set(**start)
 

@@ -65,7 +65,7 @@ def test_h_is_first_and_what_is_chosen_or_long_stands_under_more(name):
     assert shown == [panel.controls[k] for k in panel.figure.seen_at_once]
     assert hasattr(panel, "more") == (len(shown) < len(every))
     text = book_of(panel.figure.for_page(), None, [])
-    assert f'"first": {json.dumps(seen)}' in text
+    assert f"first:{json.dumps(seen, separators=(',', ':'))}" in text
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
