@@ -43,15 +43,19 @@ def test_a_public_name_has_an_example(name):
     assert ">>> " in reference.session(name), f"nh.{name} has no example in its docstring"
 
 
-MEASURES = [
-    name
-    for name, x in surface.named().items()
-    if name.startswith(("nh.diagnostics.", "nh.plot.")) and inspect.isfunction(x)
-]
+def functions_of(*modules: str) -> list[str]:
+    """The names of the public functions in these modules of nhlab."""
+    spaces = tuple(f"nh.{x}." for x in modules)
+    named = surface.named().items()
+    return [name for name, x in named if name.startswith(spaces) and inspect.isfunction(x)]
 
 
-@pytest.mark.parametrize("name", MEASURES)
-def test_a_measurement_and_a_plot_have_an_example(name):
+MEASURES = functions_of("diagnostics", "plot")
+FUNCTIONS = [*MEASURES, *functions_of("exact", "shapes", "bodies", "systems")]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_of_a_public_module_has_an_example(name):
     assert ">>> " in inspect.getdoc(surface.named()[name]), f"{name} has no example"
 
 

@@ -71,6 +71,13 @@ def step(
 
     q0, v0 : where the step begins, at the time 0; by default the system's own start
     h : its size
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> one = nh.exact.step(nh.systems.particle(), [0, 1, 0], [1, 1, 1], h=0.1)
+    >>> one.q1.round(6).tolist(), round(one.action, 6)
+    ([0.097552, 1.089684, 0.10206], 0.030155)
     """
     need(system, System, "system", "nh.System")
     (q0, v0), h = start_of(system, q0, v0), positive(h, False)
@@ -116,6 +123,15 @@ def start(system: System, q0: ArrayLike, q1: ArrayLike, *, h: float) -> Start:
     system : with constraints given by one-forms and without holonomic ones
     q0, q1 : two places, h apart in time;  h : so small that velocities from q0 lead to different
         places
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> particle = nh.systems.particle()
+    >>> one = nh.exact.step(particle, [0, 1, 0], [1, 1, 1], h=0.1)
+    >>> found = nh.exact.start(particle, one.q0, one.q1, h=0.1)
+    >>> found.v0.round(9).tolist(), bool(abs(found.constraint).max() < 1e-9)
+    ([1.0, 1.0, 1.0], True)
     """
     need(system, System, "system", "nh.System")
     if system.fields or system.holonomic:

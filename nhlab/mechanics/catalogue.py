@@ -59,6 +59,12 @@ def particle() -> Statement:
     The simplest test there is.  Two parts of the energy, :math:`\tfrac12\dot y^2 + y^2` and
     :math:`\tfrac12(1 + y^2)\dot x^2 + x^2`, are conserved separately, so it is integrable; and
     it is reversible: good energy behaviour here promises nothing elsewhere.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.particle()
+    <System particle: q = (x, y, z)>
     """
     L = (vx**2 + vy**2 + vz**2) / 2 - (x**2 + y**2)
     start = dict(q0=(0, 1, 0), v0=(1, 1, 1), fields=[{x: 1, z: y}, {y: 1}])
@@ -73,6 +79,12 @@ def free_particle() -> Statement:
 
     M is constant and V = 0, so the projector method keeps the energy exactly (FIM08 theorem 1);
     translations along y are a horizontal symmetry.  The solution is elementary.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.free_particle()
+    <System free particle: q = (x, y, z)>
     """
     L = (vx**2 + vy**2 + vz**2) / 2
     return dict(q=(x, y, z), L=L, constraints=[vz - y * vx], q0=(0, 1, 0), v0=(1, 1, 1))
@@ -90,6 +102,12 @@ def robot(
 
     theta turns the three wheels, psi is their rotation.  A Chaplygin system whose reduced motion is
     a pendulum in psi beside a free rotation in theta.  v0 depends on R.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.robot()
+    <System robot: q = (x, y, theta, psi), I=1, Iw=1, R=1, k=10, m=1>
     """
     T = m * (vx**2 + vy**2) / 2 + I * vtheta**2 / 2 + 3 * Iw * vpsi**2 / 2
     rolling = [vx - R * cos(theta) * vpsi, vy - R * sin(theta) * vpsi]
@@ -113,6 +131,12 @@ def snakeboard(
     phi = ±pi/2 the two constraints become one; phi gets there at t = 31.  The fields that FIM08
     prints, of the rotor, of the wheels, and (r cos theta cos phi, r sin theta cos phi, -sin phi)
     in (x, y, theta), stay independent there: ``snakeboard().by_fields()``.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.snakeboard()
+    <System snakeboard: q = (x, y, theta, psi, phi), J=1, J0=1, J1=1, m=1, r=1>
     """
     L = m * (vx**2 + vy**2) / 2 + (J + 2 * J1) * vtheta**2 / 2 + J0 * vpsi**2 / 2 + J1 * vphi**2
     rear = vx * sin(theta + phi) - vy * cos(theta + phi) + r * vtheta * cos(phi)
@@ -133,6 +157,12 @@ def sleigh(m: float = 1.0, I: float = 1.0, a: float = 0.2) -> Statement:
     The centre of mass is the distance a ahead of the contact.  Going backwards the sleigh turns
     round, in a heart-shaped loop, and ends straight ahead: a conservative system with an attractor.
     M depends on theta, and the projector method does not keep the energy.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.sleigh()
+    <System sleigh: q = (x, y, theta), I=1, a=0.2, m=1>
     """
     sideways = vx * sin(theta) - vy * cos(theta)
     lever = a**2 * vtheta**2 - 2 * a * vtheta * sideways
@@ -150,6 +180,12 @@ def rolling_disk(m: float = 1.0, I: float = 0.5, J: float = 0.25, R: float = 1.0
 
     It rolls in a circle of radius :math:`R\dot\theta/\dot\phi`: the first problem to try a new
     method on.  v0 depends on R.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.rolling_disk()
+    <System rolling disk: q = (x, y, theta, phi), I=0.5, J=0.25, R=1, m=1>
     """
     L = m * (vx**2 + vy**2) / 2 + I * vtheta**2 / 2 + J * vphi**2 / 2
     rolling = [vx - R * cos(phi) * vtheta, vy - R * sin(phi) * vtheta]
@@ -164,6 +200,12 @@ def knife_edge(m: float = 1.0, J: float = 1.0, g: float = 1.0, slope: float = 0.
               \qquad \dot x\sin\phi - \dot y\cos\phi = 0
 
     Started at rest with a spin it does not slide down: it moves along the slope in cycloids.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.knife_edge()
+    <System knife edge: q = (x, y, phi), J=1, g=1, m=1, slope=0.5>
     """
     L = m * (vx**2 + vy**2) / 2 + J * vphi**2 / 2 + m * g * x * sin(slope)
     return dict(q=(x, y, phi), L=L, constraints=[vx * sin(phi) - vy * cos(phi)], v0=(0, 0, 1))
@@ -178,6 +220,12 @@ def contact_oscillator(eps: float = 0.1) -> Statement:
 
     The constraint is the contact form.  Integrable for eps = 0 (Modin & Verdier, "Integrability of
     nonholonomically coupled oscillators"); eps couples x and z.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.contact_oscillator()
+    <System contact oscillator: q = (x, y, z), eps=0.1>
     """
     L = (vx**2 + vy**2 + vz**2) / 2 - (x**2 + y**2 + z**2) / 2 - eps * x**2 * z**2 / 2
     return dict(q=(x, y, z), L=L, constraints=[vx + y * vz], q0=(1, 0, 0), v0=(0, 1, 1))
@@ -193,6 +241,12 @@ def nonreversible() -> Statement:
     H = (|q|^2 + |p + grad S|^2)/2.  The new term of L is minus the rate of S, so the motion is that
     of ``contact_oscillator(eps=0)``.  But L(q, -v) is not L(q, v), and a discrete Lagrangian made
     from it has lost the reversal of time that protected the energy.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.nonreversible()
+    <System non-reversible oscillator: q = (x, y, z)>
     """
     L = (vx**2 + vy**2 + vz**2) / 2 + sin(z) * vz - (x**2 + y**2 + z**2) / 2
     return dict(q=(x, y, z), L=L, constraints=[vx + y * vz], q0=(0, 0, 1), v0=(0, 1, 1))
@@ -207,6 +261,12 @@ def quartic() -> Statement:
 
     Its motion is chaotic, and the energy error of DLA and projector method alike grows like a
     random walk.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.quartic()
+    <System quartic: q = (x, y1, y2, y3, z1, z2, z3)>
     """
     q, v = symbols("x y1:4 z1:4"), symbols("vx vy1:4 vz1:4")
     y, z = q[1:4], q[4:]
@@ -226,6 +286,12 @@ def transmission(eps: float = 0.2) -> Statement:
     For eps = 0 nothing drifts.  For eps = 0.2 the pendulum is not symmetric: where it goes round no
     reversal of time helps, and the energy of DLA drifts.  The projector method keeps the energy of
     x and z, because their springs are linear; with harder ones it drifts too (lesson 11).
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.transmission()
+    <System transmission: q = (x, y, z), eps=0.2>
     """
     L = (vx**2 + vy**2 + vz**2 - x**2 - z**2) / 2 + cos(y) - eps * sin(2 * y)
     return dict(q=(x, y, z), L=L, constraints=[vx + sin(y) * vz], v0=(0, 2.5, 0.3))
@@ -241,6 +307,12 @@ def driven(eps: float = 0.3, b: float = 0.2, omega: float = 1.0) -> Statement:
 
     The constraint stays linear in the velocities, so its force does no work and dE/dt = -dL/dt:
     EDLA keeps this balance in discrete form, C03 (6).  For eps = b = 0 it is ``particle``.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.driven()
+    <System driven particle: q = (x, y, z), b=0.2, eps=0.3, omega=1>
     """
     L = (vx**2 + vy**2 + vz**2) / 2 - (1 + eps * cos(omega * t)) * (x**2 + y**2)
     row = vz - (y + b * sin(omega * t)) * vx
@@ -269,6 +341,12 @@ def suslov(
     is a principal axis (I13 = I23 = 0) every rotation is steady and there is nothing to see.
     The principal moments of the default, 0.84, 1.90 and 2.76, are those of no body, of which none
     exceeds the sum of the others; the equations, which need I positive definite, do not mind.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.suslov()
+    <GroupSystem Suslov on SO3, rule='cayley', I1=1, I13=0.5, I2=2, I23=0.3, I3=2.5>
     """
     L = (I1 * w1**2 + I2 * w2**2 + I3 * w3**2) / 2 + (I13 * w1 + I23 * w2) * w3
     return dict(group=SO3, v=w, L=L, constraints=[w3], v0=(0.6, -0.8, 0))
@@ -286,6 +364,12 @@ def sleigh_se2(
     yet here the projector method keeps the energy, as it does not in coordinates: a body with one
     mass has the same energy before and after a step, H(Ad*_W p) = H(p).  With different masses
     along and across, as in a fluid, it has not.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.sleigh_se2()
+    <GroupSystem sleigh on SE(2) on SE2, rule='cayley', I=1, a=0.2, m=1>
     """
     u, s, w = v = symbols("u s w")
     L = m * (u**2 + (s + a * w) ** 2) / 2 + I * w**2 / 2
@@ -301,6 +385,12 @@ def ball(I: float = 1.0, c: float = 2.0, rule: str = "cayley") -> GroupStatement
     The metric is bi-invariant and D is not invariant at all: the projector method keeps the energy
     (FIM08 theorem 1).  Constraints fixed in the body, in space, or a sum of two such rows would
     leave omega constant.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.ball()
+    <GroupSystem ball on SO3, rule='cayley', I=1, c=2>
     """
     third = SO3.entries(quaternion)[2]  # row of R; SO3.matrix would have to load SymPy's matrices
     L = I * (w1**2 + w2**2 + w3**2) / 2
@@ -316,6 +406,12 @@ def ball_right(I: float = 1.0, rule: str = "cayley") -> GroupStatement:
 
     D is right-invariant and the metric bi-invariant: the projector method keeps the energy of the
     average momentum, too (FIM08 section 4.4).  The motion is a steady rotation.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.ball_right()
+    <GroupSystem ball, right-invariant on SO3, rule='cayley', I=1>
     """
     L = I * (w1**2 + w2**2 + w3**2) / 2
     row = dot(SO3.entries(quaternion)[2], w)
@@ -332,6 +428,12 @@ def rigid_body(
 
     The variational method keeps the angular momentum in space, Ad*_(g^-1) p, exactly; with the
     trace rule the energy of the evolved momenta as well.  It starts next to the unstable axis.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.rigid_body()
+    <GroupSystem rigid body on SO3, rule='cayley', I1=1, I2=2, I3=2.5>
     """
     return dict(group=SO3, v=w, L=(I1 * w1**2 + I2 * w2**2 + I3 * w3**2) / 2, v0=(0.1, 1, 0.1))
 
@@ -355,6 +457,12 @@ def rubber_ball(
     inverse of the attitude, so that they act from the left, and omega minus the angular velocity in
     space.  A Chaplygin system with the fibre SO(3).  Its reduced motion is that of an oscillator
     with the mass m + I/R^2, and a closed loop on the table turns the ball.  v0 depends on R.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.rubber_ball()
+    <GroupSystem rubber ball on R^2 x SO3, rule='cayley', I=0.4, R=1, k1=1, k2=2, m=1>
     """
     T = m * (vx**2 + vy**2) / 2 + I * (w1**2 + w2**2 + w3**2) / 2
     L, rolling = T - (k1 * x**2 + k2 * y**2) / 2, [vx + R * w2, vy - R * w1, w3]
@@ -372,6 +480,12 @@ def pendulum(m: float = 1.0, g: float = 1.0, l: float = 1.0) -> Statement:
     .. math:: L = \tfrac12 m l^2\dot\theta^2 + m g l\cos\theta
 
     Without constraints DLA and the variational method are the same.  Known in elliptic functions.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.pendulum()
+    <System pendulum: q = (theta), g=1, l=1, m=1>
     """
     L = m * l**2 * vtheta**2 / 2 + m * g * l * cos(theta)
     return dict(q=(theta,), L=L, q0=(2,), v0=(0,))
@@ -385,6 +499,12 @@ def kepler(mu: float = 1.0, e: float = 0.6) -> Statement:
 
     Rotations keep the angular momentum: variational methods do so exactly, RK4 does not.  The
     eccentricity e shapes only (q0, v0), and v0 depends on mu.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.kepler()
+    <System Kepler: q = (x, y), mu=1>
     """
     L = (vx**2 + vy**2) / 2 + mu / sqrt(x**2 + y**2)
     return dict(q=(x, y), L=L, q0=(1 - e, 0), v0=(0, sqrt(mu * (1 + e) / (1 - e))))
@@ -398,6 +518,12 @@ def spherical_pendulum(m: float = 1.0, g: float = 1.0, l: float = 1.0) -> Statem
 
     For holonomic constraints DLA becomes the variational method SHAKE, CM01 (8).  Rotations about
     the vertical keep x vy - y vx.  q0 depends on l.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.spherical_pendulum()
+    <System spherical pendulum: q = (x, y, z), g=1, l=1, m=1>
     """
     L = m * (vx**2 + vy**2 + vz**2) / 2 - m * g * z
     sphere = x**2 + y**2 + z**2 - l**2

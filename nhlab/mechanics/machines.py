@@ -107,6 +107,12 @@ def roller_racer(
     (x, y) is the rear axle.  From rest the swinging handlebar drives it, forwards if d2 is short;
     one momentum equation says how.  M is constant and V quadratic: the projector method keeps the
     energy, yet its zigzag grows where the motion settles.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.roller_racer()
+    <System roller racer: q = (x, y, theta, phi), I1=0.3, I2=0.1, d1=1, d2=0.1, k=1, m=1>
     """
     L = (m * (vx**2 + vy**2) + I1 * vtheta**2 + I2 * (vtheta + vphi) ** 2 - k * phi**2) / 2
     bar = across(theta + phi) + d1 * cos(phi) * vtheta + d2 * (vtheta + vphi)
@@ -139,6 +145,13 @@ def car_with_trailer(
     (x, y) is the rear axle, to which the trailer is hitched.  A Chaplygin system without any
     momentum equation.  Backwards the trailer folds.  The angle steer shapes only (q0, v0), and v0
     depends on l.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.car_with_trailer()
+    <System car with trailer: q = (x, y, theta, phi, psi), I=0.5, It=0.2, J=0.1, d=1.5,
+    k=0.04, l=1, m=1, mt=0.5>
     """
     trailer = (vx + d * vpsi * sin(psi)) ** 2 + (vy - d * vpsi * cos(psi)) ** 2
     T = m * (vx**2 + vy**2) + I * vtheta**2 + J * vphi**2 + mt * trailer + It * vpsi**2
@@ -184,6 +197,13 @@ def two_wheeled_robot(
     less drag times the rate of each wheel.  Without torques it is the sleigh with another mass and
     inertia, and ends straight ahead.  The speed u and the turn rate w shape only (q0, v0); v0
     depends on R and d.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.two_wheeled_robot()
+    <System two-wheeled robot: q = (x, y, theta, left, right), I=0.5, J=0.0025, K=0.00125,
+    M=0.5, R=0.1, a=0.1, d=0.5, drag=0, m=10, tleft=0, tright=0>
     """
     body = (vx - a * vtheta * sin(theta)) ** 2 + (vy + a * vtheta * cos(theta)) ** 2
     L = (m * body + I * vtheta**2) / 2 + wheel_energy(M, J, K, d)
@@ -213,6 +233,13 @@ def segway(
     and tright of the motors between body and wheels, inputs if a run gives them values, less drag
     times the rate of each wheel against the body.  The turn rate w shapes only (q0, v0), and v0
     depends on R and d.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.segway()
+    <System Segway: q = (x, y, theta, phi, left, right), Ix=1, Iy=0.9, Iz=0.4, J=0.04,
+    K=0.02, M=2, R=0.2, b=0.5, d=0.6, drag=0, g=9.81, m=10, tleft=0, tright=0>
     """
     ahead, side = along(theta) + b * cos(phi) * vphi, across(theta) + b * sin(phi) * vtheta
     T = m * (ahead**2 + side**2 + (b * sin(phi) * vphi) ** 2) / 2
@@ -247,6 +274,12 @@ def tilted_disk(
     psi'^2 > m g R A/(C (C + m R^2)), for a thin homogeneous disk g/(3 R).  It starts on a circle,
     leaning steadily: lean and turn, the rate of phi, shape only (q0, v0), and v0 depends on all
     parameters.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.tilted_disk()
+    <System tilted disk: q = (x, y, phi, theta, psi), A=0.25, C=0.5, R=1, g=9.81, m=1>
     """
     disk = Frame((along(phi), across(phi), 0), (0, 0, vphi)).turned(0, theta, vtheta)
     L = kinetic(m, disk.moved((0, 0, R)).turned(1, 0, vpsi), A, C, A) - m * g * R * cos(theta)
@@ -270,6 +303,13 @@ def ball_on_turntable(
     goes round a circle at the rate Om I/(I + m R^2), which is 2/7 Om, wherever it starts.  As in
     ``rubber_ball``, g is the inverse of the attitude and omega minus the angular velocity in space.
     v0 depends on R and Om.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.ball_on_turntable()
+    <GroupSystem ball on a turntable on R^2 x SO3, rule='cayley', I=0.016, Om=3.5, R=0.2,
+    m=1>
     """
     w = symbols("w1 w2 w3")
     L = m * (vx**2 + vy**2) / 2 + I * dot(w, w) / 2
@@ -304,6 +344,13 @@ def rattleback(
     rattles, stops and turns back, from -5 to 4.3 rad/s in 5 s.  The projector method, h = 0.0025,
     says -3.2, at an energy error like DLA's: its zigzag has grown.  The rate spin shapes only
     (q0, v0), and v0 depends on a, b, c and h.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.rattleback()
+    <System rattleback: q = (x, y, yaw, roll, pitch), A=0.0002, B=0.0016, C=0.0017,
+    D=-2e-05, a=0.2, b=0.03, c=0.02, g=9.81, h=0.01, m=1>
     """
     q = symbols("x y yaw roll pitch")
     _, _, yaw, roll, pitch = q
@@ -346,6 +393,15 @@ def bicycle(
     a holonomic constraint leave three velocities free.  Between 4.29 and 6.02 m/s it rights itself,
     slower it weaves, faster it leans over.  It starts straight ahead at ``speed``, pushed to the
     lean rate ``push``; these shape only (q0, v0), and v0 depends on rR and rF.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.bicycle()
+    <System Whipple bicycle: q = (x, y, yaw, roll, pitch, steer, rear, front), IBxx=9.2,
+    IBxz=2.4, IByy=11, IBzz=2.8, IFxx=0.1405, IFyy=0.28, IHxx=0.05892, IHxz=-0.00756,
+    IHyy=0.06, IHzz=0.00708, IRxx=0.0603, IRyy=0.12, c=0.08, g=9.81, mB=85, mF=3, mH=4,
+    mR=2, rF=0.35, rR=0.3, tilt=0.314159, w=1.02, xB=0.3, xH=0.9, zB=-0.9, zH=-0.7>
     """
     q = symbols("x y yaw roll pitch steer rear front")
     _, _, yaw, roll, pitch, steer, _, _ = q

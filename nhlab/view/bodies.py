@@ -126,6 +126,13 @@ def body(system: System, given: Any = None) -> Body:
     """The Body that draws a system: the given one, or the outlines known for it.
 
     ``given`` is a subclass of Body, or a function of q that returns the outlines.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> robot = nh.systems.robot()
+    >>> type(nh.bodies.body(robot)).__name__
+    'Robot'
     """
     need(system, System, "system", "nh.System")
     if isinstance(given, type) and issubclass(given, Body):

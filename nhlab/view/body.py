@@ -20,46 +20,104 @@ OUTLINES = "outlines, a list of arrays of points, (k, 2) each or (k, 3) each"
 
 
 def circle(count: int = 40) -> np.ndarray:
-    """Points (count, 2) once round the unit circle; the last is the first."""
+    """Points (count, 2) once round the unit circle; the last is the first.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.bodies.circle(5).round(9).tolist()
+    [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [-0.0, -1.0], [1.0, -0.0]]
+    """
     a = np.linspace(0, 2 * np.pi, count)
     return np.stack([np.cos(a), np.sin(a)], -1)
 
 
 def box(length: float, width: float) -> np.ndarray:
-    """The outline of a box about the origin, (5, 2)."""
+    """The outline of a box about the origin, (5, 2).
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.bodies.box(2, 1).tolist()
+    [[-1.0, -0.5], [1.0, -0.5], [1.0, 0.5], [-1.0, 0.5], [-1.0, -0.5]]
+    """
     return np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]]) * [length / 2, width / 2]
 
 
 def bar(x: float, y: float) -> np.ndarray:
-    """A line from (-x, -y) to (x, y)."""
+    """A line from (-x, -y) to (x, y).
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.bodies.bar(1, 0.5).tolist()
+    [[-1.0, -0.5], [1.0, 0.5]]
+    """
     return np.array([[-x, -y], [x, y]])
 
 
 def ahead(at: ArrayLike, angle: ArrayLike, distance: ArrayLike) -> np.ndarray:
-    """The point at a distance along a heading; arrays of them if given arrays."""
+    """The point at a distance along a heading; arrays of them if given arrays.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> import numpy as np
+    >>> nh.bodies.ahead([1, 0], np.pi / 2, 2).round(9).tolist()
+    [1.0, 2.0]
+    """
     return np.asarray(at) + distance * np.stack([np.cos(angle), np.sin(angle)], -1)
 
 
 def place(points: ArrayLike, angle: float, at: ArrayLike) -> np.ndarray:
-    """Points turned by an angle and moved to ``at``."""
+    """Points turned by an angle and moved to ``at``.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> import numpy as np
+    >>> nh.bodies.place([[1, 0], [2, 0]], np.pi / 2, [0, 1]).round(9).tolist()
+    [[0.0, 2.0], [0.0, 3.0]]
+    """
     c, s = np.cos(angle), np.sin(angle)
     return np.asarray(points) @ [[c, s], [-s, c]] + np.asarray(at)
 
 
 def axle(at: ArrayLike, angle: float, width: float = 0.5) -> np.ndarray:
-    """Two wheels and the axle between them, as one curve with gaps."""
+    """Two wheels and the axle between them, as one curve with gaps.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.bodies.axle([0, 0], 0).shape
+    (15, 2)
+    """
     wheel, side = box(0.26, 0.09), np.array([0, width / 2])
     return place(joined([wheel + side, wheel - side, [-side, side]]), angle, at)
 
 
 def joined(parts: Sequence[ArrayLike]) -> np.ndarray:
-    """Polylines, (k, d) each, as one curve with gaps between them."""
+    """Polylines, (k, d) each, as one curve with gaps between them.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.bodies.joined([[[0, 0], [1, 0]], [[0, 1], [1, 1]]]).tolist()
+    [[0.0, 0.0], [1.0, 0.0], [nan, nan], [0.0, 1.0], [1.0, 1.0], [nan, nan]]
+    """
     gap = np.full((1, np.shape(parts[0])[-1]), np.nan)
     return np.vstack([x for part in parts for x in (part, gap)])
 
 
 def camera(toward: ArrayLike) -> np.ndarray:
-    """Rows: right, up and towards the eye, for an eye in the given direction."""
+    """Rows: right, up and towards the eye, for an eye in the given direction.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.bodies.camera([1, 0, 0]).round(9).tolist()
+    [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    """
     eye = np.array(toward, float) / np.linalg.norm(toward)
     right = np.cross([0, 0, 1], eye)
     right /= np.linalg.norm(right)

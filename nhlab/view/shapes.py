@@ -74,6 +74,14 @@ def lathe(
     second, sectors, bands : a second colour in so many sectors round the axis, and in so many
         bands along the profile; with both, a chequered pattern
     scale : stretches the result along the axes of the lathe, for ellipsoids
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> solid = nh.shapes.lathe([[0, 0], [1, 0], [1, 2], [0, 2]])
+    >>> points = nh.shapes.mesh(solid).points
+    >>> points.min((0, 1)).round(2).tolist(), points.max((0, 1)).round(2).tolist()
+    ([-1.0, -1.0, 0.0], [1.0, 1.0, 2.0])
     """
     shape = {"kind": "lathe", "profile": _numbers(profile), "n": int(n), "at": _numbers(at)}
     shape |= {"axis": _numbers(axis), "scale": _numbers(scale)}
@@ -92,7 +100,16 @@ def prism(
     top: str | None = None,
     gloss: float = 0.3,
 ) -> Shape:
-    """A closed outline of points (x, y), not convex if need be, between two heights."""
+    """A closed outline of points (x, y), not convex if need be, between two heights.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> solid = nh.shapes.prism([[0, 0], [2, 0], [0, 1]], low=0, high=0.5)
+    >>> points = nh.shapes.mesh(solid).points
+    >>> points.min((0, 1)).round(2).tolist(), points.max((0, 1)).round(2).tolist()
+    ([0.0, 0.0, 0.0], [2.0, 1.0, 0.5])
+    """
     points = np.asarray(outline, float)
     if np.allclose(points[0], points[-1]):
         points = points[:-1]
@@ -115,20 +132,47 @@ def sweep(
     colour: str = STEEL,
     gloss: float = 0.5,
 ) -> Shape:
-    """A tube along a curve of points (k, 3); ``closed`` joins its end with its beginning."""
+    """A tube along a curve of points (k, 3); ``closed`` joins its end with its beginning.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> solid = nh.shapes.sweep([[0, 0, 0], [1, 0, 0], [1, 1, 0]], radius=0.1)
+    >>> points = nh.shapes.mesh(solid).points
+    >>> points.min((0, 1)).round(2).tolist(), points.max((0, 1)).round(2).tolist()
+    ([0.0, -0.1, -0.1], [1.1, 1.0, 0.1])
+    """
     shape = {"kind": "sweep", "points": _numbers(points), "radius": radius, "n": int(n)}
     return shape | {"closed": bool(closed)} | _paint(colour, None, gloss)
 
 
 def tube(a: Any, b: Any, r: float, n: int = 12, r2: float | None = None, **paint: Any) -> Shape:
-    """A cylinder from a to b, or a cone if the radius r2 at b is another."""
+    """A cylinder from a to b, or a cone if the radius r2 at b is another.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> solid = nh.shapes.tube([0, 0, 0], [0, 0, 2], r=0.5)
+    >>> points = nh.shapes.mesh(solid).points
+    >>> points.min((0, 1)).round(2).tolist(), points.max((0, 1)).round(2).tolist()
+    ([-0.5, -0.5, 0.0], [0.5, 0.5, 2.0])
+    """
     length = float(np.linalg.norm(np.subtract(b, a)))
     profile = [[0, 0], [r, 0], [r if r2 is None else r2, length], [0, length]]
     return lathe(profile, n, a, np.subtract(b, a), **paint)
 
 
 def capsule(a: Any, b: Any, r: float, n: int = 14, r2: float | None = None, **paint: Any) -> Shape:
-    """A cylinder from a to b with round ends."""
+    """A cylinder from a to b with round ends.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> solid = nh.shapes.capsule([0, 0, 0], [0, 0, 2], r=0.5)
+    >>> points = nh.shapes.mesh(solid).points
+    >>> points.min((0, 1)).round(2).tolist(), points.max((0, 1)).round(2).tolist()
+    ([-0.5, -0.49, -0.5], [0.5, 0.49, 2.5])
+    """
     length, end = float(np.linalg.norm(np.subtract(b, a))), r if r2 is None else r2
     u = np.linspace(0, np.pi / 2, 5)
     first = np.column_stack([r * np.sin(u), -r * np.cos(u)])
@@ -137,13 +181,31 @@ def capsule(a: Any, b: Any, r: float, n: int = 14, r2: float | None = None, **pa
 
 
 def ball(at: Any, r: float, n: int = 24, **paint: Any) -> Shape:
-    """A ball; ``second``, ``sectors`` and ``bands`` give it a pattern that shows its spin."""
+    """A ball; ``second``, ``sectors`` and ``bands`` give it a pattern that shows its spin.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> solid = nh.shapes.ball([0, 0, 1], 1)
+    >>> points = nh.shapes.mesh(solid).points
+    >>> points.min((0, 1)).round(2).tolist(), points.max((0, 1)).round(2).tolist()
+    ([-1.0, -1.0, 0.0], [1.0, 1.0, 2.0])
+    """
     u = np.linspace(0, np.pi, n // 2 + 1)
     return lathe(np.column_stack([r * np.sin(u), -r * np.cos(u)]), n, at, **paint)
 
 
 def torus(big: float, small: float, n: int = 40, m: int = 10, **paint: Any) -> Shape:
-    """A ring whose middle line has the radius ``big``."""
+    """A ring whose middle line has the radius ``big``.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> solid = nh.shapes.torus(2, 0.5)
+    >>> points = nh.shapes.mesh(solid).points
+    >>> points.min((0, 1)).round(2).tolist(), points.max((0, 1)).round(2).tolist()
+    ([-2.5, -2.5, -0.48], [2.5, 2.5, 0.48])
+    """
     u = np.linspace(0, 2 * np.pi, m + 1)
     return lathe(np.column_stack([big + small * np.cos(u), small * np.sin(u)]), n, **paint)
 
@@ -152,14 +214,34 @@ def torus(big: float, small: float, n: int = 40, m: int = 10, **paint: Any) -> S
 
 
 def box(lx: float, ly: float, lz: float, at: Any = (0, 0, 0), **options: Any) -> list[Shape]:
-    """A box about ``at`` with edges that are a little rounded."""
+    """A box about ``at`` with edges that are a little rounded.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> import numpy as np
+    >>> parts = nh.shapes.box(2, 1, 0.5)
+    >>> points = np.concatenate([nh.shapes.mesh(x).points for x in parts])
+    >>> points.min((0, 1)).round(2).tolist(), points.max((0, 1)).round(2).tolist()
+    ([-1.0, -0.5, -0.25], [1.0, 0.5, 0.25])
+    """
     corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * [lx / 2, ly / 2]
     options = {"bevel": 0.06 * min(lx, ly, lz)} | options
     return [prism(corners, -lz / 2, lz / 2, at=at, **options)]
 
 
 def rod(a: Any, b: Any, radius: float, **paint: Any) -> list[Shape]:
-    """A rod with round ends between two points."""
+    """A rod with round ends between two points.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> import numpy as np
+    >>> parts = nh.shapes.rod([0, 0, 0], [3, 0, 0], radius=0.1)
+    >>> points = np.concatenate([nh.shapes.mesh(x).points for x in parts])
+    >>> points.min((0, 1)).round(2).tolist(), points.max((0, 1)).round(2).tolist()
+    ([-0.1, -0.1, -0.1], [3.1, 0.1, 0.1])
+    """
     return [capsule(a, b, radius, **{"colour": STEEL, "gloss": 0.8} | paint)]
 
 
@@ -171,7 +253,17 @@ def wheel(
     colour: str = RUBBER,
     spokes: int = 5,
 ) -> list[Shape]:
-    """A wheel whose axle lies along y: tyre, rim, spokes, and a bright mark that shows it turn."""
+    """A wheel whose axle lies along y: tyre, rim, spokes, and a bright mark that shows it turn.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> import numpy as np
+    >>> parts = nh.shapes.wheel(0.5, 0.2)
+    >>> points = np.concatenate([nh.shapes.mesh(x).points for x in parts])
+    >>> points.min((0, 1)).round(2).tolist(), points.max((0, 1)).round(2).tolist()
+    ([-0.5, -0.13, -0.5], [0.5, 0.13, 0.5])
+    """
     w, y, at = 0.3 * radius if width is None else width, (0, 1, 0), np.asarray(at, float)
     inner, r = 0.74 * radius, radius
     bulge = [(inner, -0.5), (0.9 * r, -0.5), (0.985 * r, -0.36), (r, -0.12)]
@@ -193,7 +285,17 @@ def wheel(
 
 
 def blade(length: float, height: float, at: Any = (0, 0, 0), **paint: Any) -> list[Shape]:
-    """A runner of steel along x, its edge on the ground below ``at``, curved up in front."""
+    """A runner of steel along x, its edge on the ground below ``at``, curved up in front.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> import numpy as np
+    >>> parts = nh.shapes.blade(1, 0.2)
+    >>> points = np.concatenate([nh.shapes.mesh(x).points for x in parts])
+    >>> points.min((0, 1)).round(2).tolist(), points.max((0, 1)).round(2).tolist()
+    ([-0.5, -0.02, 0.0], [0.5, 0.02, 0.2])
+    """
     u = np.linspace(0, np.pi / 2, 7)
     nose = [(length * (0.38 + 0.12 * np.sin(a)), height * (1 - np.cos(a)) * 0.8) for a in u]
     side = [(-0.46 * length, 0), *nose, (0.44 * length, height), (-0.5 * length, height)]
@@ -205,7 +307,17 @@ def blade(length: float, height: float, at: Any = (0, 0, 0), **paint: Any) -> li
 
 
 def extruded(outline: Any, thick: float, height: float = 0.0, **paint: Any) -> list[Shape]:
-    """An outline of the plane as a solid: an area with a thickness, or a line as a rod."""
+    """An outline of the plane as a solid: an area with a thickness, or a line as a rod.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> import numpy as np
+    >>> parts = nh.shapes.extruded([[0, 0], [2, 0], [2, 1], [0, 1], [0, 0]], thick=0.2)
+    >>> points = np.concatenate([nh.shapes.mesh(x).points for x in parts])
+    >>> points.min((0, 1)).round(2).tolist(), points.max((0, 1)).round(2).tolist()
+    ([0.0, 0.0, 0.0], [2.0, 1.0, 0.2])
+    """
     points = np.asarray(outline, float)
     points = points[np.isfinite(points).all(1)]
     paint = {"colour": ACTOR, "gloss": 0.4} | paint
@@ -228,7 +340,14 @@ def extruded(outline: Any, thick: float, height: float = 0.0, **paint: Any) -> l
 
 
 def basis(axis: Any) -> np.ndarray:
-    """Rows x, y, z of a right-handed frame whose z lies along ``axis``; x stays x if it can."""
+    """Rows x, y, z of a right-handed frame whose z lies along ``axis``; x stays x if it can.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.shapes.basis([0, 0, 2]).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
     z = np.array(axis, float) / np.linalg.norm(axis)
     start = np.array([1.0, 0, 0]) if abs(z[0]) < 0.9 else np.array([0, 1.0, 0])
     x = start - z * (start @ z)
@@ -241,7 +360,14 @@ def _unit(v: np.ndarray) -> np.ndarray:
 
 
 def rgb(colour: str) -> np.ndarray:
-    """A colour "#RRGGBB" as three numbers 0 .. 255; that of the actor is grey here."""
+    """A colour "#RRGGBB" as three numbers 0 .. 255; that of the actor is grey here.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.shapes.rgb("#FF8000").tolist()
+    [255, 128, 0]
+    """
     return np.array(
         [int(colour[i : i + 2], 16) for i in (1, 3, 5)] if colour != ACTOR else [128] * 3
     )
@@ -341,7 +467,14 @@ MAKERS = {"lathe": _lathe, "prism": _prism, "sweep": _sweep}
 
 def mesh(shape: Shape) -> Mesh:
     """The mesh of one shape, in the frame of its part; those of the last shapes are kept, since a
-    panel shows the same body again and again."""
+    panel shows the same body again and again.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.shapes.mesh(nh.shapes.tube([0, 0, 0], [0, 0, 1], r=0.5, n=6)).points.shape
+    (18, 4, 3)
+    """
     return _mesh_of_text(json.dumps(shape))
 
 
@@ -356,7 +489,15 @@ def _mesh_of_text(text: str) -> Mesh:
 
 
 def ears(outline: np.ndarray) -> list[int]:
-    """The triangles of a simple polygon, counter-clockwise, as a flat list of corners."""
+    """The triangles of a simple polygon, counter-clockwise, as a flat list of corners.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> import numpy as np
+    >>> nh.shapes.ears(np.array([[0, 0], [1, 0], [1, 1], [0, 1]]))
+    [3, 0, 1, 1, 2, 3]
+    """
     left, found = list(range(len(outline))), []
 
     def area(a, b, c):
