@@ -188,6 +188,10 @@ def test_the_rates_of_newmark_cross_zero_near_a_twelfth():
     betas = np.array([0, 0.075, 0.1, 0.3])
     rates = [depth.newmark_rate(nh.Newmark(beta)) for beta in betas]
     assert rates[0] < rates[1] < 0 < rates[2] < rates[3]
+    stated = re.search(r"zero at \$\\beta=([\d.]+)\$.*?, to ([\d.]+) at \$h=0.1\$", prose("11b"))
+    for h, place in zip((0.2, 0.1), map(float, stated.groups()), strict=True):
+        low, high = (depth.newmark_rate(nh.Newmark(beta), h) for beta in (0.05, 0.125))
+        assert 0.05 - 0.075 * low / (high - low) == pytest.approx(place, abs=6e-4)
     dla = re.search(r"at the rate \$([\d.]+)\\cdot10\^\{-4\}\$, the members", prose("11b"))[1]
     assert -depth.newmark_rate(nh.DLA()) == pytest.approx(float(dla) * 1e-4, rel=0.02)
     halves = [depth.newmark_rate(nh.Newmark(beta), 0.1) for beta in (0, 1 / 6)]
