@@ -3,6 +3,7 @@ come first; notebooks get one more cell, which looks at their panels."""
 
 import os
 import shutil
+import sys
 import tempfile
 from collections import defaultdict
 from pathlib import Path
@@ -76,6 +77,15 @@ def processes_end_with_their_test():
     """A test that fails half-way leaves nothing at work."""
     yield
     end_started()
+
+
+@pytest.fixture(autouse=True)
+def figures_close_with_their_test():
+    """pyplot keeps every figure until it is closed, and warns of the twenty-first: which test that
+    is depends on what else its process ran."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
 
 
 @pytest.fixture
