@@ -3,9 +3,11 @@
 import numpy as np
 import oracle
 import pytest
+import sympy as sp
 from lesson_cells import defined
 
 import nhlab as nh
+from nhlab.course.exercises import check
 from nhlab.course.lessons import lesson_06 as course
 
 RNG = np.random.default_rng(4)
@@ -95,3 +97,14 @@ def test_the_momentum_of_the_program_is_that_of_the_library():
         np.testing.assert_allclose(J, shifts.J_nh_d(sol)[:, 0], atol=1e-11)
         assert np.abs(residual).max() < 1e-12 and np.ptp(J) > 0.1
         assert np.abs(balance(run, moves, lambda q: np.array([1, 1]))[1]).max() > 1e-2
+
+
+def test_the_skate_that_turns_may_also_slide_along_its_blade():
+    """06.2 asks for a turn, since the text of 06.3 names the direction along the blade."""
+    x, y, phi = nh.symbols("x y phi")
+    along = [sp.cos(phi), sp.sin(phi), 0]
+    assert check("06.2", [y, -x, 1]).right
+    assert check("06.2", [y + along[0], along[1] - x, sp.sin(phi) ** 2 + sp.cos(phi) ** 2]).right
+    wrong = (along, "is not 1"), ([0, 0, 1], "does not lie in D"), ([y, x, 1], "does not lie in D")
+    for answer, said in wrong:
+        assert said in check("06.2", answer).text

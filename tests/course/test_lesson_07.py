@@ -1,5 +1,6 @@
 """Lesson 07: the reduced equations notice a wrong derivative; what the ball's g and omega are."""
 
+import re
 from functools import cached_property
 
 import numpy as np
@@ -8,7 +9,10 @@ import sympy as sp
 from lesson_cells import defined
 
 import nhlab as nh
+from nhlab.course.exercises import section
+from nhlab.course.lessons import lesson_07
 from nhlab.course.lessons import lesson_07b as lesson
+from nhlab.course.predict import PREDICTIONS
 from nhlab.geometry.reduction import ReducedLagrangian
 
 METHODS = nh.DLA(), nh.RK4()
@@ -61,3 +65,19 @@ def test_the_boards_that_07b_states_in_a_cell_are_those_of_its_prediction():
     for shown, module in pairs:
         assert sp.expand(shown.L - module.L) == 0 and shown.constraints == module.constraints
     assert sp.expand(pairs[0][0].L - pairs[1][0].L) != 0
+
+
+def test_the_choices_about_the_square_name_the_systems_that_they_describe():
+    """Prediction 07.5: those without a force, and those whose A is linear in r."""
+    names = "particle", "bent", "gear", "robot", "rolling_disk"
+    reduced = {name.replace("_", " "): lesson_07.reduced(name) for name in names}
+    forceless = {name for name, red in reduced.items() if red.gyroscopic.is_zero_matrix}
+    linear = {
+        name
+        for name, red in reduced.items()
+        if all(A.diff(a, b) == 0 for A in red.connection for a in red.q for b in red.q)
+    }
+    text = section(PREDICTIONS, "07.5")
+    for begins, named in (("without gyroscopic", forceless), ("whose A is linear", linear)):
+        (choice,) = re.findall(rf"^- For those {begins}.*: (.*)$", text, re.MULTILINE)
+        assert {*re.split(", | and ", choice)} == named and 1 < len(named) < 5

@@ -131,7 +131,7 @@ def prediction_5() -> tuple[str | float, dict[str, Any]]:
         return difference(both_ways(reduced(name), rule, h, 4.0))
 
     words = {names: "For all", (): "For none", ("particle", "bent"): "For those whose"}
-    words["bent", "robot"] = "For those without"
+    words["bent", "robot", "rolling_disk"] = "For those without"
     agree = tuple(name for name in names if gap(name, "midpoint", 0.2) == FLOOR)
     rules = {"gear": "midpoint", "third": "alpha = 0.3"}
     slopes = {k: slope(hs, [gap("gear", rule, h) for h in hs]) for k, rule in rules.items()}
