@@ -102,3 +102,24 @@ def test_what_decides_is_not_said_before_the_predictions_about_it():
     before = prose("08").split("## Work and precision")[0].split("## What protects")[1]
     assert "DLA may drift" not in before and "nothing does" not in before
     assert "sign of $c$ at the start" not in prose("05")
+
+
+def test_what_the_explanation_of_the_table_says_of_each_method():
+    """Prediction 08.4 leaves the quartic oscillator out; its text names problems and verdicts."""
+    data = comparison.load()
+    problems, methods = data["problems"].tolist(), data["methods"].tolist()
+
+    def verdict(problem: str) -> dict[str, str]:
+        return dict(zip(methods, data["kind"][problems.index(problem)], strict=True))
+
+    bad = {"drift", "stops", "lost"}
+    others = verdict("non-reversible")
+    assert others.pop("DiscreteGradient") == "exact" and {*others.values()} == bad
+    turning = verdict("transmission, eps=.2")
+    drifting = {m for m in methods if turning[m] == "drift"}
+    assert drifting == {"DLA", "Reversible", "Composition 4"}
+    assert verdict("Suslov")["Projector"] == "stops"
+    assert lesson_08.prediction_4()[0] == "One"
+    system, q0, v0, _ = comparison.problems()[lesson_08.MACHINE]
+    sol = nh.integrate(system, nh.Reference(), q0[4], v0[4], h=1, steps=50)
+    assert np.ptp(lesson_08.oscillators(sol)) < 1e-9  # 08.1: in truth they keep what they have
