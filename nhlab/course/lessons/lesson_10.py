@@ -123,8 +123,8 @@ def prediction_2():
     numbers = {"true": true, "dla": dla, "rk4": rk4, "own": own, "less": less}
     numbers |= {"rk4_fine": abs(fine[2] - true), "dla_fine": abs(fine[1] - true)}
     numbers |= {"rk4_finer": abs(finer[2] - true), "dla_finer": abs(finer[1] - true)}
-    truth = "It loses about as" if abs(rk4 - true) <= 0.1 * true else "It loses less"
-    return "It loses about twice" if rk4 > 1.8 * true else truth, numbers
+    truth = "About as" if abs(rk4 - true) <= 0.1 * true else "Less"
+    return "About twice" if rk4 > 1.8 * true else truth, numbers
 
 
 def prediction_3():
