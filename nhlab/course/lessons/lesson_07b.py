@@ -138,11 +138,20 @@ def ball_panel(
 
 
 def prediction_1() -> tuple[str | float, dict[str, Any]]:
-    r = np.random.default_rng(1).uniform(-1.6, 1.6, (200, 2))
-    turn = np.random.default_rng(2).uniform(0, 2 * np.pi, 200)
-    v, names = np.stack([np.cos(turn), np.sin(turn)], -1), ("particle", "gear", "robot")
-    made = {name: np.abs(reduced(name).gyroscopic_force(r, v)).max() for name in names}
-    return next((name for name, F in made.items() if F < 1e-12), "none"), made
+    grid = np.linspace(-1.6, 1.6, 9)
+    places = np.stack(np.meshgrid(grid, grid), -1).reshape(-1, 2)  # those that the panel draws
+
+    def largest(name: str, angle: float) -> float:
+        v = np.broadcast_to([np.cos(angle), np.sin(angle)], places.shape)
+        force = reduced(name).gyroscopic_force(places, v)
+        return float(np.linalg.norm(force, axis=1).max())
+
+    ways = {"Along x": 0.0, "Along y": np.pi / 2, "At 45 degrees": np.pi / 4}
+    felt = {way: largest("particle", angle) for way, angle in ways.items()}
+    gear = max(largest("gear", angle) for angle in np.linspace(0, np.pi, 181))
+    assert max(largest("robot", angle) for angle in ways.values()) < 1e-12
+    truth = next((way for way, force in felt.items() if force < 1e-12), "In no direction")
+    return truth, {"across": felt["Along x"], "gear": gear}
 
 
 def moved_by_rotor(varying: bool, mu: float = 2.0) -> float:

@@ -48,9 +48,9 @@ def prediction_2() -> tuple[str | float, dict[str, Any]]:
     rate, speed = np.polyfit(sol.t, angle, 1)[0], np.hypot(*sol.v[:, :2].T)
     distance, table = np.hypot(*sol.q[:, :2].T), 2 * np.pi / Omega
     found = {"radius": speed.mean() / abs(rate), "period": 2 * np.pi / abs(rate), "table": table}
-    truth = "is carried" if abs(rate - Omega) < 0.1 * Omega else "goes round"
-    truth = "is thrown" if distance.max() > 5 * distance[0] else truth
-    return "goes straight" if abs(rate) < 0.02 else truth, found
+    truth = "It is carried" if abs(rate - Omega) < 0.1 * Omega else "It goes round"
+    truth = "It is thrown" if distance.max() > 5 * distance[0] else truth
+    return "It goes straight" if abs(rate) < 0.02 else truth, found
 
 
 def prediction_3() -> tuple[str | float, dict[str, Any]]:
