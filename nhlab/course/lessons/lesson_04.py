@@ -311,7 +311,7 @@ def exercise_2(answer: Any) -> str | None:
         if near(mine, truth, 1e-9):
             continue
         if near(mine, p * [1, 1, -1], 1e-9):
-            return "This changes the sign of p3; right for a diagonal I only."
+            return "This changes the sign of p3, which is right for a diagonal I only."
         if near(mine, p - 2 * a * p[2] / a[2], 1e-9):
             return "You reflect a velocity: the jump of a momentum is along A^T, not I^-1 A^T."
         if near(mine, (truth + p) / 2, 1e-9):
@@ -322,13 +322,13 @@ def exercise_2(answer: Any) -> str | None:
 @some_of(
     RUNS,
     '{"ball, DLA", "suslov, trace"}',
-    "Still missing: {}. Theorem 1 is not the only reason.",
+    "Still missing: {}. Theorem 1 is not the only reason to keep the energy.",
     unknown=f"{{!r}} is not in the list; choose from {list(RUNS)}.",
 )
 def exercise_3(name: Any) -> str | None:
     make, rule, method = RUNS[name]
     if np.ptp(integrate(make(rule=rule), method, h=0.2, steps=60).energy()) >= 1e-12:
-        return f"Run {name!r} and look: it does not."
+        return f"The run {name!r} does not keep the energy: make it and look."
 
 
 def exercise_4(answer: Any) -> str | None:

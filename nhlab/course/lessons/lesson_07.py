@@ -167,7 +167,9 @@ def exercise_1(answer: Any) -> str | None:
         return "That is the loop driven the other way round: first roll, then steer."
     if close([0, -0.5]) or close([0, 0.5]):
         return "That is curvature times area at theta = 0, an approximation. Add up the four parts."
-    return "Steering does not move the robot; rolling by psi moves it psi (cos theta, sin theta)."
+    return (
+        "Steering does not move the robot; rolling by psi moves it by psi (cos theta, sin theta)."
+    )
 
 
 @takes(callable, "Give a function of (y, z, vy, vz) that returns two numbers.")

@@ -20,7 +20,7 @@ def exercise_1(answer: Any) -> str | None:
     ways = (Reference(), 1), (DLA(), 400), (Composition(DLA(), 4), 80)
     true, *q = (integrate(systems.particle(), m, h=20 / n, steps=n).q[-1] for m, n in ways)
     dla, composed = (np.abs(end - true).max() for end in q)
-    turned = "Upside down: DLA's error over that of the composition."
+    turned = "This is upside down: divide DLA's error by that of the composition."
     fair = """Compare at equal cost: 400 steps of DLA against 80 of Composition, five substeps
         each, with nh.Reference() at t = 20 as the truth."""
     return told(answer, dla / composed, [(composed / dla, turned)], fair, 0.1)

@@ -153,7 +153,7 @@ def exercise_1(answer: Any) -> str | None:
     u, theta, phi, psi, l, d = 2.0, 0.0, 0.3, 0.5, 1.0, 1.5
     answer = np.asarray(answer, float)
     if answer.shape != (5,):
-        return "Five numbers, for x, y, theta, phi, psi."
+        return "Give five numbers, for x, y, theta, phi, psi."
     if not near(answer[:2], [u, 0.0], 1e-3) or abs(answer[3]) > 1e-9:
         return "The rear axle moves along the heading theta = 0, and the steering is at rest."
     if not near(answer[2], u * np.tan(phi) / l, 1e-3):
@@ -164,7 +164,7 @@ def exercise_1(answer: Any) -> str | None:
 
 def exercise_2(answer: Any) -> str | None:
     known = {
-        "energy": "Any autonomous L keeps its own energy.",
+        "energy": "Any L that does not contain the time keeps its own energy.",
         "constraint": "The constraint was not changed.",
         "units": "Both have the unit kg m^2/s^2.",
         "symmetry": "Angles relative to the body do not change under SE(2).",

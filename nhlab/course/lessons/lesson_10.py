@@ -1,9 +1,14 @@
 """Lesson 10: forces in a step, a little friction for a long time, and a Segway that balances."""
 
+from __future__ import annotations
+
 import functools
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import sympy as sp
+from matplotlib.axes import Axes
 from scipy.optimize import brentq
 
 from ...geometry.linear import linearise
@@ -11,37 +16,38 @@ from ...mechanics import catalogue as systems
 from ...mechanics.exact import numbers
 from ...mechanics.system import System, symbols
 from ...methods import DLA, RK4, Reference, Variational
+from ...methods.method import Method
 from ...run.loop import integrate
+from ...run.trajectory import Trajectory
 from ...view import plot
 from ..exercises import near, told
 from ..kit import drawn, own_dots, slope
 
+Step = Callable[[float, float, float, float], tuple[float, float]]  # a reader's: x, p, h, c
 MOTORS = ("tleft", "tright")  # the torques of the Segway
-
-
 SWING = 13.04  # the time of two swings of the robot, over which energies are averaged
 
 
-def with_drag(plain, drag, *names):
+def with_drag(plain: System, drag: float, *names: str) -> System:
     """A system with a drag -c v along some of its coordinates."""
     c = symbols("c")
     forces = {q: -c * v for q, v in zip(plain.q, plain.v, strict=True) if q.name in names}
     return plain.replace(forces=forces, parameters={**plain.parameters, c: drag})
 
 
-def resisted(c=1e-4):
+def resisted(c: float = 1e-4) -> System:
     """The robot with a resistance -c psi' in its wheels."""
     return with_drag(systems.robot(), c, "psi")
 
 
-def oscillator(c):
+def oscillator(c: float) -> System:
     """A mass on a spring with friction."""
     x, vx, drag = symbols("x vx c")
     L, parameters = (vx**2 - x**2) / 2, {drag: c}
     return System([x], [vx], L, forces=[-drag * vx], parameters=parameters, q0=[1], v0=[0])
 
 
-def own_run(step, sol, c):
+def own_run(step: Step, sol: Trajectory, c: float) -> np.ndarray:
     """The places to which a reader's ``step(x, p, h, c)`` leads from the start of a run."""
     x, p, h = sol.q[0, 0], sol.p[0, 0], sol.h[0]
     places = [x]
@@ -52,7 +58,7 @@ def own_run(step, sol, c):
 
 
 @drawn(7.6, 3.2)
-def own_steps(ax, step, c=0.3):
+def own_steps(ax: Axes, step: Step, c: float = 0.3) -> str:
     """A picture: the oscillator by the library, and by a reader's ``step``."""
     sol = integrate(oscillator(c), Variational(), h=0.3, steps=60)
     ax.plot(sol.t, sol.q[:, 0], **plot.look(Variational()), label="the library")
@@ -63,32 +69,34 @@ def own_steps(ax, step, c=0.3):
 
 
 @functools.lru_cache(16)
-def swinging(method, c, h, T):
+def swinging(method: Method, c: float, h: float, T: float) -> tuple[np.ndarray, np.ndarray]:
     """Time and energy of the robot with a little resistance, averaged over some swings."""
     sol = integrate(resisted(c), method, h=h, steps=round(T / h), progress=False)
     mean = np.ones(round(SWING / h)) / round(SWING / h)
     return np.convolve(sol.t, mean, "valid"), np.convolve(sol.energy(), mean, "valid")
 
 
-def lost(method, c, h, T=400.0):
+def lost(method: Method, c: float, h: float, T: float = 400.0) -> float:
     """The energy that is gone at time T."""
     _, E = swinging(method, c, h, T)
     return E[0] - E[-1]
 
 
-def losses(c, h):
-    """Of the true motion, by DLA and by RK4."""
+def losses(c: float, h: float) -> tuple[float, float, float]:
+    """The energy that the robot loses until t = 400: truly, by DLA and by RK4."""
     return lost(Reference(), c, 0.05), lost(DLA(), c, h), lost(RK4(), c, h)
 
 
 @functools.cache
-def gains():
+def gains() -> np.ndarray:
     """K of the linear quadratic regulator of the lesson."""
     upright = linearise(systems.segway(), np.zeros(6), np.zeros(6), inputs=MOTORS)
     return upright.feedback(np.diag([1, 1, 0.1, 0.1]), 0.1 * np.eye(2))
 
 
-def balanced(K, lean=0.0, speed=0.0, h=0.02, T=6.0):
+def balanced(
+    K: np.ndarray, lean: float = 0.0, speed: float = 0.0, h: float = 0.02, T: float = 6.0
+) -> Trajectory:
     """The Segway from rest at a lean, with the feedback -K z to a speed."""
     system = systems.segway()
     phi, (vphi, vleft, vright), (R,) = system.q[3], system.v[3:], numbers(system, "R")
@@ -98,7 +106,7 @@ def balanced(K, lean=0.0, speed=0.0, h=0.02, T=6.0):
     return integrate(system, DLA(), q0, np.zeros(6), h=h, steps=round(T / h), inputs=inputs)
 
 
-def friction(run):
+def friction(run: Trajectory) -> np.ndarray:
     """The friction coefficient that the wheels of a run need at its inner nodes."""
     m, M, b, g = numbers(run.system, "m M b g")
     along = np.abs(run.reaction().multiplier[1:, 1:].sum(-1))
@@ -107,7 +115,7 @@ def friction(run):
     return along / weight
 
 
-def prediction_1():
+def prediction_1() -> tuple[str | float, dict[str, Any]]:
     braked = with_drag(systems.sleigh(), 0.1, "x", "y")
     sol = integrate(braked, DLA(), h=0.2, steps=20000, progress=False)
     late, rate = sol.t > 400, np.abs(sol.v_projected[:, 2])
@@ -117,7 +125,7 @@ def prediction_1():
     return "It runs" if np.ptp(sol.q[late, 2]) < 0.1 else "It goes on", numbers
 
 
-def prediction_2():
+def prediction_2() -> tuple[str | float, dict[str, Any]]:
     (true, dla, rk4), fine, finer = (losses(1e-4, h) for h in (0.2, 0.05, 0.02))
     own, less = (lost(RK4(), 0.0, h) for h in (0.2, 0.1))
     numbers = {"true": true, "dla": dla, "rk4": rk4, "own": own, "less": less}
@@ -127,7 +135,7 @@ def prediction_2():
     return "About twice" if rk4 > 1.8 * true else truth, numbers
 
 
-def prediction_3():
+def prediction_3() -> tuple[str | float, dict[str, Any]]:
     run = balanced(gains(), speed=1.0)
     x, phi = run.q[:, 0], run.q[:, 3]
     numbers = {"back": -100 * x.min(), "lean": phi.max()}
@@ -136,7 +144,7 @@ def prediction_3():
     return "They roll backwards" if x.min() < -1e-3 else truth, numbers
 
 
-def exercise_1(step):
+def exercise_1(step: Any) -> str | None:
     c, h, x, p = 0.3, 0.3, 0.7, 0.4
     v = (p - h / 2 * x) / (1 + h * h / 4 + h * c / 2)
     middle = x + h * v / 2
@@ -159,7 +167,7 @@ def exercise_1(step):
     )
 
 
-def exercise_2(forces):
+def exercise_2(forces: Any) -> str | None:
     if not isinstance(forces, dict):
         return 'The answer is a dict: {"x": ..., "y": ...}.'
     named = {getattr(key, "name", key): e for key, e in forces.items()}
@@ -170,7 +178,7 @@ def exercise_2(forces):
     vx, vy, c = symbols("vx vy c")
     values = {vx: 3.0, vy: -4.0, c: 0.1}
     found = [complex(named[key].subs(values)) for key in ("x", "y")]
-    sign = "The sign: a drag points against the velocity."
+    sign = "Look at the sign: a drag points against the velocity."
     apart = "That squares each component by itself. |v| is the speed, the same in both."
     mistakes = [([1.5, -2.0], sign), ([-0.9, 1.6], apart), ([-0.9, -1.6], apart)]
     speed = "At vx = 3, vy = -4 the speed is 5: F = -c 5 (3, -4)."
@@ -178,14 +186,14 @@ def exercise_2(forces):
 
 
 @functools.cache
-def _icy(mu=0.1):
+def _icy(mu: float = 0.1) -> float:
     def excess(lean):
         return friction(balanced(gains(), lean=lean, T=2.0)).max() - mu
 
     return brentq(excess, 0.005, 0.3, xtol=1e-5)
 
 
-def exercise_3(lean):
+def exercise_3(lean: Any) -> str | None:
     truth = _icy()
     if near(lean, truth, rtol=0.03):
         return None

@@ -69,8 +69,8 @@ def prediction_3() -> tuple[str | float, dict[str, Any]]:
 def exercise_1(f: Any) -> str | None:
     k = np.array([0.1, 0.4, 2 / 3, 1.0])
     answer = np.array([float(f(x)) for x in k])
-    rest = "That is what is missing to 1. With k = 0 nothing turns the path: it is straight."
+    rest = "This is 1 - f(k). With k = 0 nothing turns the path, so f(0) = 0."
     use = "Use m x'' = f and I w' = torque of f at the contact, with x'' from the constraint."
-    one = "Right for the homogeneous ball, k = 2/5, but not for the others."
+    one = "This is right for the homogeneous ball, k = 2/5, but not for the others."
     otherwise = one if near(answer[1], 2 / 7) else use
     return told(answer, k / (1 + k), [(1 / (1 + k), rest)], otherwise, 1e-6)
