@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from lesson_cells import defined
+from prose import prose
 
 import nhlab as nh
 from nhlab.course.lessons import lesson_04 as lesson
 from nhlab.course.lessons import lesson_04b as depth
+from nhlab.view.models import balls, spinning
 
 
 @pytest.mark.parametrize("rule, axis", [("cayley", "e3"), ("log", "e3"), ("trace", "e1")])
@@ -76,3 +78,28 @@ def test_the_bent_ball_that_lesson_04_states_is_that_of_its_prediction(kind):
         np.testing.assert_allclose(one.A(q), other.A(q), atol=1e-14)
     np.testing.assert_allclose(shown.set(eps=0).M(q), np.eye(3), atol=1e-14)
     np.testing.assert_allclose(shown.set(eps=1).M(q), suslov.M(suslov.q0), atol=1e-14)
+
+
+def pointing(model, colour: str) -> list[np.ndarray]:
+    """The directions, without their sign, in which the parts of one colour reach furthest."""
+    parts = [part for _, part in model.parts if part["colour"] == colour and "axis" in part]
+    ends = [(part["at"], np.add(part["at"], part["axis"])) for part in parts]
+    far = [max(pair, key=np.linalg.norm) for pair in ends]
+    return [np.abs(end) / np.linalg.norm(end) for end in far]
+
+
+def test_the_text_calls_the_axes_by_the_colours_of_the_pictures():
+    text, e = prose("04"), np.eye(3)
+    systems = nh.systems.rigid_body(), nh.systems.suslov(), nh.systems.ball()
+    runs = [nh.integrate(s, nh.Projector(), h=0.1, steps=2) for s in systems]
+    draw = spinning.rigid_body, spinning.suslov, balls.geared_ball
+    box, suslov, ball = (f(s, [r]) for f, s, r in zip(draw, systems, runs, strict=True))
+    shown = [(box, spinning.RED, 0), (box, spinning.GREEN, 1), (box, spinning.BLUE, 2)]
+    shown += [(suslov, spinning.GREEN, 1), (suslov, spinning.BLUE, 2)]
+    shown += [(ball, balls.RED, 2), (ball, balls.AMBER, 1)]
+    for model, colour, axis in shown:
+        ways = pointing(model, colour)
+        assert ways and np.allclose(ways, e[axis], atol=1e-12)
+    assert "its axis $e_1$, the red arrow, $I_2=2$ about $e_2$, green, and $I_3=2.5$ about" in text
+    assert "$e_3$ is the blue arrow, and $\\omega_2$, the spin about the green one" in text
+    assert "The red knob marks $e_3$, the amber cap $e_2$." in text
