@@ -103,7 +103,7 @@ def jump_panel(
         dotted direction of the blade.
 
         A skate during t = {T:g}, in the chosen number of steps. Dotted: the direction of the blade
-        at each node. Dashed, at the first step: what leaves a node is carried to the next (R*), and
+        at each node. Dashed, at the first step: what leaves a node is carried on to the next, and
         is reflected there.
         """
         sol, jump = skate_run(steps, turn, T)
@@ -119,8 +119,8 @@ def jump_panel(
             bent_arrows([tip], tips[:1], -0.22),
             bent_arrows([tips[0]], tips[1:], -0.2),
         )
-        board.curve(*carried, color=DARK, linestyle="--", label="$R^*$")
-        board.curve(*mirrored, color=DARK, label="$P^*-Q^*$")
+        board.curve(*carried, color=DARK, linestyle="--", label="carried on")
+        board.curve(*mirrored, color=DARK, label="reflected")
         board.arrow(first, tip, ORANGE, width=1.8)
         board.arrow(last, last + length * sol.p[-1, :2], BLUE, width=1.8)
         for x, p, p_minus in zip(at, arriving, leaving, strict=True):
