@@ -5,7 +5,8 @@ import re
 
 import nbformat
 import pytest
-from minutes import LESSONS, NOTEBOOKS, RATES, WALKED, minutes, sources, stated
+from minutes import FITTED, LESSONS, NOTEBOOKS, RATES, WALKED, minutes, sources, stated
+from prose import prose
 
 COMPANIONS = sorted(NOTEBOOKS.glob("[0-9][0-9]b_*.ipynb"))
 WORDS, CELLS, CHECKS = 2000, 25, 2
@@ -138,15 +139,27 @@ def test_open_and_closed_pictures_are_told_apart():
 # ---------------------------------------------------------------------------- the time it takes
 
 
+OFF = {  # where the rule was not fitted: what lesson 00 says of it, and the ratio to the walk
+    "00": ("For lesson 0 the rule would give a fifth more", 6 / 5),
+    "05": ("for lesson 5 an eighth less", 7 / 8),
+}
+
+
 @pytest.mark.parametrize("lesson, walked", WALKED.items())
-def test_the_rule_gives_the_minutes_that_were_measured(lesson, walked):
+def test_the_rule_gives_the_minutes_of_the_walks(lesson, walked):
     (path,) = NOTEBOOKS.glob(f"{lesson}_*.ipynb")
-    assert minutes(path) == pytest.approx(walked, rel=0.06)
+    if lesson in FITTED:
+        assert minutes(path) == pytest.approx(walked, rel=0.06)
+    else:
+        words, ratio = OFF[lesson]
+        assert words in prose("00")
+        assert minutes(path) / walked == pytest.approx(ratio, abs=0.04)
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
-def test_the_stated_time_follows_the_rule(path):
-    assert abs(stated(path) - minutes(path)) <= 5
+def test_the_stated_time_is_that_of_the_walk_or_of_the_rule(path):
+    walked = WALKED.get(path.stem.partition("_")[0])
+    assert abs(stated(path) - (walked or minutes(path))) <= (2.5 if walked else 5)
 
 
 def test_the_map_of_lesson_00_repeats_the_rule_and_the_times():
