@@ -260,7 +260,7 @@ def prediction_4() -> tuple[str, dict[str, float]]:
         return ensemble(systems.robot(), EDLA(), *starts(-1.5, rate, omega), **run)[0].steps
 
     slow, fast = done(4.0, 1.0), done(4.0, 4.0)
-    truth = "It goes through" if fast == 40 else "It stops sooner"
+    truth = "It does all" if fast == 40 else "It stops sooner"
     truth = "It stops at the same" if abs(fast - slow) <= 1 else truth
     numbers = {"slow": slow, "fast": fast, "swing": done(2.0, 1.0), "stopped": done(2.0, 4.0)}
     return truth, numbers
