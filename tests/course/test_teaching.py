@@ -9,8 +9,15 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from nhlab.course import exercises
-from nhlab.course.teaching import assignment, exercise_of, handout, read_lesson, slides
+from nhlab.course import exercises, predict
+from nhlab.course.teaching import (
+    assignment,
+    exercise_of,
+    handout,
+    plumbing,
+    read_lesson,
+    slides,
+)
 
 TEACHERS = Path(__file__).resolve().parents[2] / "nhlab/course/site/pages/teachers.md"
 
@@ -94,10 +101,34 @@ def test_a_handout_has_pictures_and_space_and_asks_for_nothing_from_elsewhere(le
     pytest.importorskip("nbconvert")
     count = len(asked(lesson))
     page = handout.page(lesson, "02_dla")
-    assert page.count('<div class="answer">') == count > 0
+    numbers = 1  # 02.5 asks for a number, for which there is a box as well
+    assert page.count('<div class="answer">') == count + numbers > numbers
     assert page.count("data:image/png;base64") > 5
     assert page.count("<script") == 2 and 'src="file://' in page  # MathJax and its settings
     assert "nh.check(" not in page
+
+
+@pytest.mark.parametrize("number, long", [("02", 0), ("05", 1)])
+def test_a_handout_asks_for_predictions_and_keeps_what_was_measured_to_itself(number, long):
+    """The code of a prediction stays where it is long enough to be read."""
+    lesson = read_lesson(number)[1]
+    cells = {
+        match[1]: cell.source
+        for cell in lesson.cells
+        if (match := re.search(r'nh\.predict\("([\d.]+)"', cell.source))
+    }
+    kept = [x for x in cells.values() if not plumbing(nbformat.v4.new_code_cell(x))]
+    text = "\n".join(cell.source for cell in handout.for_paper(lesson).cells)
+    assert len(cells) == 6 and len(kept) == long and all(code in text for code in kept)
+    for name in cells:
+        question, choices, explanation = exercises.section(predict.PREDICTIONS, name).split(
+            "\n\n", 2
+        )
+        assert question.replace("\n", " ") in text
+        marked = [f"☐ {x}" for x in re.findall(r"(?m)^- (.*)", choices)]
+        assert all(x in text for x in marked) and (marked or choices.startswith("number"))
+        assert explanation[:40] not in text
+    assert "details>" not in text and "prediction:" not in str(lesson.cells)
 
 
 def test_the_students_copy_has_no_solutions_and_the_key_all(lesson):

@@ -21,6 +21,7 @@ FLAGS = ["--headless", "--disable-gpu", "--no-pdf-header-footer", "--virtual-tim
          "--disable-background-networking", "--no-first-run"]  # fmt: skip
 SCRIPT = re.compile(r"<script.*?</script>", re.DOTALL)
 ANSWER = '<div class="answer">Your answer</div>'
+PREDICTION = re.compile(r"\bnh\.predict\(")
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <style>
@@ -45,18 +46,37 @@ PAGE = """<!doctype html>
 """
 
 
+def prediction(cell: nbformat.NotebookNode) -> str | None:
+    """The question of a prediction as Markdown, its choices to be marked or a box to write in.
+
+    The stored output has the question, the choices and, folded, what was measured with the picture;
+    the last is left out.  None where the cell asks for no prediction.
+    """
+    for output in cell.get("outputs", []):
+        question, fold, _ = output.get("data", {}).get("text/markdown", "").partition("<details>")
+        if fold and PREDICTION.search(cell.source):
+            text, *choices = re.split(r"\n+- ", question.strip())
+            return text + "\n\n" + ("  \n".join(f"☐ {x}" for x in choices) or ANSWER)
+    return None
+
+
 def for_paper(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """The notebook as one reads it on paper: exercises as empty boxes, results alone of cells
-    that only import, ask or check."""
-    for k, cell in enumerate(notebook.cells):
-        if exercise_of(cell):
-            notebook.cells[k] = nbformat.v4.new_markdown_cell(ANSWER)
-        elif cell.cell_type == "code":
-            cell.source = "" if plumbing(cell) else cell.source
+    """The notebook as one reads it on paper: exercises as empty boxes, predictions as questions
+    without their answers, results alone of cells that only import, ask or check."""
+    cells = []
+    for cell in notebook.cells:
+        question = ANSWER if exercise_of(cell) else prediction(cell)
+        if cell.cell_type == "code":
+            cell.source = "" if exercise_of(cell) or plumbing(cell) else cell.source
+            cell.outputs = [] if question else cell.outputs
             for output in cell.outputs:
                 html = output.get("data", {}).get("text/html")
                 if html:  # what plays in a browser is its still on paper
                     output.data["text/html"] = SCRIPT.sub("", html)
+        cells.append(cell)
+        if question:
+            cells.append(nbformat.v4.new_markdown_cell(question))
+    notebook.cells = [cell for cell in cells if cell.source or cell.get("outputs")]
     return notebook
 
 
