@@ -292,8 +292,8 @@ def push_hint(size: float, name: str, sign: str, h: float = 0.3) -> str | None:
 def exercise_1(answer: object) -> str | None:
     (c, a, b), miss, at_node = pushes(answer)
     if miss > 1e-6 and at_node < 1e-6:
-        return """That is Verlet's step, with gravity taken at the node q1. Also a good method, but
-            the midpoint rule takes it in the middle of each step."""
+        return """That is Verlet's step, with gravity taken at the node q1. This is also a good
+            method, but the midpoint rule takes it in the middle of each step."""
     if miss > 1e-6:
         return "Take both sines in the middle of a step: (q0 + q1)/2 arriving, (q1 + q2)/2 leaving."
     if near(c, -1):
@@ -332,7 +332,7 @@ def exercise_2(answer: object) -> str | None:
         ((1 - alpha) * q0 + alpha * q1, "L takes the place first, then the velocity: L(q, v)."),
     ]
     places = [
-        (alpha * q0 + (1 - alpha) * q1, "Exchange alpha and 1 - alpha: at alpha = 0 it is q0."),
+        (alpha * q0 + (1 - alpha) * q1, "Exchange alpha and 1 - alpha: at alpha = 0 take q0."),
         (
             (q0 + q1) / 2,
             "That is the midpoint for every alpha. Use alpha: at 0 take q0, at 1 take q1.",

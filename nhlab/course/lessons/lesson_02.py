@@ -194,7 +194,8 @@ def exercise_2(answer: object) -> str | None:
     if near(answer, truth, 0.06):
         return None
     if near(answer, crossing(1000, 0.125, 0.145, 0.16), 0.03):
-        return "That is where they cross for T = 1000. RK4's error grows with T, that of DLA not."
+        return """That is where they cross for T = 1000. RK4's error grows with T, that of DLA does
+            not."""
     mistakes = [
         (-truth, "A step h is a length of time, and positive."),
         (0.142 / 2, "You halve h where T is doubled. The errors go with powers of h, not with h."),

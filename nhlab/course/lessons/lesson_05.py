@@ -383,7 +383,7 @@ def exercise_4(answer: object) -> str | None:
         return float(excess(systems.robot(), [0, 0, 0, -np.pi / 2], [2, 0, omega, 2]))
 
     truth = brentq(c, 0, 10)
-    sign = "The size is right; asked for is the steering rate omega > 0."
+    sign = "The size is right, but the question asks for a steering rate omega > 0."
     rest = f"""At the bottom and omega = {float(answer):g} the coefficient c is {c(answer):.3f},
         not 0."""
     return told(answer, truth, [(-truth, sign), (truth**2, "That is its square.")], rest, 2e-3)
