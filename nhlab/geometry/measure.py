@@ -160,7 +160,7 @@ class Hamiltonised:
         r, v = self.reduction.states(r, "q"), self.reduction.states(v, "v")
         return v / self.reduction.values(self.multiplier, r)[..., None]
 
-    def at_energy(self, E: float | None = None) -> System:
+    def at_energy(self, E: float | None = None, *, h: float | None = None) -> System:
         r"""The System of N(r) (L*(r, v) + E): its motions of energy 0 are those of the reduction
         with energy E, in the time t itself, and without a force.
 
@@ -169,17 +169,41 @@ class Hamiltonised:
 
         The flow of N (H - E) is that of H in another time where H = E.  So a variational method is
         symplectic with a fixed step of t (Garcia-Naranjo & Vermeeren, J. Comput. Dyn. 8 (2021));
-        the price is that E is part of the system, and the motion of another energy is wrong.
+        the price is that E is part of the system, and the motion of another energy is wrong.  A
+        method keeps a neighbour of N (H - E), which for the energy of the start is not 0: then its
+        own time runs away from t, and on motions that spread H drifts.  With h the E is taken for
+        which the neighbour is 0, as they do, up to terms of order h^4.
 
         E : the energy of the motion; by default that of the start of the reduction
+        h : the step of a run by ``nh.Variational()`` from this start, for which E is corrected
         """
         s, N = self.reduction, self.multiplier
+        if E is not None and h is not None:
+            raise ValueError("give E or h: with h the energy E is that of the start, corrected")
         E = s.energy(s.q0, s.v0) if E is None else read_number(E, "E")
+        if h is not None:
+            E += read_number(h, "h") ** 2 * s.values(self._shift, s.q0, s.v0)
         L = sp.simplify(N * (s.L + ENERGY))
         name = f"{s.name} at one energy"
         numbers = {**s.parameters, ENERGY: float(E)}
         kept = {x: y for x, y in numbers.items() if x in L.free_symbols}
         return System(s.q, s.v, L, parameters=kept, name=name, q0=s.q0, v0=s.v0)
+
+    @cached_property
+    def _shift(self) -> sp.Expr:
+        """By how much E changes with h^2, as an expression in (r, v).
+
+        The midpoint rule keeps K - h^2/24 K_zz(K', K') + ..., K' the vector field of K = N (H - E),
+        where H is written in the momenta p = N M v of L_E.  It is N H' where H = E.
+        """
+        s, N = self.reduction, self.multiplier
+        p, M = sp.Matrix(sp.symbols("p:2", cls=sp.Dummy)), sp.Matrix(s.symbolic.M)
+        V = -s.L.xreplace(dict.fromkeys(s.v, sp.S.Zero))
+        H, z = (p.T * M.inv() * p)[0] / (2 * N**2) + V, [*s.q, *p]
+        slope = [H.diff(x) for x in z]
+        field = sp.Matrix([*slope[2:], -slope[0], -slope[1]])
+        second = (field.T * sp.hessian(H, z) * field)[0]
+        return (-(N**2) * second / 24).xreplace(dict(zip(p, N * M * sp.Matrix(s.v), strict=True)))
 
     def time(self, sol: Trajectory, t0: float = 0.0) -> np.ndarray:
         """The times t of the nodes of a run, by the midpoint rule for dt = dtau/N."""

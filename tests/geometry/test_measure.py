@@ -181,6 +181,47 @@ def test_at_another_energy_the_motion_is_another():
         new.time(nh.integrate(PARTICLE, nh.RDLA(), h=0.1, steps=2))
 
 
+@pytest.mark.parametrize(
+    ("spring", "corrected", "energy", "far"),
+    [
+        (0, False, (0.974, 1.000), 0.133),
+        (0, True, (0.9965, 1.000), 0.0238),
+        (1, True, (0.9956, 1.000), 0.0305),
+    ],
+    ids=["free, E of the start", "free, E corrected", "spring, E corrected"],
+)
+def test_the_published_particle_at_one_energy(spring, corrected, energy, far):
+    """The midpoint method ("M") of the program that Garcia-Naranjo & Vermeeren published with their
+    paper (mvermeeren/conf-ham-sys-2020): h = 1/4, t = 10, (p_x, x, p_y, y) = (1, 0, 1, 0).
+
+    energy : the least and largest H, as in their first panels;  far : the distance in (p, r) from
+    the true motion at the end, in the panel "Error norm" where there is one.  Their E is corrected
+    to order 4, ours to order 2.
+    """
+    L = (vx**2 + vy**2 + vz**2) / 2 - spring * (x**2 + y**2) / 2
+    full = nh.System((x, y, z), (vx, vy, vz), L, [vz - y * vx], q0=(0, 0, 0), v0=(1, 1, 0))
+    reduction = nh.Chaplygin(full, fibre="z")
+    new = nh.invariant_measure(reduction).hamiltonise()
+    s = new.at_energy(h=0.25) if corrected else new.at_energy()
+    theirs = {0: 0.9973904079861111, 1: 0.992236328125}[spring]  # of order 4
+    E = next(iter(s.parameters.values()))
+    assert E == 1 if not corrected else (1e-7 < abs(E - theirs) < 0.25**4 / 24)
+    sol = nh.integrate(s, nh.Variational(), h=0.25, T=10)
+    p, r = sol.p, sol.q
+    H = (p[:, 1] ** 2 * (1 + r[:, 1] ** 2) + p[:, 0] ** 2 + spring * (r**2).sum(1)) / 2
+    assert (H.min(), H.max()) == pytest.approx(energy, abs=2e-4)
+    true = nh.integrate(reduction, nh.Reference(), h=0.25, T=10)
+    momenta = true.v * np.sqrt(1 + true.q[:, 1:] ** 2) ** [1, -1]  # N M v
+    gap = np.concatenate([p[-1] - momenta[-1], r[-1] - true.q[-1]])
+    assert np.linalg.norm(gap) == pytest.approx(far, rel=0.03)
+
+
+def test_the_correction_is_for_the_energy_of_the_start():
+    new = nh.invariant_measure(PARTICLE).hamiltonise()
+    with pytest.raises(ValueError, match="give E or h"):
+        new.at_energy(2.5, h=0.1)
+
+
 COMPARED = {"DLA": nh.DLA(), "RDLA": nh.RDLA(), "EDLA": nh.EDLA(), "REDLA": nh.REDLA()}
 COMPARED |= {"new time": nh.Variational(), "one energy": nh.Variational()}
 
