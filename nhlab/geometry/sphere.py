@@ -12,6 +12,7 @@ turn of the ball about a fixed axis together with the shift by which it then rol
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -152,13 +153,17 @@ class ChaplyginSphere:
         Returns K_1, gamma_1 and Omega.
         """
         K, gamma = (read_array(x, name) for x, name in ((K, "K"), (gamma, "gamma")))
-        Omega = self.spin(K, gamma)
+        Omega = self._turn(lambda excess: self.spin(K - excess, gamma), h)
+        return (*_turned_back(Omega, h, K, gamma), Omega)
+
+    def _turn(self, spin: Callable[[np.ndarray | float], np.ndarray], h: float) -> np.ndarray:
+        """The Omega of a step: spin maps what its momentum has beyond I Omega to Omega."""
+        Omega = spin(0.0)
         for _ in range(MAX_TURNS):
-            before, xi, IO = Omega, h * Omega, self.inertia * Omega
-            twice = np.cross(xi, IO)
+            before, xi = Omega, h * Omega
+            twice = np.cross(xi, self.inertia * Omega)
             x = np.maximum(np.linalg.norm(xi, axis=-1, keepdims=True), 1e-4) / 2
-            excess = twice / 2 + (1 - x / np.tan(x)) / (4 * x**2) * np.cross(xi, twice)
-            Omega = self.spin(K - excess, gamma)
+            Omega = spin(twice / 2 + (1 - x / np.tan(x)) / (4 * x**2) * np.cross(xi, twice))
             size = np.abs(Omega).max()
             if np.abs(Omega - before).max() <= 1e-15 * size or not size < 1e100:
                 break
@@ -166,14 +171,78 @@ class ChaplyginSphere:
             raise ValueError(
                 f"no Omega was found in {MAX_TURNS} turns; take a smaller h than {h:g}"
             )
-        back = SO3.matrix(SO3.exp(-h * Omega))
-        return (*((back @ y[..., None])[..., 0] for y in (K, gamma)), Omega)
+        return Omega
+
+    def projector_step(
+        self, push: ArrayLike, spin: ArrayLike, gamma: ArrayLike, h: float
+    ) -> tuple[np.ndarray, ...]:
+        r"""One step of the projector method, reduced: three equations for Omega, and a reflection.
+
+        .. math:: (\pi, \Pi)^- = (\pi, \Pi) - 2\,(\lambda, -R\,\gamma\times\lambda), \qquad
+            I\Omega + \tfrac h2\,\Omega\times I\Omega + c\,h^2\,\Omega\times(\Omega\times
+            I\Omega) = \Pi^-, \qquad (\pi, \Pi, \gamma)_1 = W^T(\pi, \Pi, \gamma)^-
+
+        with the momentum of the centre pi and the angular momentum Pi about it, both seen from the
+        body.  The impulse lambda, which is at right angles to gamma, is the one whose removal makes
+        the velocities admissible.  Both halves keep K = Pi + R gamma x pi in space.  Beside
+        (K, gamma) the state has the part of the momentum across D, in which it may zigzag.
+
+        Ferraro, Jimenez & Martin de Diego (arXiv:1312.1587) reduce the projector method for this
+        sphere.  Their text was not at hand; this is what the method gives on the full system.
+
+        push, spin, gamma : pi, Pi and the vertical, shapes (..., 3)
+
+        Returns the three at the end of the step.
+        """
+        pi, Pi, gamma = (np.asarray(read_array(x, name)) for x, name in (
+            (push, "push"), (spin, "spin"), (gamma, "gamma")))  # fmt: skip
+        slip = pi / self.m - self.R * np.cross(Pi / self.inertia, gamma)
+        pi, Pi = self._pushed(pi, Pi, gamma, -2 * self._impulse(slip, gamma))
+        Omega = self._turn(lambda excess: (Pi - excess) / self.inertia, h)
+        return _turned_back(Omega, h, pi, Pi, gamma)
+
+    def projector_start(self, K: ArrayLike, gamma: ArrayLike, h: float) -> tuple[np.ndarray, ...]:
+        """push, spin and gamma with which a run of ``projector_step`` begins: the momenta of
+        velocities in D, before half of the first impulse of the constraints."""
+        Omega = self.spin(K, gamma)
+        pi, Pi = self.m * self.R * np.cross(Omega, gamma), self.inertia * Omega
+        gamma, *free = np.asarray(gamma), np.cross(pi, Omega), np.cross(Pi, Omega)
+        turned = np.cross(free[1] / self.inertia, gamma) + np.cross(Omega, np.cross(gamma, Omega))
+        force = -self._impulse(free[0] / self.m - self.R * turned, gamma)
+        return *self._pushed(pi, Pi, gamma, -h / 2 * force), gamma
+
+    def _impulse(self, slip: np.ndarray, gamma: np.ndarray) -> np.ndarray:
+        """The impulse at the contact, at right angles to gamma, by which the velocity over the
+        table changes by a slip, which is at right angles to gamma."""
+        side = np.cross(np.eye(3), gamma[..., None, :])  # rows e_k x gamma
+        G = np.eye(3) / self.m + self.R**2 * (side.swapaxes(-1, -2) / self.inertia) @ side
+        return np.linalg.solve(G, slip[..., None])[..., 0]
+
+    def _pushed(
+        self, pi: np.ndarray, Pi: np.ndarray, gamma: np.ndarray, impulse: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(pi, Pi) after an impulse at the contact, which leaves K alone."""
+        return pi + impulse, Pi - self.R * np.cross(gamma, impulse)
 
     def run(
-        self, K: ArrayLike, gamma: ArrayLike, h: float, steps: int
+        self, K: ArrayLike, gamma: ArrayLike, h: float, steps: int, projector: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
-        """K and gamma at the nodes of a run of ``step``, shape (steps + 1, ..., 3) each."""
-        path = [(read_array(K, "K"), read_array(gamma, "gamma"))]
+        """K and gamma at the nodes of a run of ``step``, shape (steps + 1, ..., 3) each.
+
+        projector : True for ``projector_step``
+        """
+        K, gamma = (read_array(x, name) for x, name in ((K, "K"), (gamma, "gamma")))
+        path, state = [(K, gamma)], self.projector_start(K, gamma, h) if projector else ()
         for _ in range(whole(steps, "steps", 0)):
-            path.append(self.step(*path[-1], h)[:2])
+            if projector:
+                state = push, spin, gamma = self.projector_step(*state, h)
+                path.append((spin + self.R * np.cross(gamma, push), gamma))
+            else:
+                path.append(self.step(*path[-1], h)[:2])
         return tuple(np.array(x) for x in zip(*path, strict=True))
+
+
+def _turned_back(Omega: np.ndarray, h: float, *vectors: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Vectors that stand in space, seen from the body after a step, W^T y with W = exp(h Omega)."""
+    back = SO3.matrix(SO3.exp(-h * Omega))
+    return tuple((back @ y[..., None])[..., 0] for y in vectors)

@@ -87,6 +87,34 @@ def test_the_reduced_step_is_that_of_dla():
     assert np.abs(ours[0] - other).max() > 1e-5
 
 
+def test_the_reduced_step_of_the_projector_method_is_that_of_the_full_system():
+    """Also the part of the momentum across D, and the half kick with which a run begins."""
+    sol = run(nh.Projector())
+    K, gamma = sphere.momentum_and_vertical(sol)
+    ours = sphere.run(K[0], gamma[0], 0.1, 200, projector=True)
+    assert np.abs(ours[0] - K).max() < 1e-12 and np.abs(ours[1] - gamma).max() < 1e-12
+    pushes = np.concatenate([sol.p[:, :2], 0 * sol.p[:, :1]], 1)[..., None]
+    push = (np.swapaxes(SO3.matrix(sol.q[:, 2:]), 1, 2) @ pushes)[..., 0]
+    state = sphere.projector_start(K[0], gamma[0], 0.1)
+    for k in range(3):
+        for x, y in zip(state, (push[k], sol.p[k, 2:], gamma[k]), strict=True):
+            assert np.abs(x - y).max() < 1e-14
+        state = sphere.projector_step(*state, 0.1)
+    slip = push / sphere.m - sphere.R * np.cross(sol.p[:, 2:] / sphere.inertia, gamma)
+    assert 1e-3 < np.abs(slip).max() < 0.1  # so that the reflection has something to do
+
+
+def test_members_of_many_spheres_take_the_same_steps():
+    rng = np.random.default_rng(5)
+    gamma = rng.normal(size=(4, 3))
+    gamma /= np.linalg.norm(gamma, axis=1, keepdims=True)
+    K = sphere.momentum(rng.normal(size=(4, 3)), gamma)
+    for projector in (False, True):
+        together = sphere.run(K, gamma, 0.05, 20, projector)
+        alone = sphere.run(K[2], gamma[2], 0.05, 20, projector)
+        assert all(np.abs(x[:, 2] - y).max() < 1e-13 for x, y in zip(together, alone, strict=True))
+
+
 def test_the_reduced_step_is_symmetric_and_of_order_two():
     gamma = START[1]
     K = sphere.momentum(*START)
