@@ -143,7 +143,7 @@ LINES = {
     "mechanics": 2_684,
     "methods": 1_358,
     "run": 3_323,
-    "geometry": 2_544,
+    "geometry": 2_594,
     "view": 5_724,
     "browser": 725,
     "course": 7_652,
