@@ -269,3 +269,33 @@ def test_what_is_said_of_the_sphere():
     K, gamma = sphere.momentum_and_vertical(sol)
     ours = sphere.run(K[0], gamma[0], 0.1, 50)
     assert np.abs(ours[0] - K).max() < 1e-12 and np.abs(ours[1] - gamma).max() < 1e-12
+
+
+def test_what_is_said_of_one_energy():
+    """H and the error of the free particle with h = 1/4, without and with the correction."""
+    x, y, z, vx, vy, vz = nh.symbols("x y z vx vy vz")
+    free = nh.System((x, y, z), (vx, vy, vz), (vx**2 + vy**2 + vz**2) / 2, [vz - y * vx],
+                     q0=(0, 0, 0), v0=(1, 1, 0))  # fmt: skip
+    reduction = nh.Chaplygin(free, fibre="z")
+    new = nh.invariant_measure(reduction).hamiltonise()
+    falls, far, within, near = numbers(
+        r"its \$H\$ falls by ([\d.]+) % until .* the error is ([\d.]+); with the correction "
+        r"\$H\$ stays within ([\d.]+) % and the error is ([\d.]*\d)"
+    )
+    true = nh.integrate(reduction, nh.Reference(), h=10, steps=1)
+    N = (1 + true.q[-1, 1] ** 2) ** np.array([0.5, -0.5])
+    for s, loss, error in ((new.at_energy(), falls, far), (new.at_energy(h=0.25), within, near)):
+        sol = nh.integrate(s, nh.Variational(), h=0.25, T=10)
+        H = (sol.p[:, 1] ** 2 * (1 + sol.q[:, 1] ** 2) + sol.p[:, 0] ** 2) / 2
+        assert 100 * (1 - H.min()) == pytest.approx(loss, rel=0.02) and H.max() < 1 + 1e-12
+        gap = np.concatenate([sol.p[-1] - N * true.v[-1], sol.q[-1] - true.q[-1]])
+        assert np.linalg.norm(gap) == pytest.approx(error, rel=0.02)
+
+
+def test_where_the_pendulum_goes_when_the_swing_is_gone():
+    """What the predictions say: the racks are at rest, and the pendulum goes round as before."""
+    sol = lesson.long_run(0.2)
+    assert sol.v[-500:, 1].min() > 1 and np.abs(sol.v[-500:, [0, 2]]).max() < 0.01
+    reduction = nh.Chaplygin(lesson.geared(0.2), fibre="z")
+    relative = nh.integrate(reduction, nh.RDLA(), h=0.2, steps=100_000, every=20)
+    assert relative.v[-500:, 1].min() > 1 and np.abs(relative.v[-500:, 0]).max() < 1e-3

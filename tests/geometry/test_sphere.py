@@ -154,6 +154,19 @@ def test_integrals_energy_and_volume_of_long_runs():
     assert coarse[0] < 2e-3 and coarse[1] < 5e-3
 
 
+def test_the_projector_method_keeps_its_energy_in_a_band_that_shrinks_with_the_step():
+    def band(h, T=400):
+        start = sphere.momentum(*START), START[1]
+        K, gamma = sphere.run(*start, h, round(T / h), projector=True)
+        assert max(np.ptp(x) for x in ((K * K).sum(1), (K * gamma).sum(1))) < 1e-12
+        E = sphere.energy(K, gamma)
+        half = len(E) // 2
+        assert np.abs(E[half:] - E[0]).max() < 1.1 * np.abs(E[:half] - E[0]).max()
+        return np.ptp(E)
+
+    assert band(0.2) / band(0.1) == pytest.approx(4, rel=0.1)
+
+
 def test_what_is_refused():
     with pytest.raises(ValueError, match="m = -1"):
         nh.ChaplyginSphere(m=-1)

@@ -85,7 +85,7 @@ def volumes(eps, steps=2000):
 
 def prediction_1():
     left, right = (long_run(eps) for eps in (0.0, 0.2))
-    words = {"stays stays": "Both swing", "stays rest": "The left", "stays grows": "The right"}
+    words = {"stays stays": "Both swing", "stays rest": "The racks", "stays grows": "The right"}
     truth = words.get(f"{fate(left)} {fate(right)}", "Both come")
     numbers = {"left": part_left(left), "right": part_left(right)}
     return truth, numbers | {"projector": part_left(long_run(0.2, method=Projector()))}
