@@ -292,6 +292,14 @@ def test_what_is_said_of_one_energy():
         assert np.linalg.norm(gap) == pytest.approx(error, rel=0.02)
 
 
+def test_the_volume_that_rises_in_the_picture_comes_back():
+    """What prediction 4 says of eps = 0: a beat that reaches .020 and is over at t = 1000."""
+    change = lesson.volumes(0.0, steps=5200)[1]
+    first, end, top, last = (change[k - 100 : k + 100].mean() for k in (100, 1900, 2500, 5000))
+    assert first < end < top and top - first > 0.005 and abs(last - first) < 5e-4
+    assert change.max() == pytest.approx(0.020, abs=5e-4)
+
+
 def test_where_the_pendulum_goes_when_the_swing_is_gone():
     """What the predictions say: the racks are at rest, and the pendulum goes round as before."""
     sol = lesson.long_run(0.2)

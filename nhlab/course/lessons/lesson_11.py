@@ -95,7 +95,7 @@ def prediction_2():
     back = long_run(0.2, -2.5)
     words = {"rest": "It comes", "stays": "It goes on", "grows": "It grows"}
     rates = [decay(H, speed=speed) for speed in (2.5, -2.5)]
-    numbers = {"factor": part_left(back), "there": rates[0], "back": -rates[1]}
+    numbers = {"factor": round(part_left(back), -4), "there": rates[0], "back": -rates[1]}
     return words[fate(back)], numbers
 
 
@@ -136,7 +136,8 @@ def exercise_2(g):
             it is the motion of another pendulum. (For sin y the swing changes slowly.)"""
     if not near(there, back, 1e-6):
         k = np.abs(there - back).argmax()
-        return f"g({y[k]:.2f}) = {there[k]:.3f}, but g({-y[k]:.2f}) = {back[k]:.3f}."
+        return f"""g({y[k]:.2f}) = {there[k]:.3f}, but g({-y[k]:.2f}) = {back[k]:.3f}: in the
+            mirror y -> -y your pendulum has another potential."""
     return None
 
 
