@@ -199,6 +199,16 @@ def test_the_rates_of_newmark_cross_zero_near_a_twelfth():
     assert 10 * abs(both) < min(map(abs, halves)) < 2 * abs(other)
 
 
+def test_the_powers_of_newmark_s_rates():
+    """h^4 for a member, h^6 for beta = 1/12, and a change of sign of the composition's."""
+
+    for beta, h, power in ((0, 0.1, 4), (1 / 12, 0.15, 6)):
+        rates = [depth.newmark_rate(nh.Newmark(beta), x) for x in (2 * h, h)]
+        assert np.log2(rates[0] / rates[1]) == pytest.approx(power, abs=0.2)
+    composed = [depth.newmark_rate(nh.Newmark(0, second_beta=1 / 6), h, T=8000) for h in (0.3, 0.4)]
+    assert composed[0] > 1e-7 and composed[1] < -1e-6
+
+
 def test_the_exercise_on_two_members():
     assert depth.exercise_3(2 / 12 - 0.04) is None
     assert "their mean" in depth.exercise_3(1 / 12)
