@@ -149,6 +149,19 @@ def test_the_table_of_the_exact_objects():
     assert exact.constraint.slope == pytest.approx(2, abs=0.1) and run == pytest.approx(1, abs=0.1)
 
 
+def test_what_is_said_of_modified_equations():
+    """The robot's mass for three rates, and the reversal of the midpoint rule's term alone."""
+    robot = nh.Chaplygin(nh.systems.robot(k=0), fibre="x y")
+    for omega in (1, 2, 3):
+        term = nh.diagnostics.modified_term(robot, nh.RDLA(), [0, 0], [omega, 1])
+        assert term.q[1] == pytest.approx(omega**2 / (8 * 4**2) * 4, abs=3e-6)
+    for alpha, sign in ((0.5, 1), (0.3, -1)):
+        there, back = (nh.diagnostics.modified_term(nh.systems.pendulum(), nh.Variational(alpha),
+                                                    [0.8], [v]) for v in (0.5, -0.5))  # fmt: skip
+        assert there.q[0] == pytest.approx(-sign * back.q[0], abs=1e-5) and abs(back.q[0]) > 0.01
+        assert there.p[0] == pytest.approx(sign * back.p[0], abs=1e-5) and abs(back.p[0]) > 0.01
+
+
 # ---------------------------------------------------------------------------- the cure
 
 
