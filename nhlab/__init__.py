@@ -85,9 +85,10 @@ def _import(module, name):
 
 def __getattr__(name):
     if name in _NAMES:
-        value = getattr(_import(_NAMES[name], name), name)
+        value = _spelling().public(_import(_NAMES[name], name), name)
     elif name in _MODULES:
-        value = _spelling().tidy(_import(_MODULES[name], name))
+        is_text = name == "plain"  # to read and to copy, so its functions stay as they are written
+        value = _spelling().tidy(_import(_MODULES[name], name), spell=not is_text)
     elif name == "__version__":
         from importlib.metadata import version
 

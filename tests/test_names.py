@@ -1,5 +1,8 @@
 """What an editor sees of nhlab, and what a misspelt name is answered with."""
 
+import inspect
+import pickle
+
 import pytest
 import stubs
 import surface
@@ -78,11 +81,40 @@ def test_systems_are_the_catalogue():
         (lambda: nh.report(nh.systems.pendulum(), vo=[0]), "'v0'"),
         (lambda: nh.animate(bodey=None), "'body'"),
         (lambda: nh.ask(nh.systems.pendulum(), q=[0]), "'q0'"),
+        (lambda: nh.Symmetry(nh.systems.particle(), generator={}), "'generators'"),
+        (lambda: nh.diagnostics.order(nh.systems.pendulum(), nh.DLA(), flor=1), "'floor'"),
+        (lambda: nh.integrate(nh.systems.particle(), nh.DLA(), dt=0.1, T=1), "'h'"),
+        (lambda: nh.integrate(nh.systems.particle(), nh.DLA(), h=0.1, t_end=1), "'T'"),
+        (lambda: nh.ensemble(nh.systems.particle(), nh.DLA(), y0=[], h=0.1, T=1), "'q0'"),
     ],
 )
 def test_a_misspelt_name_is_answered_with_the_nearest(call, meant):
     with pytest.raises((TypeError, AttributeError), match=rf"did you mean ({meant})\?"):
         call()
+
+
+def answering() -> dict[str, object]:
+    """The public functions with a fixed set of arguments, but for those of nh.plain, which is a
+    text to copy; and the classes that a user makes."""
+    made = {"nh.System", "nh.Symmetry", "nh.Event", *(f"nh.{x}" for x in nh.methods.__all__)}
+    found = {}
+    for name, thing in surface.named().items():
+        if name in made or (inspect.isfunction(thing) and not name.startswith("nh.plain.")):
+            kinds = [x.kind for x in inspect.signature(thing).parameters.values()]
+            if inspect.Parameter.VAR_KEYWORD not in kinds:
+                found[name] = thing
+    return found
+
+
+@pytest.mark.parametrize("name", answering())
+def test_every_public_function_answers_an_argument_it_has_not(name):
+    with pytest.raises(TypeError, match=r"has no argument 'qqqq'"):
+        answering()[name](qqqq=0)
+
+
+def test_what_answers_can_be_sent_to_other_processes():
+    for f in (nh.live, nh.diagnostics.order, nh.plot.energy, nh.integrate):
+        assert pickle.loads(pickle.dumps(f)) is f
 
 
 def test_a_system_without_a_name_shows_its_coordinates():

@@ -6,12 +6,13 @@ along t, on R x Q.  CM01 section 5.2, FIM08 section 4.5, C03 section 4.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import sympy as sp
@@ -23,6 +24,7 @@ from ..codegen.derivatives import dot
 from ..mechanics.checks import need, one_of
 from ..mechanics.display import aligned
 from ..mechanics.formula import read_formula, sympified
+from ..mechanics.spelling import check_keywords
 from ..mechanics.system import System
 from ..methods import DLA
 
@@ -70,6 +72,10 @@ class Symmetry:
     directions: list[str]
     fields: tuple[tuple[sp.Expr, ...], ...]
     names: tuple[str, ...]
+
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        check_keywords(cls.__init__, options, cls.__name__)
+        return super().__new__(cls)
 
     def __init__(
         self,
@@ -526,6 +532,7 @@ class Symmetry:
         return aligned(rows)
 
 
+Symmetry.__new__.__signature__ = inspect.signature(Symmetry.__init__)  # which editors show
 PARTS = ("L", "D", "Ld", "wd")
 
 

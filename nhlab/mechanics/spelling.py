@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import sys
 import warnings
 from collections.abc import Callable, Iterable
 from functools import wraps
@@ -11,6 +12,17 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable)
+
+# What other programs call an argument -> what it is called here; no spelling leads from one to the
+# other.
+ELSEWHERE = {
+    **dict.fromkeys(("dt", "step_size", "stepsize", "timestep"), "h"),
+    **dict.fromkeys(("n", "n_steps", "nsteps", "num_steps"), "steps"),
+    **dict.fromkeys(("t_end", "tend", "t_max", "tmax", "tf", "t_span", "duration"), "T"),
+    **dict.fromkeys(("x0", "y0"), "q0"),
+    **dict.fromkeys(("qd0", "qdot0", "u_0"), "v0"),
+    "t_eval": "every",
+}
 
 
 def nearest(name: object, choice: Iterable[str]) -> str:
@@ -38,17 +50,42 @@ def check_keywords(function: Callable, options: dict[str, Any], name: str) -> No
     for option in options:
         if option not in known:
             hint = nearest(option, known) or f"; its arguments are {', '.join(known)}"
-            raise TypeError(f"{name}() has no argument {option!r}{hint}")
+            if (meant := ELSEWHERE.get(option.lower())) in known:
+                hint = f"; did you mean {meant!r}?"
+            raise TypeError(f"{name}() has no argument {option!r}{hint}") from None
 
 
 def spelt(function: F) -> F:
-    """Decorate a public function: a misspelt argument is answered with the most similar one."""
+    """Decorate a public function: a misspelt argument is answered with the most similar one.
+
+    It is looked for when a call has failed, so that a call that goes well costs nothing more.
+    """
 
     @wraps(function)
     def call(*args: Any, **options: Any) -> Any:
-        check_keywords(function, options, function.__name__)
-        return function(*args, **options)
+        try:
+            return function(*args, **options)
+        except TypeError:
+            check_keywords(function, options, function.__name__)
+            raise
 
+    return call
+
+
+def public(module: ModuleType, name: str) -> Any:
+    """What a module has under a public name, where users reach it; of a function the form that
+    ``spelt`` makes.
+
+    The form takes the place of the function in its own module, too, so that it can be pickled, as
+    the summary of an ensemble that other processes compute.
+    """
+    thing = getattr(module, name)
+    if not inspect.isfunction(thing) or hasattr(thing, "__wrapped__"):
+        return thing
+    call = spelt(thing)
+    for place, own in ((module, name), (sys.modules[thing.__module__], thing.__name__)):
+        if getattr(place, own, None) is thing:
+            setattr(place, own, call)
     return call
 
 
@@ -83,17 +120,21 @@ def no_such_attribute(thing: Any, name: str) -> Any:
     raise AttributeError(f"{kind!r} object has no attribute {name!r}{hint}")
 
 
-def tidy(module: ModuleType) -> ModuleType:
-    """Have a public module list its own names alone, and answer a misspelt one with the nearest.
+def tidy(module: ModuleType, spell: bool = True) -> ModuleType:
+    """Have a public module list its own names alone, and answer what is misspelt with the nearest.
 
     Its ``__all__`` is what it says, or else the functions, classes and objects made in it; what it
     imports for itself, as ``np``, stays out of completions.
+
+    spell : answer misspelt arguments of its functions, too
     """
     own = getattr(module, "__all__", None)
     if own is None:
         made = vars(module).items()
         own = [k for k, x in made if getattr(x, "__module__", None) == module.__name__]
         own = module.__all__ = sorted(k for k in own if not k.startswith("_"))
+    for name in own if spell else ():
+        public(module, name)
 
     def missing(name: str) -> Any:
         raise missing_attribute(module.__name__, name, own)
