@@ -50,6 +50,10 @@ def symbols(names: str | Sequence[str], **assumptions: Any) -> Any:
     >>> x.is_real
     True
     """
+    known = [x[3:] for x in dir(sp.Symbol) if x.startswith("is_") and x.islower()]
+    for name in sorted(assumptions.keys() - {"cls", *known}):  # which SymPy would take silently
+        hint = nearest(name, known) or ", as positive is"
+        raise ValueError(f"assumptions: {name!r} is none of SymPy's{hint}")
     try:
         return sp.symbols(names, **{"real": True, **assumptions})
     except (TypeError, ValueError, AttributeError) as error:
@@ -100,7 +104,9 @@ def read_scalar(e: Any, name: str) -> sp.Expr:
     if isinstance(e, sp.Equality):
         e = e.lhs - e.rhs
     if not isinstance(e, sp.Expr) or e.is_Matrix:
-        raise ValueError(f"{name} = {e!r} is not a scalar SymPy expression")
+        numbers = isinstance(e, (Mapping, sp.Dict))
+        remedy = "; numbers of parameters are given as parameters={...}" if numbers else ""
+        raise ValueError(f"{name} = {e!r} is not a scalar SymPy expression{remedy}")
     return e
 
 
@@ -248,9 +254,10 @@ def read_parameters(
     for key, value in (given or {}).items():
         name = getattr(key, "name", str(key))
         if name not in by_name:
+            left = sorted(by_name.keys() - {getattr(k, "name", str(k)) for k in given})
+            remedy = f"; these have no number yet: {', '.join(left)}" if left else "; leave it out"
             raise ValueError(
-                f"parameters: {name!r} occurs neither in L nor in the "
-                f"constraints or forces; unbound there: {sorted(by_name)}"
+                f"parameters: {name!r} occurs neither in L nor in the constraints or forces{remedy}"
             )
         bound[by_name[name]] = read_number(value, f"parameters[{name!r}]")
     inputs = {s for s in free - fixed - set(bound) if s.name != "t"}

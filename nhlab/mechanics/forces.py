@@ -60,9 +60,10 @@ def need_inputs(system: System, what: str, besides: Collection[str] = ()) -> Non
     missing = [s.name for s, x in system.parameters.items() if x is UNSET and s.name not in besides]
     if missing:
         raise ValueError(
-            f"{what} needs a value for {missing}, which occur in the forces of {system!r} alone; "
-            f"system.set({missing[0]}=number) gives one; nh.integrate and nh.ensemble also take "
-            f"inputs={{{missing[0]!r}: ...}}"
+            f"{what} needs a value for {missing}, inputs of the system {system.label} since they "
+            f"occur in its forces alone; system.set({missing[0]}=number) gives one; nh.integrate "
+            f"and nh.ensemble also take inputs={{{missing[0]!r}: ...}}: a number, one for each "
+            "step, a function of time, or an expression"
         )
 
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ..codegen.derivatives import dot
 from ..codegen.statement import dummy
 from . import display
-from .checks import States, Symbols, one_of, read_array, read_symbols, sequence
+from .checks import States, Symbols, brief, one_of, read_array, read_symbols, sequence
 from .discrete import DiscreteLagrangian
 from .groups import Group
 from .spelling import check_keywords
@@ -80,7 +80,11 @@ class GroupSystem(System):
             raise ValueError(f"group = {group!r} is unknown; use nh.groups.SO3 or nh.groups.SE2")
         one_of(rule, TAU, "rule")
         if others.keys() & {"holonomic", "t"}:
-            raise ValueError("a system on a group has neither holonomic constraints nor t")
+            name = min(others.keys() & {"holonomic", "t"})
+            raise ValueError(
+                f"{name} = {brief(others[name])}: a system on a group has neither holonomic "
+                "constraints nor t; choose r that satisfy them, such as angles, or use nh.System"
+            )
         check_keywords(System.__init__, others, type(self).__name__)
         self.group, self.rule = group, rule
         r = read_symbols(r, "r") if sequence(r) else ()

@@ -27,6 +27,8 @@ NO_START = "q0 is missing and the system has no initial condition of its own; q0
 
 
 def check_pair(system: Any, method: Any) -> None:
+    if isinstance(system, Method):
+        raise ValueError(f"system = {system!r} is a method; give the system first, then the method")
     need(system, System, "system", "nh.System")
     if isinstance(method, type):
         name = method.__name__
@@ -354,7 +356,11 @@ def _nearest(
     if system.metric is None and not system.is_mechanical:  # no metric to project with
         return v - np.linalg.pinv(A) @ residual, "in the Euclidean sense"
     when = f", {t:g}" if t and system.t is not None else ""
-    return system.project(q, v, t), f"system.project(q0, v0{when}) gives it"
+    try:
+        return system.project(q, v, t), f"system.project(q0, v0{when}) gives it"
+    except ValueError:
+        how = "in the Euclidean sense, since M has no inverse at q0; start elsewhere"
+        return v - np.linalg.pinv(A) @ residual, how
 
 
 def _size(A: np.ndarray, v: np.ndarray) -> np.ndarray:

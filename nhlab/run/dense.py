@@ -116,6 +116,8 @@ def state_at(sol: Trajectory, t: ArrayLike) -> State:
 
 def times_of(sol: Trajectory, t: ArrayLike) -> np.ndarray:
     """t as an array; ValueError if the run does not reach it by more than round-off."""
+    if isinstance(t, str):
+        raise ValueError(f"t = {t!r} is no time; a column is sol[{t!r}], or sol.at({t!r}, t)")
     t = read_array(t, "t", finite=True)
     first, last = float(sol.t[0]), float(sol.t[-1])
     slack = 4 * np.spacing(max(abs(first), abs(last)))

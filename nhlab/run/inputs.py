@@ -25,11 +25,13 @@ def read_inputs(
     steps: int,
     times: np.ndarray | None,
     parameters: Any,
+    what: str = "a run",
 ) -> tuple[System, dict[sp.Symbol, np.ndarray]]:
     """The system that runs, and of its inputs input -> (steps,), the value held in each step.
 
     An expression in t, q, v is a feedback: it is put into the forces, and gives another system.
     times : (steps,) the middles of the steps, or None;  parameters : those of an ensemble
+    what : what cannot do without the values, for the error that says so
     """
     if not isinstance(inputs, (dict, type(None))):
         raise ValueError(f"inputs = {inputs!r} must map inputs of the forces to their values")
@@ -38,8 +40,8 @@ def read_inputs(
         name = getattr(key, "name", key)
         if name not in known:
             raise ValueError(
-                f"inputs: {name!r} is no input of {system!r}; symbols that occur in its forces "
-                f"alone are: {list(known) or 'none'}{nearest(name, known)}"
+                f"inputs: {name!r} is no input of the system {system.label}; symbols that occur "
+                f"in its forces alone are: {list(known) or 'none'}{nearest(name, known)}"
             )
         values[known[name]] = x
     feedback = {u: x for u, x in values.items() if isinstance(x, sp.Basic) and not x.is_Number}
@@ -50,7 +52,7 @@ def read_inputs(
         method.check(system)  # another one, maybe with time
     others = parameters if isinstance(parameters, dict) else {}
     names = {getattr(x, "name", x) for x in (*held, *others)}
-    need_inputs(system, "a run", besides=names)
+    need_inputs(system, what, besides=names)
     return system, dict(sorted(held.items(), key=lambda item: item[0].name))
 
 
@@ -81,6 +83,8 @@ def _held(u: sp.Symbol, x: Any, method: Method, steps: int, times: np.ndarray | 
             raise ValueError(f"{name} is a function of time, so all runs need the same h")
         x = _sampled(x, times.tolist(), name)
     wanted = f"must be a number, {steps} numbers, a function of time, or an expression"
+    if isinstance(x, str):
+        wanted += " in symbols, which are not read from text"
     values = read_array(x, name, otherwise=wanted)
     values = np.full(steps, values) if values.ndim == 0 else values.copy()
     if values.shape != (steps,):

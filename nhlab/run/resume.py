@@ -91,7 +91,8 @@ def _all_inputs(
     times = None
     if not sol.method.variable_step:
         times = sol.t0 + sol.h0 * (np.arange(done, steps) + 0.5)
-    system, new = read_inputs(sol.system, sol.method, inputs, steps - done, times, None)
+    what = "going on with a run"
+    system, new = read_inputs(sol.system, sol.method, inputs, steps - done, times, None, what)
     if system is not sol.system:
         raise ValueError(
             "inputs: a feedback makes another system, so this run cannot go on with it; integrate "

@@ -222,7 +222,8 @@ def first_acceleration(system: System, t: float, q: np.ndarray, v: np.ndarray) -
     try:
         return system.acceleration(q, v, t)
     except ValueError as error:
-        raise ValueError(f"there is no motion from q0 = {q}, v0 = {v}: {error}") from None
+        remedy = "start elsewhere, or choose coordinates that do not end there, as polar ones do"
+        raise ValueError(f"there is no motion from q0 = {q}, v0 = {v}: {error}; {remedy}") from None
 
 
 def one_step(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..mechanics.checks import brief
 from ..mechanics.spelling import nearest
 from .dense import State, state_at, times_of
 from .errors import require
@@ -67,7 +68,10 @@ def column_at(sol: Trajectory, name: str, t: ArrayLike) -> np.ndarray:
     >>> sol.at("x", sol.t[3]) == sol["x"][3], sol.at("p_x", 0.55) == sol.at("vx", 0.55)
     (np.True_, np.True_)
     """
-    name, place = getattr(name, "name", name), Between(sol, times_of(sol, t))
+    name = getattr(name, "name", name)
+    if not isinstance(name, str):
+        raise ValueError(f"name = {brief(name)} is no name of a column; write sol.at('x', t)")
+    place = Between(sol, times_of(sol, t))
     found = columns(sol, place, lambda x: x[place.node])
     if name not in found:
         raise ValueError(f"name = {name!r} is no column{_hint(sol, name, found)}")

@@ -148,7 +148,7 @@ def _read(zero: object, system: System, name: str) -> sp.Expr:
         known[system.t.name] = system.t
     for s in zero.free_symbols:
         if s.name not in known:
-            hint = nearest(s.name, known)
+            hint = nearest(s.name, known) or f"; its symbols are {', '.join(known)}"
             raise ValueError(f"{name} = {zero}: {s} is no symbol of {system!r}{hint}")
     return zero.xreplace({s: known[s.name] for s in zero.free_symbols})
 

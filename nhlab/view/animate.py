@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..mechanics.checks import brief
 from ..mechanics.spelling import spelt
 from ..methods import Reference
 from ..run.loop import integrate
@@ -26,7 +27,7 @@ def _check(sols):
     for sol in sols:
         if not isinstance(sol, Trajectory):
             remedy = "play what nh.integrate returns, several as animate(a, b)"
-            raise ValueError(f"{repr(sol)[:60]} is no trajectory; {remedy}")
+            raise ValueError(f"{brief(sol)} is no trajectory; {remedy}")
         if len(sol) < 2:
             raise ValueError(f"{sol!r} has no steps to play")
 

@@ -163,3 +163,57 @@ def test_positions_on_groups_are_refused_by_their_own_name(name):
     given = {"q0": [0.0, 0, 0, 0], "q1": [0.1, 0, 0, 0]} | {name: 1.0}
     with pytest.raises(ValueError, match=f"{name} has shape"):
         nh.integrate(system, nh.DLA(), **given, h=0.1, steps=1)
+
+
+BALL = dict(group=nh.groups.SO3, v=nh.symbols("vx w1 w2 w3"), r=[x], L=vx**2 / 2)
+RUN = nh.integrate(PARTICLE, nh.DLA(), [0, 1, 0], [1, 1, 1], h=0.1, steps=3)
+POLAR = nh.System(Q[:2], V[:2], vx**2 / 2 + x**2 * vy**2 / 2, [vy - vx])
+OF_NEWCOMERS = {  # what they write -> what they should read
+    "parameters in the place of holonomic": (
+        lambda: nh.System([x], [vx], vx**2 / 2 - a * x, (), {"a": 1}),
+        ["holonomic = {a: 1}", "parameters={...}"],
+    ),
+    "a number that nothing asks for": (
+        lambda: nh.System([x], [vx], vx**2 / 2, parameters={"g": 9.81}),
+        ["'g' occurs neither in L", "leave it out"],
+    ),
+    "a number under a wrong name": (
+        lambda: nh.System([x], [vx], vx**2 / 2 - a * x, parameters={"g": 9.81}),
+        ["'g' occurs neither in L", "no number yet: a"],
+    ),
+    "a misspelt assumption": (
+        lambda: nh.symbols("m", postive=True),
+        ["assumptions: 'postive'", "did you mean 'positive'?"],
+    ),
+    "holonomic constraints on a group": (
+        lambda: nh.GroupSystem(**BALL, holonomic=[x]),
+        ["holonomic = [x]", "nh.System"],
+    ),
+    "method and system exchanged": (
+        lambda: nh.integrate(nh.DLA(), PARTICLE, h=0.1, T=1),
+        ["system = DLA(alpha=0.5)", "system first"],
+    ),
+    "an event in a symbol of another system": (
+        lambda: nh.integrate(PARTICLE, nh.DLA(), h=0.1, T=1, events=a),
+        ["events = a", "its symbols are x, y, z"],
+    ),
+    "a velocity at a pole": (
+        lambda: nh.integrate(POLAR, nh.DLA(), {}, {"vx": 1}, h=0.1, T=1),
+        ["violates the constraints", "M has no inverse at q0", "start elsewhere"],
+    ),
+    "a time and a name exchanged": (lambda: RUN.at(1, "x"), ["name = 1", "sol.at('x', t)"]),
+    "a column by a call": (lambda: RUN("x"), ["t = 'x'", "sol['x']"]),
+    "a feedback as a text": (
+        lambda: nh.integrate(
+            nh.System([x], [vx], vx**2 / 2, forces=[a]), nh.DLA(), [0], [0],
+            h=0.1, T=1, inputs={"a": "2*x"},
+        ),
+        ["inputs['a'] = '2*x'", "in symbols"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", OF_NEWCOMERS)
+def test_what_newcomers_write(mistake):
+    call, texts = OF_NEWCOMERS[mistake]
+    refused(call, *texts)
