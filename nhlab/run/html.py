@@ -19,34 +19,53 @@ DASHES = ("", "5 2", "1.5 2")  # tells curves apart in both themes
 
 def of_trajectory(sol: Trajectory) -> str:
     """A run as HTML."""
-    names = [x.name for x in sol.system.q]
+    s, names = sol.system, [x.name for x in sol.system.q]
     facts = [
-        f"{sol.steps} steps, t = {sol.t[0]:.6g} to {sol.t[-1]:.6g}",
-        f"{len(sol)} nodes stored" + (f", every {sol.every}th" if sol.every > 1 else ""),
+        f"{_count(sol.steps, 'step')}, t = {sol.t[0]:.6g} to {sol.t[-1]:.6g}, {_step_sizes(sol)}",
+        f"{_count(len(sol), 'node')} stored" + (f", every = {sol.every}" if sol.every > 1 else ""),
         f"q = ({', '.join(names)})",
     ]
+    if numbers := [f"{k} = {x:.6g}" for k, x in s.numbers.items() if np.ndim(x) == 0]:
+        facts.append(", ".join(numbers))
     if sol.message:
         facts.append(sol.message)
     if sol.t_events is not None:
         facts.append("events: " + ", ".join(str(len(x)) for x in sol.t_events))
     curves = [(name, sol.t, sol.q[:, k]) for k, name in enumerate(names[:CURVES])]
+    if len(sol) > 1:
+        own = ", each on a scale of its own" if len(curves) > 1 else ""
+        facts.append(f"picture: {', '.join(names[:CURVES])} over time{own}")
     return _shown(f"{sol.system.label} by {sol.method!r}", facts, picture(curves))
 
 
 def of_ensemble(many: Ensemble) -> str:
     """An ensemble as HTML."""
     first, complete = many.system.q[0].name, int(many.ok.sum())
-    facts = [f"{len(many)} runs of {many.start.steps} steps, {complete} complete"]
+    steps = _count(many.start.steps, "step")
+    facts = [f"{_count(len(many), 'run')} of {steps}, {complete} complete"]
     if many.parameters:
         facts.append("varied: " + ", ".join(many.parameters))
     if many.rows is None:
-        kept = list(many.summary) if isinstance(many.summary, dict) else ["an array"]
-        return _shown(_title(many), [*facts, f"kept: summary, {', '.join(map(str, kept))}"], "")
-    kept = f"kept: {many.rows.shape[1]} nodes of each"
-    curves = [
-        (f"{first} of {k}", many.t[k], many.q[k, :, 0]) for k in range(min(len(many), CURVES))
-    ]
-    return _shown(_title(many), [*facts, kept], picture(curves))
+        names = ", ".join(map(str, many.summary)) if isinstance(many.summary, dict) else "an array"
+        return _shown(_title(many), [*facts, f"kept of each: its summary, {names}"], "")
+    facts.append(f"kept of each: {_count(many.rows.shape[1], 'node')}")
+    curves = [(f"run {k}", many.t[k], many.q[k, :, 0]) for k in range(min(len(many), CURVES))]
+    if image := picture(curves):
+        runs = f"the first {len(curves)} runs" if len(many) > 1 else "the run"
+        facts.append(f"picture: {first} of {runs} over time")
+    return _shown(_title(many), facts, image)
+
+
+def _count(number: int, what: str) -> str:
+    """ "1 step" or "3 steps"."""
+    return f"{number} {what}" + ("" if number == 1 else "s")
+
+
+def _step_sizes(sol: Trajectory) -> str:
+    """The step size, or the least and the largest of a method that chooses its own."""
+    if not sol.method.variable_step or sol.steps < 1:
+        return f"h = {sol.h0:.6g}"
+    return f"h = {sol.h.min():.3g} to {sol.h.max():.3g}"
 
 
 def _title(many: Ensemble) -> str:

@@ -24,6 +24,10 @@ class Reaction(NamedTuple):
     force: np.ndarray
     multiplier: np.ndarray
 
+    def __repr__(self) -> str:
+        shapes = f"force {self.force.shape}, multiplier {self.multiplier.shape}"
+        return f"<Reaction at {len(self.t)} times: t, {shapes}>"
+
 
 def work(sol: Trajectory) -> np.ndarray:
     """The work of the forces, and of constraints that move, since the start, shape (N+1,).

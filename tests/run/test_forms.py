@@ -95,11 +95,17 @@ def test_xarray_is_asked_for_by_name(monkeypatch):
 @pytest.mark.parametrize("steps", [0, 1, 700])
 def test_what_a_notebook_shows(steps):
     shown = run(steps=steps)._repr_html_()
-    assert f"{steps} steps" in shown and "particle by DLA(alpha=0.5)" in shown
+    assert f"{steps} step{'s' * (steps != 1)}, t = 0 to" in shown and "h = 0.1" in shown
+    assert "particle by DLA(alpha=0.5)" in shown
     assert ("<svg" in shown) == (steps > 0) and len(shown) < 20_000 and "nan" not in shown
-    assert "every 7th" in run(steps=70, every=7)._repr_html_()
+    assert ("each on a scale of its own" in shown) == (steps > 0)
+    assert "every = 7" in run(steps=70, every=7)._repr_html_()
     assert "2 runs of 10 steps, 2 complete" in two()._repr_html_()
-    assert "kept: summary, E0" in two(summary="energy")._repr_html_()
+    assert "picture: x of the first 2 runs" in two()._repr_html_()
+    assert "its summary, E0" in two(summary="energy")._repr_html_()
+    assert "m = 1" in nh.integrate(nh.systems.robot(), nh.DLA(), h=0.1, steps=1)._repr_html_()
+    own = nh.integrate(nh.systems.kepler(), nh.EDLA(), h=0.05, steps=40)
+    assert f"h = {own.h.min():.3g} to {own.h.max():.3g}" in own._repr_html_()
     unnamed = nh.integrate(OSCILLATOR, nh.DLA(), h=0.1, steps=1)
     assert "Trajectory of q = (x) by" in repr(unnamed) and repr(OSCILLATOR) == "<System: q = (x)>"
     bad = nh.System([x], [vx], vx**2 / 2, name="<b>", q0=[0], v0=[1])

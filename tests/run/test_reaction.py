@@ -103,6 +103,11 @@ def test_an_input_holds_during_its_step():
             np.testing.assert_allclose(part, np.tile(constant, (len(part), 1)), rtol=1e-9)
 
 
+def test_a_reaction_shows_what_it_has():
+    found = nh.integrate(made(sleigh), nh.DLA(), h=0.1, steps=500).reaction()
+    assert repr(found) == "<Reaction at 500 times: t, force (500, 3), multiplier (500, 1)>"
+
+
 def test_a_given_second_point_has_no_impulse():
     sol = nh.integrate(made(sleigh), nh.DLA(), h=0.1, steps=5)
     given = nh.integrate(made(sleigh), nh.DLA(), sol.q[0], h=0.1, steps=5, q1=sol.q[1]).reaction()
