@@ -110,10 +110,11 @@ class Program:
 
     inlines_step = True  # into the compiled loop; a text that calls ``step`` often should not
 
-    def __init__(self, key: str, make_statement: Callable[[], Statement]) -> None:
+    def __init__(self, key: str, make_statement: Callable[[], Statement], what: str = "") -> None:
+        """what : is computed, in words for the log"""
         version = SOURCES.fingerprint if SOURCES.are_loaded() else b"changed"
         digest = hashlib.sha256(key.encode() + version).hexdigest()[:24]
-        self.name = f"{cache.PREFIX}{digest}"
+        self.name, self.what = f"{cache.PREFIX}{digest}", what or "code"
         self._make_statement = make_statement
 
     @cached_property
@@ -124,9 +125,9 @@ class Program:
     def text(self) -> str:
         kept = cache.read(f"{self.name}.py") if SOURCES.are_loaded() else None
         if kept is not None:
-            LOG.info("%s: code read from the cache", self.name)
+            LOG.info("%s: code read from the cache, %s", self.what, self.name)
             return kept.decode()
-        LOG.info("%s: generating code", self.name)
+        LOG.info("%s: generating code, %s", self.what, self.name)
         with at_work("deriving the equations of a step"):
             text = generate(self.statement)
         if SOURCES.are_loaded():
@@ -172,7 +173,7 @@ class Program:
         """``run`` compiled; the machine code is kept like the text and survives restarts."""
         import numba
 
-        LOG.info("%s: machine code, %s", self.name, COMPILING[self.is_cached])
+        LOG.info("%s: machine code %s, %s", self.what, COMPILING[self.is_cached], self.name)
         sys.modules[self.name] = module = ModuleType(self.name)  # compiled code looks it up
         space = self._execute(vars(module))
         loops = [name for name, _ in WRITTEN_OUT.values()]  # long to compile at each call

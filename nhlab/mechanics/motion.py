@@ -82,8 +82,10 @@ class Motion:
     def __init__(self, system: System) -> None:
         need_inputs(system, "motion")
         self.system, self.parameters = system, system.parameters.values()
-        key = ("motion", system.is_definite)
-        self.program = system.memoised(key, lambda: Program(f"{key}{system.key}", self.statement))
+        key, what = ("motion", system.is_definite), f"motion of {system.label}"
+        self.program = system.memoised(
+            key, lambda: Program(f"{key}{system.key}", self.statement, what)
+        )
 
     @property
     def extra(self) -> int:

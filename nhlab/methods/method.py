@@ -353,10 +353,12 @@ class Method:
 
     def program(self, system: System) -> Program:
         about = {"definite": system.is_definite, "inputs": system.driven}
-        key = (*self.code_key(), *about.values())
+        key, what = (*self.code_key(), *about.values()), f"{self!r} of {system.label}"
         return system.memoised(
             key,
-            lambda: Program(f"{key}{system.key}", lambda: replace(self.statement(system), **about)),
+            lambda: Program(
+                f"{key}{system.key}", lambda: replace(self.statement(system), **about), what
+            ),
         )
 
     def on_step(

@@ -116,7 +116,7 @@ def test_the_log_says_what_happens(caplog, tmp_path, monkeypatch, silent):
     fresh = nh.System([x], [vx], vx**2 / 2 - x**2 / 2 - 0.01234 * x**3)
     with caplog.at_level(logging.DEBUG, "nhlab"):
         nh.integrate(fresh, nh.DLA(), [1], [0], h=0.1, steps=2)
-        assert "generating code" in caplog.text
+        assert "DLA(alpha=0.5) of q = (x): generating code" in caplog.text
         many = nh.ensemble(nh.systems.sleigh(), nh.EDLA(), [[0, 0, 0]] * 2,
                            nh.systems.sleigh().v0, h=[0.1, 0.1], steps=600)  # fmt: skip
         assert len(many.errors) == 2 and "member 1 stopped after" in caplog.text
