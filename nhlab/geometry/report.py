@@ -307,6 +307,8 @@ def momentum(trial: Trial) -> Finding:
 
 def orders(trial: Trial) -> Finding:
     """orders: behaviour over long times; errors that shrink with the same order."""
+    if not trial.run.v.any():
+        return None, "nothing moves from this start; give a v0 that moves"
     found = [_order(trial, method) for method in (DLA(), Projector(), RK4())]
     judged = [good for good, _ in found if good is not None]
     text = ", ".join(text for _, text in found)

@@ -169,3 +169,10 @@ def test_fields_are_reported_where_constraints_lose_rank():
     s = nh.System((x, y), (vx, vy), (vx**2 + vy**2) / 2, fields=[field], q0=[0, 0], v0=[1, -1])
     found = line(nh.report(s), "rank")
     assert found.good is False and "scaled fields is 0" in found.finding
+
+
+def test_orders_of_a_motion_that_rests_are_not_called_wrong():
+    """An open sleigh at rest is a good model of which this start shows nothing."""
+    rest = nh.report(nh.systems.sleigh(), {}, {})
+    assert all(line.good is not False for line in rest.lines), str(rest)
+    assert "nothing moves from this start" in str(rest)
