@@ -53,8 +53,39 @@ def smaller(block):
     return small
 
 
+def own_page(*words):
+    """The blocks of the page on systems of one's own in which these are bound or called first."""
+    blocks = programs(PAGES / "own.md")
+
+    def first(word):
+        return next(x for x in blocks if re.search(rf"^ *{word} =|{word}\(", x, re.MULTILINE))
+
+    return [first(word) for word in words]
+
+
+def test_a_system_of_your_own_is_checked(run, capsys):
+    run(own_page("skate", "report"))
+    said = capsys.readouterr().out
+    assert said.count(" ok ") >= 6 and " NO " not in said
+
+
+def test_motors_of_your_own_do_the_work_that_is_gained(run):
+    sol = run(own_page("skate", "motor"))["driven"]
+    gained = sol.energy()[-1] - sol.energy()[0]
+    assert gained == pytest.approx(sol.work()[-1], rel=1e-4) and gained > 1
+    assert sol["theta"][-1] == pytest.approx(1, abs=0.01)  # where the feedback leads
+
+
+def test_a_ball_leaves_the_sphere_where_theory_says(run, capsys):
+    """cos(lat) = 10/17 of the cosine of the start, for a homogeneous ball that rolls from rest."""
+    sol = run(own_page("skate", "ball"))["roll"]
+    left = np.cos(sol.q_events[0][0, 0]) / np.cos(0.1)
+    assert left == pytest.approx(10 / 17, rel=2e-4) and sol.ended_by == 0
+    assert "exactly 10/17" in capsys.readouterr().out
+
+
 def test_a_system_of_your_own_is_stated_and_shown(run):
-    space = run(programs(PAGES / "own.md")[:2])
+    space = run(own_page("skate", "blade"))
     t, (crossed,) = space["run"].t_events[0], space["run"].q_events[0]
     assert abs(crossed[2] - 3) < 1e-12 and t == pytest.approx([3], abs=1e-2)
     np.testing.assert_allclose(space["same"].q, space["run"].q, atol=1e-12)
@@ -63,8 +94,7 @@ def test_a_system_of_your_own_is_stated_and_shown(run):
 
 def test_the_recipe_of_the_poincare_section_gives_ellipses(run):
     """y swings on its own, y'' = -2 y, so that vy^2/2 + y^2 is constant on each run."""
-    start, _, section, *_ = programs(PAGES / "own.md")
-    space = run([start, section])
+    space = run(own_page("skate", "section"))
     many = space["section"]
     assert len(many) == 7 and all(len(q[0]) > 30 for q in many.q_events)
     for (q,), (v,), y0 in zip(many.q_events, many.v_events, space["y0"], strict=True):
@@ -74,14 +104,14 @@ def test_the_recipe_of_the_poincare_section_gives_ellipses(run):
 
 def test_the_recipe_of_the_basins_is_symmetric(run):
     """(x, z) -> (-x, -z) changes nothing but the well."""
-    start, _, section, basins, _ = programs(PAGES / "own.md")
+    start, section, basins = own_page("skate", "section", "wells")
     space = run([start, section, smaller(basins)])
     right = space["right"]
     assert len(right) == 64 and right.any() and (right == ~right[::-1]).all()
 
 
 def test_the_recipe_of_lyapunov_exponents_finds_chaos(run):
-    start, _, section, _, lyapunov = programs(PAGES / "own.md")
+    start, section, lyapunov = own_page("skate", "section", "exponents")
     space = run([start, section, smaller(lyapunov)])
     assert len(space["exponents"]) == 64 and space["apart"].max() < 0.1
     assert space["exponents"].mean() == pytest.approx(0.14, abs=0.04)

@@ -255,6 +255,7 @@ class _SO3(Group):
         return w, -x, -y, -z
 
     def entries(self, g: Sequence[Any]) -> list[list[Any]]:
+        """The rows of the rotation matrix of g, in symbols or numbers."""
         w, x, y, z = g
         return (
             (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
@@ -346,6 +347,7 @@ class _SE2(Group):
         return *self._turn(-theta, -x, -y), -theta
 
     def entries(self, g: Sequence[Any]) -> list[list[Any]]:
+        """The rows of the 3 x 3 matrix that moves points (x, y, 1), in symbols or numbers."""
         x, y, theta = g
         c, s = _cos_sin(theta)
         return (c, -s, x), (s, c, y), (0, 0, 1)
