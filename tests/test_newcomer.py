@@ -1,4 +1,4 @@
-"""Three systems as somebody writes them who has read README and the page on systems of one's own,
+"""Six systems as somebody writes them who has read README and the page on systems of one's own,
 each against what is known of it in closed form."""
 
 import numpy as np
@@ -104,3 +104,107 @@ def test_what_the_library_finds_out_about_the_coin():
     assert nh.is_reversible(by_forms) and not by_forms.is_holonomic()
     assert nh.invariant_measure(nh.Chaplygin(by_forms, fibre="x y"))
     assert nh.growth_vector(by_forms) == [2, 3, 4]
+
+
+def body_derivative(q, v):
+    """e(q) -> its derivative along the motion, by the chain rule."""
+    return lambda e: sum(sp.diff(e, x) * u for x, u in zip(q, v, strict=True))
+
+
+def racer():
+    """A roller racer: two bodies on a hinge, each with an axle, and a motor that swings one."""
+    x, y, th, ph, vx, vy, w, u = nh.symbols("x y th ph vx vy w u")
+    m, I, J, d1, d2, tau = nh.symbols("m I J d1 d2 tau")
+    q, v = (x, y, th, ph), (vx, vy, w, u)
+    D = body_derivative(q, v)
+    front = x + d1 * sp.cos(th) + d2 * sp.cos(th + ph), y + d1 * sp.sin(th) + d2 * sp.sin(th + ph)
+    axles = [
+        vy * sp.cos(th) - vx * sp.sin(th),
+        D(front[1]) * sp.cos(th + ph) - D(front[0]) * sp.sin(th + ph),
+    ]
+    L = m * (vx**2 + vy**2) / 2 + I * w**2 / 2 + J * (w + u) ** 2 / 2
+    numbers = {"m": 1, "I": 0.1, "J": 0.05, "d1": 0.5, "d2": 0.2}
+    return nh.System(q, v, L, axles, parameters=numbers, forces={ph: tau}, name="racer")
+
+
+def test_the_racer_swings_itself_forward():
+    """Without a torque it rests; with one it starts, and has the energy that the motor gave."""
+    system, start = racer(), ({"ph": 0.3}, {})
+    still = nh.integrate(system, nh.DLA(), *start, h=0.02, T=1, inputs={"tau": 0})
+    assert not still.v.any()
+    swing = {"tau": lambda t: 0.1 * np.sin(4 * t)}
+    sol = nh.integrate(system, nh.RK4(), *start, h=0.02, T=20, inputs=swing)
+    assert sol.energy()[-1] > 0.01
+    assert sol.energy()[-1] == pytest.approx(sol.work()[-1], rel=1e-5)
+    kept = nh.integrate(system, nh.DLA(), *start, h=0.02, T=20, inputs=swing)
+    assert np.abs(kept.constraint("midpoints")).max() < 1e-13
+    with pytest.raises(ValueError, match=r"^going on with a run needs a value for \['tau'\]"):
+        nh.integrate(sol, T=25)
+    on = nh.integrate(sol, T=25, inputs=swing)
+    np.testing.assert_array_equal(on.q[: len(sol)], sol.q)
+
+
+def trailer():
+    """A cart that rolls on an axle and draws a trailer behind a hinge with a spring."""
+    x, y, th, ps, vx, vy, w, u = nh.symbols("x y th ps vx vy w u")
+    m, J, mt, Jt, k, d, l = nh.symbols("m J mt Jt k d l")
+    q, v = (x, y, th, ps), (vx, vy, w, u)
+    D = body_derivative(q, v)
+    tx = D(x - d * sp.cos(th) - l * sp.cos(th + ps))
+    ty = D(y - d * sp.sin(th) - l * sp.sin(th + ps))
+    T = m * (vx**2 + vy**2) / 2 + J * w**2 / 2 + mt * (tx**2 + ty**2) / 2 + Jt * (w + u) ** 2 / 2
+    axles = [
+        vy * sp.cos(th) - vx * sp.sin(th),
+        ty * sp.cos(th + ps) - tx * sp.sin(th + ps),
+    ]
+    numbers = {"m": 1, "J": 0.1, "mt": 0.5, "Jt": 0.05, "k": 2, "d": 0.1, "l": 0.4}
+    return nh.System(q, v, T - k * ps**2 / 2, axles, parameters=numbers, name="trailer")
+
+
+def test_a_trailer_follows_when_drawn_and_folds_when_pushed():
+    """The linear motion at -V is that at V backwards in time; and energy is kept in the large."""
+    system = trailer()
+    drawn, pushed = (
+        np.sort_complex(nh.linearise(system, {}, {"vx": V}).eigenvalues) for V in (1.0, -1.0)
+    )
+    assert drawn.real.min() < -1e-3 and abs(drawn.real.max()) < 1e-9
+    np.testing.assert_allclose(pushed, np.sort_complex(-drawn), atol=1e-9)
+    v0 = system.complete({"ps": 0.3}, vx=1, u=0)
+    sol = nh.integrate(system, nh.DLA(), {"ps": 0.3}, v0, h=0.01, T=20, events=system.q[3])
+    assert np.ptp(sol.energy()) < 1e-3 and abs(sol["ps"][-1]) < 0.3
+    np.testing.assert_allclose([sol.at("ps", t) for t in sol.t_events[0]], 0, atol=1e-12)
+
+
+def ball_on_a_sphere():
+    """Outside of a fixed sphere, on which it rolls."""
+    lat, lon, vlat, vlon, a, R, g, *w = nh.symbols("lat lon vlat vlon a R g w1 w2 w3")
+    pose = nh.symbols("e0:4")
+    n = sp.Matrix([sp.sin(lat) * sp.cos(lon), sp.sin(lat) * sp.sin(lon), sp.cos(lat)])
+    V = (R + a) * (n.diff(lat) * vlat + n.diff(lon) * vlon)
+    spin = sp.Matrix(nh.groups.SO3.entries(pose)) * sp.Matrix(w)
+    slip = V - spin.cross(a * n)
+    L = sp.simplify(V.dot(V)) / 2 + a**2 * sum(x**2 for x in w) / 5 - g * (R + a) * sp.cos(lat)
+    return nh.GroupSystem(
+        nh.groups.SO3, (vlat, vlon, *w), L, [slip.dot(n.diff(lat)), slip.dot(n.diff(lon))],
+        r=(lat, lon), g=pose, parameters={"a": 0.2, "R": 1, "g": 9.81}, name="ball on a sphere",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("method", METHODS, ids=str)
+def test_the_ball_rolls_down_a_meridian_as_a_heavier_pendulum(method):
+    """7/10 of its speed squared is what it fell; it leaves where cos(lat) is 10/17 of the first."""
+    system = ball_on_a_sphere()
+    lat, vlat, first = system.q[0], system.v[0], 0.1
+    leaves = nh.Event(1.2 * vlat**2 - 9.81 * sp.cos(lat), terminal=True)
+    errors = []
+    for h in (0.02, 0.01):
+        sol = nh.integrate(system, method, {"lat": first}, {}, h=h, T=3, events=leaves)
+        assert sol.ended_by == 0 and np.abs(sol["lon"]).max() < 1e-12
+        errors.append(abs(np.cos(sol.q_events[0][0, 0]) / np.cos(first) - 10 / 17))
+    assert np.log2(errors[0] / errors[1]) > method.order - 0.3 and errors[1] < 1e-3
+    q, v = sol(1.0)
+    np.testing.assert_allclose(
+        0.7 * 1.2 * v[0] ** 2, 9.81 * (np.cos(first) - np.cos(q[0])), rtol=1e-2
+    )
+    with pytest.raises(ValueError, match=r"dependent at q0 = \[0, .*start elsewhere"):
+        nh.integrate(system, method, {"lat": 0}, {}, h=0.01, T=1)
