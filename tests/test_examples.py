@@ -65,6 +65,20 @@ def test_what_a_run_has_is_explained_where_an_editor_looks(thing):
     assert bare == []
 
 
+OF_SYSTEMS = "set replace from_mechanics is_holonomic momentum project complete settle acceleration"
+METHODS = {
+    nh.Trajectory: "at energy constraint work reaction to_dataframe save __call__ __getitem__",
+    nh.Ensemble: "to_dataframe save error",
+    nh.System: f"{OF_SYSTEMS} by_fields",
+}
+
+
+@pytest.mark.parametrize("thing", METHODS)
+def test_a_method_that_users_call_has_an_example(thing):
+    bare = [x for x in METHODS[thing].split() if ">>> " not in inspect.getdoc(getattr(thing, x))]
+    assert bare == []
+
+
 RESULTS = {
     "Trajectory",
     "Ensemble",

@@ -245,6 +245,12 @@ def by_fields(system: System, fields: Sequence[Any] = ()) -> System:
 
     fields : without them those that a paper prints (``printed_fields``, for some systems of the
         catalogue), or else fields derived from the constraints
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> nh.systems.particle().by_fields().fields
+    ((1, 0, y), (0, 1, 0))
     """
     found = fields or system.fields or system.printed_fields or derived_fields(system)
     return type(system)(**system.constructor_kwargs() | {"fields": found})

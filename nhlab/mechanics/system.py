@@ -159,11 +159,28 @@ class System:
         speeds, kinematic : generalised speeds u, and the equations that define them
 
         The rest as in ``System``.  The velocity of x is called vx, or ``vx_`` if vx is taken.
+
+        Examples
+        --------
+        >>> import nhlab as nh
+        >>> from sympy.physics.mechanics import dynamicsymbols
+        >>> x, y, z = q = dynamicsymbols("x y z")
+        >>> vx, vy, vz = dynamicsymbols("x y z", 1)
+        >>> L = (vx**2 + vy**2 + vz**2) / 2 - (x**2 + y**2)
+        >>> nh.System.from_mechanics(L, q, [vz - y * vx], name="particle")
+        <System particle: q = (x, y, z)>
         """
         return cls(**dynamicsymbols.plain(L, q, constraints, **others))
 
     def set(self, **values: float) -> Self:
-        """The same system with some parameters changed, sharing the generated code."""
+        """The same system with some parameters changed, sharing the generated code.
+
+        Examples
+        --------
+        >>> import nhlab as nh
+        >>> nh.systems.pendulum().set(l=2)
+        <System pendulum: q = (theta), g=1, l=2, m=1>
+        """
         by_name = {s.name: s for s in self.parameters}
         for k in values:
             if k not in by_name:
@@ -213,6 +230,15 @@ class System:
         """A system with some other arguments of the constructor, as ``dataclasses.replace`` has it.
 
         The known exact solution is not taken over, since it belongs to the old arguments.
+
+        Examples
+        --------
+        >>> import nhlab as nh
+        >>> particle = nh.systems.particle()
+        >>> x, vx = particle.q[0], particle.v[0]
+        >>> damped = particle.replace(forces={x: -vx / 5}, name="damped particle")
+        >>> damped.acceleration({"y": 1}, {"vx": 1, "vz": 1}).round(12)
+        array([-0.1, -2. , -0.1])
         """
         return type(self)(**self.constructor_kwargs() | {"exact": None} | changes)
 
@@ -412,6 +438,12 @@ class System:
 
         D is integrable iff the two-forms of the rows vanish on it: dA_a(X, Y) = 0 for X, Y in D;
         of fields, iff it contains their brackets.
+
+        Examples
+        --------
+        >>> import nhlab as nh
+        >>> nh.systems.particle().is_holonomic(), nh.systems.spherical_pendulum().is_holonomic()
+        (False, True)
         """
         return not self.constraints or (spans if self.fields else frobenius).is_integrable(self)
 
@@ -501,7 +533,14 @@ class System:
         return self.values(self.expressions.power, q, v, t)
 
     def momentum(self, q: States, v: States, t: ArrayLike = 0.0) -> np.ndarray:
-        """The Legendre map p = dL/dv, shape (..., n)."""
+        """The Legendre map p = dL/dv, shape (..., n).
+
+        Examples
+        --------
+        >>> import nhlab as nh
+        >>> nh.systems.pendulum(l=2).momentum({"theta": 0.3}, {"vtheta": 1})
+        array([4.])
+        """
         return self.values(self.expressions.L_v, q, v, t)
 
     def velocity(self, q: States, p: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
@@ -531,7 +570,14 @@ class System:
         return np.eye(len(self.v)) - self.Q(q, t)
 
     def project(self, q: States, v: States, t: ArrayLike = 0.0) -> np.ndarray:
-        """The admissible velocity nearest to v: P(q) v, and ``shortest`` if constraints move."""
+        """The admissible velocity nearest to v: P(q) v, and ``shortest`` if constraints move.
+
+        Examples
+        --------
+        >>> import nhlab as nh
+        >>> nh.systems.particle().project([0, 1, 0], [1, 1, 0])
+        array([0.5, 1. , 0.5])
+        """
         v = np.einsum("...ij,...j->...i", self.P(q, t), self.states(v, "v"))
         return v + self.shortest(q, t) if self.is_affine else v
 
@@ -544,11 +590,24 @@ class System:
 
         As many as the constraints leave free, by the names of v; the others follow.  Here and in
         all functions of the state q and v may be given by names: ``complete({"x": 1}, vx=1)``.
+
+        Examples
+        --------
+        >>> import nhlab as nh
+        >>> nh.systems.particle().complete({"y": 1}, vx=2, vy=0)  # and vz = y vx
+        array([2., 0., 2.])
         """
         return velocities.complete(self, q, given, t)
 
     def settle(self, q: States, t: ArrayLike = 0.0) -> np.ndarray:
-        """q put on the holonomic constraints, moved as little as possible in the metric M(q)."""
+        """q put on the holonomic constraints, moved as little as possible in the metric M(q).
+
+        Examples
+        --------
+        >>> import nhlab as nh
+        >>> nh.systems.spherical_pendulum().settle([0, 0.3, -0.4]).round(9)  # of length 1
+        array([ 0. ,  0.6, -0.8])
+        """
         return positions.settle(self, q, t)
 
     @property
@@ -557,7 +616,14 @@ class System:
         return Motion(self)
 
     def acceleration(self, q: States, v: States, t: ArrayLike = 0.0) -> np.ndarray:
-        """The acceleration of the constrained motion, multipliers eliminated."""
+        """The acceleration of the constrained motion, multipliers eliminated.
+
+        Examples
+        --------
+        >>> import nhlab as nh
+        >>> nh.systems.particle().acceleration([0, 1, 0], [1, 1, 1])
+        array([-0.5, -2. ,  0.5])
+        """
         return self.motion.values(q, v, t)[..., : len(self.v)]
 
     def multipliers(self, q: States, v: States, t: ArrayLike = 0.0) -> np.ndarray:

@@ -308,7 +308,15 @@ class Ensemble:
         return system.momentum(self.q, self._parts.v, self.t)
 
     def error(self, k: int) -> IntegrationError | None:
-        """The IntegrationError of run k, or None: the run is repeated to find out."""
+        """The IntegrationError of run k, or None: the run is repeated to find out.
+
+        Examples
+        --------
+        >>> import nhlab as nh
+        >>> many = nh.ensemble(nh.systems.sleigh(), nh.DLA(), h=[0.1, 5], steps=10)
+        >>> many.ok.tolist(), many.error(0), many.error(1).advice
+        ([True, False], None, 'Try a smaller h.')
+        """
         k = range(len(self))[k]
         if self.complete[k]:
             return None
@@ -329,7 +337,16 @@ class Ensemble:
         __getattr__ = no_such_attribute
 
     def save(self, path: str | PathLike[str] | BinaryIO) -> None:
-        """Write everything to one ``.npz`` file; ``nh.load`` or ``Ensemble.load`` reads it."""
+        """Write everything to one ``.npz`` file; ``nh.load`` or ``Ensemble.load`` reads it.
+
+        Examples
+        --------
+        >>> import nhlab as nh, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "runs.npz")
+        >>> nh.ensemble(nh.systems.particle(), nh.DLA(), h=[0.1, 0.2], steps=10).save(path)
+        >>> nh.load(path)
+        <Ensemble of 2 runs of particle by DLA(alpha=0.5), 2 complete>
+        """
         many_files.save(self, path)
 
     @classmethod

@@ -38,6 +38,15 @@ def work(sol: Trajectory) -> np.ndarray:
     cubics through the nodes, of order 4 (on a group 2).  Constraints that move, A v + b = 0, do
     the work lam.b with the impulse lam of a step, or else the integral of -lambda.b.  Where L
     does not contain t, ``energy() - work()`` is what the true motion keeps.
+
+    Examples
+    --------
+    >>> import nhlab as nh
+    >>> x, vx = nh.symbols("x vx")
+    >>> pushed = nh.System([x], [vx], vx**2 / 2, forces=[1])
+    >>> sol = nh.integrate(pushed, nh.DLA(), [0], [0], h=0.1, T=2)
+    >>> float(sol.work()[-1].round(12)), float(sol.energy()[-1].round(12))
+    (2.0, 2.0)
     """
     if sol.inputs and sol.every != 1:
         raise ValueError("the work of inputs needs every step; integrate with every=1")
@@ -87,6 +96,17 @@ def reaction(sol: Trajectory) -> Reaction:
     where half of that is missing, and for methods that carry v, at all N+1 nodes, the equations
     of motion tell it.  Where D is spanned by fields, R is found without multipliers; these are NaN
     where the one-forms are dependent.
+
+    Examples
+    --------
+    A disk of mass 1 that rolls in a circle at speed 1, turning by 1/2, is held by the force 1/2.
+
+    >>> import nhlab as nh
+    >>> import numpy as np
+    >>> sol = nh.integrate(nh.systems.rolling_disk(), nh.DLA(), h=0.01, steps=300)
+    >>> found = sol.reaction()
+    >>> float(np.hypot(found.force[-1, 0], found.force[-1, 1]).round(4))
+    0.5
     """
     if sol.system.fields:
         return _reaction_of_fields(sol)

@@ -298,6 +298,14 @@ class Trajectory:
 
         An event that is a function cannot be written, only what was found of it: to go on with such
         a run, give ``nh.integrate`` its ``events`` again.
+
+        Examples
+        --------
+        >>> import nhlab as nh, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "run.npz")
+        >>> nh.integrate(nh.systems.particle(), nh.DLA(), h=0.1, steps=10).save(path)
+        >>> nh.integrate(nh.load(path), steps=5)
+        <Trajectory of particle by DLA(alpha=0.5): 15 steps to t = 1.5>
         """
         files.save(self, path)
 
