@@ -17,7 +17,6 @@ import sympy as sp
 from ..mechanics.checks import need, read_number
 from ..mechanics.groupsystem import GroupSystem
 from ..mechanics.spans import annihilators, bracket
-from ..mechanics.spelling import spelt
 from ..mechanics.system import System
 from ..methods import Reference
 from ..run.loop import integrate
@@ -128,7 +127,6 @@ class Answers:
     __repr__ = __str__
 
 
-@spelt
 def ask(
     system: System,
     q0: Sequence[float] | None = None,

@@ -16,7 +16,6 @@ from ..codegen.statement import dummy
 from ..mechanics.checks import need, sequence
 from ..mechanics.groupsystem import GroupSystem
 from ..mechanics.motion import motion_stage
-from ..mechanics.spelling import spelt
 from ..mechanics.system import System
 from ..mechanics.velocities import complete_velocity, free_velocities, independent, start_of
 from ..methods import Reference
@@ -94,7 +93,6 @@ class Linear:
         return "\n".join(lines)
 
 
-@spelt
 def linearise(
     system: System,
     q0: ArrayLike | None = None,

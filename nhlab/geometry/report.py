@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from ..mechanics.checks import MAX_AMPLIFICATION, need, rank, read_number
 from ..mechanics.groupsystem import GroupSystem
-from ..mechanics.spelling import spelt
 from ..mechanics.system import System
 from ..methods import DLA, RK4, Projector, Reference
 from ..run.arguments import StateLike
@@ -77,7 +76,6 @@ class Report:
 HEADS = "check", "finding", "cannot see"
 
 
-@spelt
 def report(
     system: System,
     q0: StateLike = None,

@@ -56,7 +56,7 @@ def check_keywords(function: Callable, options: dict[str, Any], name: str) -> No
 
 
 def spelt(function: F) -> F:
-    """Decorate a public function: a misspelt argument is answered with the most similar one.
+    """Wrap a public function: a misspelt argument is answered with the most similar one.
 
     It is looked for when a call has failed, so that a call that goes well costs nothing more.
     """

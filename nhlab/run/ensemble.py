@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from ..codegen.evaluate import joined
 from ..mechanics.checks import brief
-from ..mechanics.spelling import no_such_attribute, spelt
+from ..mechanics.spelling import no_such_attribute
 from ..mechanics.system import System
 from ..methods.layout import Rows
 from ..methods.method import Method
@@ -45,7 +45,6 @@ Summaries = dict[int, dict[str | None, np.ndarray]]  # of members, by the name o
 LOOKS = np.linspace(0, 1, 20)  # where the energies of a run are looked at
 
 
-@spelt
 def ensemble(
     system: System,
     method: Method,

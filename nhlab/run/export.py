@@ -18,7 +18,6 @@ from ..codegen.evaluate import Function
 from ..codegen.statement import dummy
 from ..mechanics.checks import need
 from ..mechanics.motion import motion_stage
-from ..mechanics.spelling import spelt
 from ..mechanics.system import System
 from ..mechanics.velocities import start_of
 from ..methods.layout import Rows
@@ -81,7 +80,6 @@ def _differentiated(s: System) -> Function:
     return Function((time, s.q, s.v, tuple(stage.unknowns), *s.parameters), table, let)
 
 
-@spelt
 def to_scipy(system: System) -> ScipyProblem:
     """The equations of motion of a system for ``scipy.integrate.solve_ivp``.
 
@@ -227,7 +225,6 @@ int main(int count, char **words)
 """
 
 
-@spelt
 def export(
     system: System,
     method: Method,

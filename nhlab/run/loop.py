@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ..codegen.careful import careful_step
-from ..mechanics.spelling import spelt
 from ..mechanics.system import System
 from ..methods.layout import Rows
 from ..methods.method import Method
@@ -35,7 +34,6 @@ CHUNK = {"python": 1_000, "numba": 50_000}  # steps between looks at the clock a
 ARITHMETIC = ZeroDivisionError, OverflowError, ValueError  # what CPython raises in a step
 
 
-@spelt
 def integrate(
     system: System | Trajectory,
     method: Method | None = None,

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..mechanics.checks import brief
-from ..mechanics.spelling import spelt
 from ..methods import Reference
 from ..run.loop import integrate
 from ..run.trajectory import Trajectory
@@ -44,7 +43,6 @@ def _ghosts(exact, sol):
     return [integrate(sol.system, Reference(), **start, h=h, steps=400, progress=False)]
 
 
-@spelt
 def animate(
     *sols: Trajectory,
     body: Any = None,
