@@ -140,9 +140,9 @@ def test_the_path_of_one_call_can_be_read_in_an_evening():
 # that brings it, with the reason in the body; whoever removes lines lowers it.
 LINES = {
     "codegen": 1_866,
-    "mechanics": 2_684,
+    "mechanics": 2_726,
     "methods": 1_358,
-    "run": 3_323,
+    "run": 3_350,
     "geometry": 2_594,
     "view": 5_724,
     "browser": 725,
