@@ -1,6 +1,8 @@
 """The programs in the README and on the written pages of the site run, and say what they should."""
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import matplotlib
@@ -58,7 +60,8 @@ def own_page(*words):
     blocks = programs(PAGES / "own.md")
 
     def first(word):
-        return next(x for x in blocks if re.search(rf"^ *{word} =|{word}\(", x, re.MULTILINE))
+        bound = re.compile(rf"^ *{word}(?:, \w+)? =|{word}\(", re.MULTILINE)
+        return next(x for x in blocks if bound.search(x))
 
     return [first(word) for word in words]
 
@@ -90,6 +93,22 @@ def test_a_system_of_your_own_is_stated_and_shown(run):
     assert abs(crossed[2] - 3) < 1e-12 and t == pytest.approx([3], abs=1e-2)
     np.testing.assert_allclose(space["same"].q, space["run"].q, atol=1e-12)
     assert "<html" in Path("skate.html").read_text(encoding="utf-8")
+
+
+def test_a_run_and_a_step_leave_nhlab(run):
+    """By a table, by SciPy's solver, and in C; the program takes the very steps of the run."""
+    space = run(own_page("skate", "problem"))
+    sol, found = space["run"], space["found"]
+    table = np.loadtxt("skate.csv", delimiter=",", skiprows=1, usecols=[0, 1, 2, 3])
+    np.testing.assert_array_equal(table[:, 1:], sol.q)
+    assert found.t_events[0] == pytest.approx([3], abs=1e-6)
+    if shutil.which("cc") is None:
+        pytest.skip("there is no C compiler")
+    flags = ["-O2", "-ffp-contract=off", "skate.c", "-lm"]
+    subprocess.run(["cc", *flags], check=True)
+    shown = subprocess.run(["./a.out", "200"], check=True, capture_output=True, text=True).stdout
+    rows = np.array([line.split() for line in shown.splitlines()], float)
+    np.testing.assert_allclose(rows[:, 1:4], sol.q[1:], rtol=1e-13, atol=1e-13)
 
 
 def test_the_recipe_of_the_poincare_section_gives_ellipses(run):
