@@ -234,7 +234,8 @@ def fit_order(hs: ArrayLike, errors: ArrayLike, floor: float = 0.0) -> Order:
     use = errors > max(floor, 0.0)
     if use.sum() < 3:
         raise ValueError(
-            f"fewer than three errors {errors} lie above floor = {floor:g}; use larger hs"
+            f"fewer than three errors {errors} lie above floor = {floor:g}; use "
+            + ("larger hs" if len(hs) > 2 else "at least three hs")
         )
     slope = np.polyfit(np.log(hs[use]), np.log(errors[use]), 1)[0]
     return Order(hs, errors, float(slope))

@@ -160,8 +160,8 @@ def complete(system: System, q: States, given: Mapping[str, float], t: ArrayLike
     if len(given) != free:
         many = "too many" if len(given) > free else "too few"
         raise ValueError(
-            f"{sorted(given)} are {many}: {len(A)} constraints on {names} leave {free} free; "
-            f"give {free}, as in {example()}"
+            f"{sorted(given) or 'no components'} are {many}: {len(A)} constraints on {names} leave "
+            f"{free} free; give {free}, as in {example()}"
         )
     start = np.array([read_number(given.get(name, 0), name) for name in names])
     v = _completed(A, system.b(q, t), start, [names.index(name) for name in given], checks.units(M))

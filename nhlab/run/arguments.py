@@ -96,6 +96,8 @@ def positive(h: Any, many: bool, name: str = "h") -> Any:
     """h as a number or, of many runs, as an array."""
     if h is None and name == "h":
         raise ValueError("h is missing: give the step size, as in h=0.1 beside steps=100 or T=10")
+    if not many and name == "h" and _has_entries(h):
+        raise ValueError(f"h = {brief(h)} must be one number; nh.ensemble takes one for each run")
     if not (many and _has_entries(h)):
         if (number := read_number(h, name)) <= 0:
             raise ValueError(f"{name} = {h!r} must be positive; to go back in time, reverse v0")

@@ -112,6 +112,9 @@ def ensemble(
         raise ValueError(f"T = {T!r}: {method!r} chooses its steps as it goes; give steps")
     given = {"q1": q1, "t0": t0, "parameters": {} if parameters is None else parameters}
     given |= {"h": h, "steps": steps, "T": T, "every": every, "inputs": inputs, "u0": u0}
+    if not callable(getattr(executor, "submit", None)) and executor is not None:
+        some = "ProcessPoolExecutor() of concurrent.futures"
+        raise ValueError(f"executor = {brief(executor)} cannot submit work; give one, as {some}")
     start = Start(system, method, q0, v0, **given)
     check_backend(backend, (None, "python", "numba", "numpy"))
     backend, functions = backend or choose_backend(start), _functions(summary)

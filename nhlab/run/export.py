@@ -42,6 +42,8 @@ class ScipyProblem:
 
     def fun(self, t: float, y: np.ndarray) -> np.ndarray:
         """(q', v') at a state; ValueError where the motion has none."""
+        if (wanted := len(self.system.q) + len(self.system.v)) != len(y):
+            raise ValueError(f"y has {len(y)} entries; give {wanted}: q, then v")
         return np.array(self.system.motion(float(t), np.asarray(y, float).tolist())[: len(y)])
 
     def jac(self, t: float, y: np.ndarray) -> np.ndarray:

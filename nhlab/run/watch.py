@@ -141,6 +141,8 @@ def _read_event(x: Any, system: System, name: str) -> Event:
 
 def _read(zero: object, system: System, name: str) -> sp.Expr:
     """An expression in the system's symbols; an equation is the difference of its sides."""
+    if isinstance(zero, sp.core.relational.Relational) and not isinstance(zero, sp.Equality):
+        raise ValueError(f"{name} = {zero} is no value with zeros; give {zero.lhs - zero.rhs}")
     zero = read_scalar(zero, name)
     known = {s.name: s for s in (*system.q, *system.v, *system.parameters)}
     known["t"] = system.t or sp.Symbol("t", real=True)
@@ -150,6 +152,8 @@ def _read(zero: object, system: System, name: str) -> sp.Expr:
         if s.name not in known:
             hint = nearest(s.name, known) or f"; its symbols are {', '.join(known)}"
             raise ValueError(f"{name} = {zero}: {s} is no symbol of {system!r}{hint}")
+    if {s.name for s in zero.free_symbols} <= {s.name for s in system.parameters}:
+        raise ValueError(f"{name} = {zero} contains neither t nor q nor v, so it never changes")
     return zero.xreplace({s: known[s.name] for s in zero.free_symbols})
 
 

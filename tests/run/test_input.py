@@ -203,6 +203,34 @@ OF_NEWCOMERS = {  # what they write -> what they should read
     ),
     "a time and a name exchanged": (lambda: RUN.at(1, "x"), ["name = 1", "sol.at('x', t)"]),
     "a column by a call": (lambda: RUN("x"), ["t = 'x'", "sol['x']"]),
+    "many step sizes for one run": (
+        lambda: nh.integrate(PARTICLE, nh.DLA(), h=[0.1, 0.2], T=1),
+        ["h = [0.1, 0.2] must be one number", "nh.ensemble"],
+    ),
+    "a number of workers for an executor": (
+        lambda: nh.ensemble(PARTICLE, nh.DLA(), h=[0.1, 0.2], steps=2, executor=4),
+        ["executor = 4", "ProcessPoolExecutor()"],
+    ),
+    "an inequality for an event": (
+        lambda: nh.integrate(PARTICLE, nh.DLA(), h=0.1, T=1, events=PARTICLE.q[0] > 1),
+        ["events = x > 1", "give x - 1"],
+    ),
+    "an event that never changes": (
+        lambda: nh.integrate(PARTICLE, nh.DLA(), h=0.1, T=1, events=[3]),
+        ["events[0] = 3", "never changes"],
+    ),
+    "half a state for SciPy": (
+        lambda: nh.to_scipy(PARTICLE).fun(0, [0, 1, 0]),
+        ["y has 3 entries", "give 6: q, then v"],
+    ),
+    "no component for complete": (
+        lambda: PARTICLE.complete({"y": 1}),
+        ["no components are too few", "give 2, as in "],
+    ),
+    "two step sizes for an order": (
+        lambda: nh.diagnostics.order(PARTICLE, nh.DLA(), T=1, hs=[0.1, 0.05]),
+        ["fewer than three errors", "at least three hs"],
+    ),
     "a feedback as a text": (
         lambda: nh.integrate(
             nh.System([x], [vx], vx**2 / 2, forces=[a]), nh.DLA(), [0], [0],
