@@ -100,3 +100,16 @@ def test_a_docstring_has_a_line_for_every_argument(name):
     entries = re.findall(r"(?m)(?:^|;  )(\w[\w, ]*?)(?:\(values\))? (?::|->) ", listed)
     named = {x.strip() for entry in entries for x in re.split(r",| or ", entry)}
     assert arguments <= named, f"{name} does not say what {sorted(arguments - named)} are"
+
+
+LISTED = re.compile(r"\s|[\w*, ]+?(\([^)]*\))? (:|->|or) ")  # further lines of an entry; an entry
+
+
+@pytest.mark.parametrize("name", [f"nh.{x}" for x in CALLED])
+def test_the_sections_of_a_docstring_are_numpydoc_s(name):
+    """Parameters come before Returns, and hold entries alone: prose has a paragraph of its own."""
+    text = inspect.getdoc(surface.named()[name])
+    before, _, after = text.partition("Parameters\n----------\n")
+    assert not after or "Returns\n-------\n" not in before
+    prose = [x for x in after.split("\n\n")[0].splitlines() if not LISTED.match(x)]
+    assert prose == []

@@ -31,11 +31,13 @@ def growth_vector(system: System) -> list[int]:
     Parameters
     ----------
     system : in coordinates, with constraints linear in the velocities
-    They are counted at a generic place; at special places they may be smaller.
 
-    Returns a list of integers.  The first counts the independent velocities that are allowed, the
-    last the dimension of what can be reached: if it is below the number of coordinates, some
-    function of the position is constant.
+    Returns
+    -------
+    A list of integers.  The first counts the independent velocities that are allowed, the last the
+    dimension of what can be reached: if it is below the number of coordinates, some function of the
+    position is constant.  They are counted at a generic place; at special places they may be
+    smaller.
 
     Examples
     --------
@@ -142,7 +144,10 @@ def ask(
     system : an nh.System
     q0, v0 : a start, without them the system's own
     T : how long nh.Reference follows the motion from there
-    Returns Answers, which print themselves; ``.motion`` is the true motion, 100 steps.
+
+    Returns
+    -------
+    Answers, which print themselves; ``.motion`` is the true motion, 100 steps.
 
     Examples
     --------

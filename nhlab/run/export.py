@@ -85,13 +85,13 @@ def _differentiated(s: System) -> Function:
 def to_scipy(system: System) -> ScipyProblem:
     """The equations of motion of a system for ``scipy.integrate.solve_ivp``.
 
-    Returns
-    -------
-    ScipyProblem with ``fun``, ``jac``, ``y0`` and ``event``; y = (q, v), multipliers eliminated
-
     Parameters
     ----------
     system : an nh.System
+
+    Returns
+    -------
+    ScipyProblem with ``fun``, ``jac``, ``y0`` and ``event``; y = (q, v), multipliers eliminated
 
     Examples
     --------
