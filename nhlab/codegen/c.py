@@ -25,8 +25,8 @@ def translated(text: str, name: str) -> str:
     order: list[str] = []
 
     def visit(own: str) -> None:
-        called = (x.func for x in ast.walk(functions[own]) if isinstance(x, ast.Call))
-        for other in dict.fromkeys(getattr(x, "id", "") for x in called):
+        callees = (x.func for x in ast.walk(functions[own]) if isinstance(x, ast.Call))
+        for other in dict.fromkeys(getattr(x, "id", "") for x in callees):
             if other in functions and other not in OWN and other not in order:
                 visit(other)
         order.append(own)
@@ -35,7 +35,7 @@ def translated(text: str, name: str) -> str:
     return "\n\n".join(Function(functions[x]).text for x in order)
 
 
-def named(name: str) -> str:
+def identifier(name: str) -> str:
     """A name that is none of C's own."""
     return f"{name}_" if name in WORDS else name
 
@@ -43,18 +43,18 @@ def named(name: str) -> str:
 class Function:
     """One function: ``text`` is its C."""
 
-    def __init__(self, tree: ast.FunctionDef):
+    def __init__(self, tree: ast.FunctionDef) -> None:
         arguments = [x.arg for x in tree.args.args]
         returned = next(x.value for x in ast.walk(tree) if isinstance(x, ast.Return))
         self.several, self.buffers = isinstance(returned, ast.Tuple), 0
         lines = [line for x in tree.body for line in self.line(x)]
         stored = {x.id: None for x in ast.walk(tree) if _is_stored(x)}
-        local = [named(x) for x in stored if x not in (*arguments, "_")]
-        head = [f"double {named(x)}" for x in arguments] + ["double *out"] * self.several
+        local = [identifier(x) for x in stored if x not in (*arguments, "_")]
+        head = [f"double {identifier(x)}" for x in arguments] + ["double *out"] * self.several
         kind = "void" if self.several else "double"
         declared = [f"double {', '.join(f'{x} = 0.0' for x in local)};"] if local else []
         body = "\n".join(f"    {x}" for x in (*declared, *lines))
-        self.text = f"static {kind} {named(tree.name)}({', '.join(head)})\n{{\n{body}\n}}"
+        self.text = f"static {kind} {identifier(tree.name)}({', '.join(head)})\n{{\n{body}\n}}"
 
     # ---- statements
 
@@ -82,8 +82,8 @@ class Function:
     def _assign(self, x: ast.Assign) -> list[str]:
         target = x.targets[-1]
         if not isinstance(target, ast.Tuple):
-            left = " = ".join(named(y.id) for y in x.targets)
-            return [f"{left} = {self.put(x.value)};"]
+            targets = " = ".join(identifier(y.id) for y in x.targets)
+            return [f"{targets} = {self.put(x.value)};"]
         names = [y.id for y in target.elts]
         self.buffers += 1
         new = f"new{self.buffers}_of"
@@ -91,13 +91,13 @@ class Function:
             values = [f"{new}[{k}] = {self.put(y)};" for k, y in enumerate(x.value.elts)]
         else:
             arguments = ", ".join(map(self.put, x.value.args))
-            values = [f"{named(x.value.func.id)}({arguments}, {new});"]
-        stored = (f"{named(y)} = {new}[{k}];" for k, y in enumerate(names) if y != "_")
+            values = [f"{identifier(x.value.func.id)}({arguments}, {new});"]
+        stored = (f"{identifier(y)} = {new}[{k}];" for k, y in enumerate(names) if y != "_")
         lines = [f"double {new}[{len(names)}];", *values, *stored]
         return ["{", *(f"    {line}" for line in lines), "}"]
 
     def _for(self, x: ast.For) -> list[str]:
-        name, turns = named(x.target.id), x.iter
+        name, turns = identifier(x.target.id), x.iter
         if isinstance(turns, ast.Tuple):
             self.buffers += 1
             values, at = f"values{self.buffers}_of", f"at{self.buffers}_of"
@@ -117,7 +117,7 @@ class Function:
         if isinstance(x, ast.Constant):
             return CONSTANTS[x.value] if isinstance(x.value, bool) else f"{float(x.value)!r}"
         if isinstance(x, ast.Name):
-            return CONSTANTS.get(x.id) or named(x.id)
+            return CONSTANTS.get(x.id) or identifier(x.id)
         if isinstance(x, ast.BinOp) and type(x.op) in BINARY:
             return f"({self.put(x.left)} {BINARY[type(x.op)]} {self.put(x.right)})"
         if isinstance(x, ast.UnaryOp):
@@ -140,7 +140,7 @@ class Function:
         name, values = ast.unparse(x.func), [self.put(y) for y in x.args]
         if name == "where":
             return "({} ? {} : {})".format(*values)
-        return values[0] if name == "all_" else f"{named(name)}({', '.join(values)})"
+        return values[0] if name == "all_" else f"{identifier(name)}({', '.join(values)})"
 
 
 def _is_stored(x: ast.AST) -> bool:

@@ -1,9 +1,9 @@
 """Generated texts and compiled code on disk: private, checked when read, and never needed.
 
-What is kept here will be executed, so nothing counts but what this user wrote and nobody else may
-change: the folder and each file must be ours, nobody may put another folder in its place, and a
-file begins with a checksum of its name and content.  All else is as if it were not there; it is
-made again and written over.
+The files are executed, so a file is used only if this user wrote it and nobody else may change it:
+the folder and each file must belong to the user, nobody may put another folder in its place, and a
+file begins with a checksum of its name and content.  Any other file is ignored: the text is
+generated again and written over it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ import time
 import warnings
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 PREFIX = "nhlab_step_"  # of all names; nothing else in the folder is touched
 DAY = 86400.0
 KEEP_DAYS, KEEP_FILES = 90, 1000  # unused for so long, or more than that: removed
 
 
-def folder():
-    """The folder of generated texts and compiled code, or None where there is none to trust."""
+def folder() -> Path | None:
+    """The folder of generated texts and compiled code, or None if no folder can be trusted."""
     try:
         root = os.environ.get("NHLAB_CACHE_DIR")
         base = root or os.environ.get("XDG_CACHE_HOME")
@@ -40,8 +41,8 @@ def folder():
 
 
 @functools.cache  # once per process, and so is the warning
-def _checked(path):
-    """The folder, made if it is missing, as a Path; None if it cannot be made or trusted."""
+def _checked(path: str) -> Path | None:
+    """The folder as a Path, created if it is missing; None if it cannot be created or trusted."""
     try:
         _make(Path(path))
         weak = _weakness(path)
@@ -59,7 +60,7 @@ def _checked(path):
     return Path(path)
 
 
-def _make(path):
+def _make(path: Path) -> None:
     """Like mkdir(parents=True), but private all the way, whatever the umask is."""
     if not path.is_dir():
         if path.parent != path:
@@ -67,7 +68,7 @@ def _make(path):
         path.mkdir(mode=0o700, exist_ok=True)
 
 
-def _weakness(path):
+def _weakness(path: str) -> str | Path | None:
     """The folder or the first above it, also behind links, that others may change or exchange."""
     real = Path(os.path.realpath(path))
     if not (_is_ours(os.lstat(path)) and _is_private(os.stat(real))):
@@ -79,16 +80,16 @@ def _weakness(path):
     return None
 
 
-def _is_ours(status, others=()):
+def _is_ours(status: os.stat_result, others: tuple[int, ...] = ()) -> bool:
     """True if the owner is this user, or one of others; Windows has no such owners."""
     return not hasattr(os, "geteuid") or status.st_uid in (os.geteuid(), *others)
 
 
-def _is_private(status):
+def _is_private(status: os.stat_result) -> bool:
     return _is_ours(status) and not (hasattr(os, "geteuid") and status.st_mode & 0o022)
 
 
-def _is_firm(status, masters):
+def _is_firm(status: os.stat_result, masters: tuple[int, ...]) -> bool:
     """True if nobody else may rename what a folder holds: as in /tmp, or with a group of our own,
     which by custom has our number."""
     group = 0o020 if status.st_gid != status.st_uid else 0
@@ -96,13 +97,13 @@ def _is_firm(status, masters):
     return _is_ours(status, masters) and (not loose or bool(status.st_mode & stat.S_ISVTX))
 
 
-def _head(name, data):
+def _head(name: str, data: bytes) -> bytes:
     """The first line of a file."""
     digest = hashlib.sha256(name.encode() + b"\n" + data).hexdigest()
     return f"# sha256 {digest}\n".encode()
 
 
-def read(name):
+def read(name: str) -> bytes | None:
     """The bytes kept under a name, or None: missing, damaged, or not written by us."""
     place = folder()
     if place is None:
@@ -121,7 +122,7 @@ def read(name):
     return data
 
 
-def write(name, data):
+def write(name: str, data: bytes) -> None:
     """Keep bytes under a name, if that is possible."""
     place = folder()
     if place is None:
@@ -141,18 +142,18 @@ def write(name, data):
 
 
 @functools.cache  # once per process, which then writes a few more
-def _remove_stale(place):
-    """Bound the number and the age of what is kept, by the time of the last use."""
+def _remove_stale(place: Path) -> None:
+    """Remove files unused for KEEP_DAYS, and the oldest beyond KEEP_FILES."""
     oldest = time.time() - KEEP_DAYS * DAY
-    with suppress(OSError), os.scandir(place) as found:
-        files = [(x.stat().st_mtime, x.path) for x in found if x.name.startswith(PREFIX)]
-        for k, (used, path) in enumerate(sorted(files, reverse=True)):
-            if k >= KEEP_FILES or used < oldest:
+    with suppress(OSError), os.scandir(place) as entries:
+        files = [(x.stat().st_mtime, x.path) for x in entries if x.name.startswith(PREFIX)]
+        for k, (last_use, path) in enumerate(sorted(files, reverse=True)):
+            if k >= KEEP_FILES or last_use < oldest:
                 with suppress(OSError):
                     os.unlink(path)
 
 
-def has_compiled(name):
+def has_compiled(name: str) -> bool:
     """True if an earlier process left compiled code, for this Python at least."""
     place, stem = folder(), _stem(name)
     if place is not None:
@@ -161,29 +162,30 @@ def has_compiled(name):
     return False
 
 
-def _stem(name):
+def _stem(name: str) -> str:
     return f"{name}.{sys.implementation.cache_tag}-"
 
 
-def keep_compiled(function, name, text):
-    """Have numba look here before it compiles a function of a text, and leave here what it made.
+def keep_compiled(function: Any, name: str, text: str) -> None:
+    """Have numba look into this folder before it compiles a function of a text, and store the
+    machine code in it afterwards.
 
-    numba's own cache unpickles whatever it finds, wherever it finds it, and has no checksums.
+    numba's own cache is not used: it unpickles any file that it finds, and has no checksums.
     """
     from numba import __version__ as version
     from numba.core.caching import CompileResultCacheImpl
 
-    class Kept(CompileResultCacheImpl):
+    class Cache(CompileResultCacheImpl):
         cache_path = None
 
-        def __init__(self):  # without numba's search for a folder
+        def __init__(self) -> None:  # without numba's search for a folder
             pass
 
-        def file(self, signature, codegen):
+        def file(self, signature: Any, codegen: Any) -> str:
             key = repr((text, version, signature, codegen.magic_tuple()))  # with the processor
             return f"{_stem(name)}{hashlib.sha256(key.encode()).hexdigest()[:16]}.nbc"
 
-        def load_overload(self, signature, context):
+        def load_overload(self, signature: Any, context: Any) -> Any:
             context.refresh()
             data = read(self.file(signature, context.codegen()))
             if data is not None:
@@ -191,14 +193,14 @@ def keep_compiled(function, name, text):
                     return self.rebuild(context, pickle.loads(data))
             return None
 
-        def save_overload(self, signature, result):
+        def save_overload(self, signature: Any, result: Any) -> None:
             from numba.core.serialize import dumps
 
             with suppress(Exception):  # it is compiled and can be used
                 if self.check_cachable(result):
                     write(self.file(signature, result.codegen), dumps(self.reduce(result)))
 
-        def flush(self):
+        def flush(self) -> None:
             pass
 
-    function._cache = Kept()  # there is no public way to give a function another cache
+    function._cache = Cache()  # there is no public way to give a function another cache

@@ -46,7 +46,7 @@ class Elimination:
         ``multipliers`` (by default those without an entry on the diagonal), and those of M if the
         equations are solved ``once``, where no iteration would notice.
         """
-        n, inverse, called = len(r), [], ["j"] * len(r) + ["r"]
+        n, inverse, hints = len(r), [], ["j"] * len(r) + ["r"]
         rows = [[*row, x] for row, x in zip(J, r, strict=True)]
         strong = [[*map(self.is_strong, row)] for row in rows]
         late = list(multipliers or [J[k][k].equals(0) for k in range(n)])
@@ -67,9 +67,9 @@ class Elimination:
                 table[k], table[i] = table[i], table[k]  # pyright: ignore
             inverse.append(self._inverse(rows[k][k], before[k], own[k], once))
             for i in (i for i in range(k + 1, n) if not rows[i][k].equals(0)):
-                factor = (rows[i][k] * inverse[k]).called("f")
+                factor = (rows[i][k] * inverse[k]).suggest_name("f")
                 for j in (j for j in range(k + 1, n + 1) if not rows[k][j].equals(0)):
-                    rows[i][j] = (rows[i][j] - factor * rows[k][j]).called(called[j])
+                    rows[i][j] = (rows[i][j] - factor * rows[k][j]).suggest_name(hints[j])
                     strong[i][j] |= strong[i][k] and strong[k][j]
         d = [row[n] for row in rows]  # all of it is replaced
         if len(inverse) < n:
@@ -78,11 +78,11 @@ class Elimination:
             d[-2:] = self._cramer([row[-3:] for row in rows[-2:]], last, once)
         for k in reversed(range(len(inverse))):
             rest = self.graph.sum([d[k], *(-(rows[k][j] * d[j]) for j in range(k + 1, n))])
-            d[k] = (rest * inverse[k]).called("d")
+            d[k] = (rest * inverse[k]).suggest_name("d")
         return d
 
     def _inverse(self, pivot: Node, before: Node | None, positive: bool, once: bool) -> Node:
-        inverse = (1 / pivot).called("w")
+        inverse = (1 / pivot).suggest_name("w")
         if not self._expect(pivot, before, positive, None if once else inverse):
             self.pivots.append(self._behind_the_loop(pivot))
         return inverse
@@ -116,9 +116,9 @@ class Elimination:
     def _cramer(self, rows: Matrix, before: Node | None, once: bool) -> list[Node]:
         """The last two unknowns: one division, not two in turn."""
         (a, b, r), (c, e, s) = rows
-        whole = (a * e).called("j")
-        determinant = (whole - b * c).called("j")  # a times the last pivot
+        whole = (a * e).suggest_name("j")
+        determinant = (whole - b * c).suggest_name("j")  # a times the last pivot
         if before is not None:
             before = whole if before is e else a * before  # positive if J is symmetric
         w = self._inverse(determinant, before, once and before is not None, once)
-        return [((r * e - s * b) * w).called("d"), ((s * a - r * c) * w).called("d")]
+        return [((r * e - s * b) * w).suggest_name("d"), ((s * a - r * c) * w).suggest_name("d")]

@@ -61,10 +61,10 @@ class Plan:
         s, self.graph = statement, Graph(statement.let)
         self.statement, self.level = statement, STEP
         run = {*s.args} - {*s.inputs} | ({s.h} if s.new_h is None else set())
-        given = [x for x in (s.t, s.h, s.part, *s.carry, *s.args) if x is not None]
-        levels = {x: STEP if x not in run else RUN if x is s.h else ARGUMENTS for x in given}
+        inputs = [x for x in (s.t, s.h, s.part, *s.carry, *s.args) if x is not None]
+        levels = {x: STEP if x not in run else RUN if x is s.h else ARGUMENTS for x in inputs}
         self.here = {x: self.graph.symbol(x, level) for x, level in levels.items()}
-        self.given, self.h = {*self.here.values()}, self.here[s.h]
+        self.symbols, self.h = {*self.here.values()}, self.here[s.h]
         self.loops, self.conditions, self.finite = [], [], []
         for stage in map(fewer_angles, s.stages):
             for part in self.split(stage) if s.definite else [stage]:
@@ -81,7 +81,7 @@ class Plan:
         g, s = self.graph, self.statement
         self.update = self.build(s.update)
         for x, e in zip(s.carry, self.update, strict=False):
-            e.called(f"{x.name}_new")
+            e.suggest_name(f"{x.name}_new")
         self.conditions += [g.node(">", e, g.zero) for e in self.build(s.required)]
         self.conditions = [x for x in self.conditions if x.level > ARGUMENTS]
         self.new_h = self.h
@@ -97,10 +97,10 @@ class Plan:
         """Replace all nodes of the plan by those with common factors taken out."""
         lists = [x for a in self.loops for x in (a.guess, a.corrected, a.new, a.tests)]
         lists += [self.update, self.conditions, self.finite]
-        found = iter(self.graph.factored([self.new_h, *(e for x in lists for e in x)]))
-        self.new_h = next(found)
+        nodes = iter(self.graph.factored([self.new_h, *(e for x in lists for e in x)]))
+        self.new_h = next(nodes)
         for x in lists:
-            x[:] = [next(found) for _ in x]
+            x[:] = [next(nodes) for _ in x]
 
     def _are_finite(self, values: list[Node]) -> list[Node]:
         """The condition that values are finite, in a list; empty if they are given.
@@ -108,16 +108,16 @@ class Plan:
         Infinities and NaN survive sums, products and positive powers: a sum of the values tells,
         and what a value was made from by these need not be looked at again.
         """
-        g, shown, terms = self.graph, {*self.given}, []
+        g, covered, terms = self.graph, {*self.symbols}, []
         for x in sorted({*values}, key=lambda x: -x.index):  # what was made last tells most
-            if x not in shown and not (x.is_number and x.args[0] - x.args[0] == 0):
+            if x not in covered and not (x.is_number and x.args[0] - x.args[0] == 0):
                 terms.append(x)
-                left = [x]
-                while left:
-                    y = left.pop()
-                    if y not in shown:
-                        shown.add(y)
-                        left += y.parts if y.op in ("sum", "*", "neg", "sqrt") else []
+                stack = [x]
+                while stack:
+                    y = stack.pop()
+                    if y not in covered:
+                        covered.add(y)
+                        stack += y.parts if y.op in ("sum", "*", "neg", "sqrt") else []
         whole = g.node("sum", *terms[::-1]) if len(terms) > 1 else g.sum(terms)
         nought = g.node("*", g.zero, whole)  # NaN if one is not finite; a product would be 0
         return [g.node("==", nought, g.zero)] if terms else []
@@ -133,8 +133,8 @@ class Plan:
         everything = range(len(stage.unknowns))
         also = {x: self.graph.symbol(x, self.level + 1) for x in stage.unknowns}
         u = [*also.values()]
-        made = [{*self.graph.below([e])} for e in self.build(stage.equations, also=also)]
-        needs = [{i} | {j for j in everything if u[j] in made[i]} for i in everything]
+        parts = [{*self.graph.below([e])} for e in self.build(stage.equations, also=also)]
+        needs = [{i} | {j for j in everything if u[j] in parts[i]} for i in everything]
         for k in everything:
             for i in everything:
                 if k in needs[i]:
@@ -155,14 +155,14 @@ class Plan:
         """
         system = Equations(self, stage)
         if self.statement.definite and not any(system.curved):
-            found = system.linear()
+            solution = system.linear()
         elif stage.predictor:
-            found = system.predicted()
+            solution = system.predicted()
         else:
-            found = self._iterated(system)
-        self.here |= zip(stage.unknowns, found, strict=True)
+            solution = self._iterated(system)
+        self.here |= zip(stage.unknowns, solution, strict=True)
         if not stage.predictor:  # which is only a guess, of which nothing is expected
-            self.finite += [*found, *system.elimination.pivots]
+            self.finite += [*solution, *system.elimination.pivots]
             self.conditions += system.elimination.expected
 
     def _iterated(self, system: Equations) -> list[Node]:
@@ -185,11 +185,11 @@ class Plan:
         g, also = self.graph, dict(zip(stage.unknowns, new, strict=True))
         sizes = {k: e for k, e in enumerate(stage.sizes) if e is not None}
         sizes = dict(zip(sizes, self.build(sizes.values(), also=also), strict=True))
-        limits = {k: (small * g.size(e)).called("near") for k, e in sizes.items()}
+        limits = {k: (small * g.size(e)).suggest_name("near") for k, e in sizes.items()}
         weights = self.build(stage.weights)
         kind = [k for k in limits if not weights[k].equals(0)]
         if len(kind) > 1:  # else it would be the one once more
-            whole = g.sum(limits[k] for k in kind).called("near_all")
+            whole = g.sum(limits[k] for k in kind).suggest_name("near_all")
             limits |= {k: limits[k] + weights[k] * whole for k in kind}
         return limits
 
@@ -247,7 +247,7 @@ class Equations:
         step = self.elimination.solve(full, r, multipliers=late)
         d = dict(zip(rest, step, strict=True))
         for k, by in slopes:
-            d[k] = g.sum(a * b for a, b in zip(by, step, strict=True)).called("d")
+            d[k] = g.sum(a * b for a, b in zip(by, step, strict=True)).suggest_name("d")
         guess = self.plan.build(self.stage.guess)
         self.start = {u[k]: guess[k] for k in rest}
         return [at.get(x, x) - d[k] for k, x in enumerate(u)], [d[k] for k in range(len(u))]
@@ -255,13 +255,13 @@ class Equations:
     def _own_rows(self) -> list[int]:
         """Equations a u + b = 0 that can be solved for their own unknowns u together, because a is
         fixed; b may depend on other unknowns in any way."""
-        found: list[int] = []
+        rows: list[int] = []
         for i, row in enumerate(self.J):
-            some = [*found, i]
+            some = [*rows, i]
             fixed = all(self.J[k][j].level < self.inside for k in some for j in some)
             if fixed and self.elimination.is_strong(row[i]):
-                found = some
-        return found
+                rows = some
+        return rows
 
 
 def fewer_angles(stage: Stage) -> Stage:

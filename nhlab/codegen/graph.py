@@ -43,7 +43,7 @@ class Node:
 
     def __init__(self, graph: Graph, op: Any, args: tuple, level: int) -> None:
         self.graph, self.op, self.args, self.level = graph, op, args, level
-        self.index, self.hint = len(graph.known), ""
+        self.index, self.hint = len(graph.nodes), ""
 
     @property
     def parts(self) -> list[Node]:
@@ -67,7 +67,7 @@ class Node:
     def equals(self, x: float) -> bool:
         return self.value == x
 
-    def called(self, hint: str) -> Node:
+    def suggest_name(self, hint: str) -> Node:
         """The node itself, with this hint if it has none."""
         self.hint = self.hint or hint
         return self
@@ -101,8 +101,8 @@ class Graph:
     """Makes nodes.  ``let`` abbreviates symbols in what is built from SymPy."""
 
     def __init__(self, let: Pairs = ()) -> None:
-        self.known: dict[tuple, Node] = {}
-        self.let, self.used = dict(let), {}
+        self.nodes: dict[tuple, Node] = {}
+        self.let, self.symbols_in = dict(let), {}
         self.order = {s: k for k, s in enumerate(self.let)}
         self.zero, self.one = self.number(0), self.number(1)
 
@@ -111,12 +111,12 @@ class Graph:
     def node(self, op: Any, *args: Any, level: int | None = None) -> Node:
         """The node of this operation, which is made if there is none yet."""
         key = (op, *args)
-        if key not in self.known:
+        if key not in self.nodes:
             if level is None:
                 level = max((x.level for x in args if isinstance(x, Node)), default=0)
                 level = max(level, 0)
-            self.known[key] = Node(self, op, args, level)
-        return self.known[key]
+            self.nodes[key] = Node(self, op, args, level)
+        return self.nodes[key]
 
     def number(self, x: Any) -> Node:
         return self.node("number", float(x), level=NUMBER)
@@ -126,7 +126,7 @@ class Graph:
         return x if isinstance(x, Node) else self.number(x)
 
     def symbol(self, symbol: sp.Symbol, level: int) -> Node:
-        return self.node("symbol", symbol, level, level=level).called(symbol.name)
+        return self.node("symbol", symbol, level, level=level).suggest_name(symbol.name)
 
     def size(self, x: Node) -> Node:
         """The absolute value."""
@@ -168,10 +168,10 @@ class Graph:
         """What a product is made from, in whatever order: the same for equal products."""
         if x.op != "*":
             return x
-        factors, left = [], [x]
-        while left:
-            x = left.pop()
-            left += x.args if x.op == "*" else ()
+        factors, stack = [], [x]
+        while stack:
+            x = stack.pop()
+            stack += x.args if x.op == "*" else ()
             factors += [] if x.op == "*" else [x.index]
         return tuple(sorted(factors))
 
@@ -197,15 +197,15 @@ class Graph:
         Products that are used more than once stay whole.
         """
         nodes, new, whole = [*nodes], {}, set()
-        needed = self.below(nodes)
-        uses = Counter(part for x in needed for part in x.parts)
-        for x in needed:
+        order = self.below(nodes)
+        uses = Counter(part for x in order for part in x.parts)
+        for x in order:
             args = [new[a] if isinstance(a, Node) else a for a in x.args]
             same = all(a is b for a, b in zip(args, x.args, strict=True))
             e = x if same else self.make(x.op, args)
             if e.op == "sum":
                 e = self._common_factor(e.args, whole)
-            new[x] = e.called(x.hint)
+            new[x] = e.suggest_name(x.hint)
             if uses[x] > 1:
                 whole.add(e)
         return [new[x] for x in nodes]
@@ -297,23 +297,23 @@ class Graph:
 
         here : the nodes of symbols; it is extended by all expressions that are met on the way
         """
-        left = [] if e in here else [e]
-        while left:  # abbreviations first, from which others are made: their chains are long
-            x = left[-1]
+        stack = [] if e in here else [e]
+        while stack:  # abbreviations first, from which others are made: their chains are long
+            x = stack[-1]
             lacking = [s for s in self._abbreviations(x) if s not in here]
             if x not in here and not lacking:
-                here[x] = self._built(self.let.get(x, x), here).called(getattr(x, "name", ""))
-            left = [*left, *lacking] if lacking else left[:-1]
+                here[x] = self._built(self.let.get(x, x), here).suggest_name(getattr(x, "name", ""))
+            stack = [*stack, *lacking] if lacking else stack[:-1]
         return here[e]
 
     def _abbreviations(self, e: Any) -> list[sp.Symbol]:
         """The abbreviations in an expression, or in what an abbreviation stands for."""
-        if e not in self.used:
-            stated: Any = self.let.get(e, e)
-            self.used[e] = sorted(
-                stated.free_symbols & self.order.keys(), key=self.order.__getitem__
+        if e not in self.symbols_in:
+            expression: Any = self.let.get(e, e)
+            self.symbols_in[e] = sorted(
+                expression.free_symbols & self.order.keys(), key=self.order.__getitem__
             )
-        return self.used[e]
+        return self.symbols_in[e]
 
     def _built(self, e: Any, here: dict[Any, Node]) -> Node:
         if e not in here:
@@ -376,13 +376,13 @@ class Graph:
     def below(self, nodes: Iterable[Node], stop: Any = (), least: int = NUMBER) -> list[Node]:
         """All that the nodes are made from and they themselves, each behind its parts; without
         what is in ``stop`` or of a level below ``least``."""
-        found, left = set(), [*nodes]
-        while left:
-            x = left.pop()
-            if x not in found and x not in stop and x.level >= least:
-                found.add(x)
-                left += x.parts
-        return sorted(found, key=lambda x: x.index)
+        result, stack = set(), [*nodes]
+        while stack:
+            x = stack.pop()
+            if x not in result and x not in stop and x.level >= least:
+                result.add(x)
+                stack += x.parts
+        return sorted(result, key=lambda x: x.index)
 
     def replaced(self, node: Node, new: dict[Node, Node], least: int = NUMBER) -> Node:
         """The node with others in the place of some.
@@ -393,7 +393,7 @@ class Graph:
         for x in self.below([node], new, least):
             args = [new.get(a, a) if isinstance(a, Node) else a for a in x.args]
             same = all(a is b for a, b in zip(args, x.args, strict=True))
-            new[x] = x if same else self.make(x.op, args).called(x.hint)
+            new[x] = x if same else self.make(x.op, args).suggest_name(x.hint)
         return new.get(node, node)
 
     def jacobian(self, nodes: list[Node], symbols: list[Node]) -> list[list[Node]]:
@@ -417,26 +417,27 @@ class Graph:
         for factor, slopes in zip(self._partial(x), parts, strict=True):
             for u, d in slopes.items():
                 terms.setdefault(u, []).append(factor * d)
-        found = {u: self.sum(each) for u, each in terms.items()}
-        return {u: d for u, d in found.items() if not d.equals(0)}
+        sums = {u: self.sum(each) for u, each in terms.items()}
+        return {u: d for u, d in sums.items() if not d.equals(0)}
 
     def _partial(self, x: Node) -> Iterable[Node]:
         """The derivatives of an operation by each of its parts."""
         if x.op in PARTIAL:
             return map(self.of, PARTIAL[x.op](x, *x.args))
-        known = tuple(y.value if isinstance(y, Node) else y for y in x.args)
-        symbols, slopes = _derivatives(sp.Pow if x.op == "pow" else x.op, known)
+        numbers = tuple(y.value if isinstance(y, Node) else y for y in x.args)
+        symbols, slopes = _derivatives(sp.Pow if x.op == "pow" else x.op, numbers)
         here = {s: y for s, y in zip(symbols, x.args, strict=True) if isinstance(y, Node)}
         return [self.build(e, here) for s, e in zip(symbols, slopes, strict=True) if s in here]
 
 
 @lru_cache(None)
-def _derivatives(function: Any, known: tuple) -> tuple[list[sp.Symbol], list[sp.Expr]]:
+def _derivatives(function: Any, numbers: tuple) -> tuple[list[sp.Symbol], list[sp.Expr]]:
     """Symbols for the arguments of a function, and its derivatives by them; ``known`` holds the
     numbers among the arguments, and None for others."""
-    symbols = [dummy(f"a{k}") for k in range(len(known))]
+    symbols = [dummy(f"a{k}") for k in range(len(numbers))]
     args = [
-        s if x is None else sp.sympify(x, strict=True) for s, x in zip(symbols, known, strict=True)
+        s if x is None else sp.sympify(x, strict=True)
+        for s, x in zip(symbols, numbers, strict=True)
     ]
     return symbols, [sp.S.Zero if x.is_number else function(*args).diff(x) for x in args]
 

@@ -33,15 +33,15 @@ class Lines:
         self.names, self.regions = names, regions
         self.variables: dict[Node, sp.Symbol] = {}
         self.results = [*results]
-        self.needed = (
+        self.nodes = (
             [] if not self.results else self.results[0][1].graph.below([x for _, x in self.results])
         )
-        self.named = self._named()
+        self.with_variable = self._nodes_with_variables()
 
     def region(self, x: Node) -> int:
         return self.regions.get(x.level, 0)
 
-    def _named(self) -> set[Node]:
+    def _nodes_with_variables(self) -> set[Node]:
         """The nodes that get variables.
 
         What only a branch of a choice needs is computed there, not before a loop, where it might
@@ -50,15 +50,15 @@ class Lines:
         count = Counter(x for _, x in self.results)
         forced = {x for x, uses in count.items() if uses > 1}
         place = {x: (where, False, 0) for where, x in self.results}
-        named = set()
-        for x in reversed(self.needed):
+        variables = set()
+        for x in reversed(self.nodes):
             where, in_branch, depth = place[x]
             if x.op == "neg" and x not in forced:  # in a sum a minus is free
                 count[x.args[0]] += count[x] - 1
             elif x.op not in ("number", "symbol", "last") and (
                 count[x] > 1 or depth > DEEPEST or (where != self.region(x) and not in_branch)
             ):
-                named.add(x)
+                variables.add(x)
                 where, in_branch, depth = self.region(x), False, 0
             for k, a in enumerate(x.args):
                 if isinstance(a, Node):
@@ -66,15 +66,15 @@ class Lines:
                     place[a] = where, in_branch or (x.op == "where" and k > 0), depth + 1
             if x.op == "last":
                 count[x.args[0]] += 1  # it is a variable of the loop
-        return named
+        return variables
 
     def assignments(self, nodes: Iterable[Node]) -> list[str]:
         """The lines that compute those of the nodes that have variables."""
-        return [f"{self.name(x)} = {self._text(x)[0]}" for x in nodes if x in self.named]
+        return [f"{self.name(x)} = {self._text(x)[0]}" for x in nodes if x in self.with_variable]
 
     def at(self, *levels: int) -> list[str]:
         """The lines for all nodes of some levels."""
-        return self.assignments(x for x in self.needed if x.level in levels)
+        return self.assignments(x for x in self.nodes if x.level in levels)
 
     def name(self, x: Node) -> str:
         """The variable of a node."""
@@ -86,7 +86,7 @@ class Lines:
         """The text of a node, in parentheses if it binds less tightly than ``least``."""
         if x.op == "last":
             return self(x.args[0], least)
-        if x.op == "symbol" or x in self.named:
+        if x.op == "symbol" or x in self.with_variable:
             return self.name(x)
         text, binds = self._text(x)
         return f"({text})" if binds < least else text
@@ -134,16 +134,16 @@ def _spelling(op: Any) -> str:
 def in_turn(pairs: Iterable[tuple[str, str]]) -> list[str]:
     """Lines that do what assigning all texts to their variables at once would do, one after the
     other if possible."""
-    left = [(x, e, {*re.findall(r"[A-Za-z]\w*", e)}) for x, e in pairs if e != x]
-    uses, lines = Counter(s for *_, used in left for s in used), []
-    while left:
-        free = (k for k, (x, _, used) in enumerate(left) if uses[x] == (x in used))
+    rest = [(x, e, {*re.findall(r"[A-Za-z]\w*", e)}) for x, e in pairs if e != x]
+    uses, lines = Counter(s for *_, symbols in rest for s in symbols), []
+    while rest:
+        free = (k for k, (x, _, symbols) in enumerate(rest) if uses[x] == (x in symbols))
         k = next(free, None)
         if k is None:  # each is needed by another
-            names, texts, _ = zip(*left, strict=True)
+            names, texts, _ = zip(*rest, strict=True)
             return [*lines, f"{', '.join(names)} = {', '.join(texts)}"]
-        x, e, used = left.pop(k)
-        uses.subtract(used)
+        x, e, symbols = rest.pop(k)
+        uses.subtract(symbols)
         lines.append(f"{x} = {e}")
     return lines
 

@@ -6,8 +6,14 @@ import builtins
 import keyword
 import math
 import re
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    import sympy as sp
 
 FUNCTIONS = {name: name for name in "sin cos tan exp log sinh cosh tanh atan2".split()}
 FUNCTIONS |= {"a" + f: "a" + f for f in "sin cos tan sinh cosh tanh".split()}
@@ -36,7 +42,7 @@ RESERVED |= set("t t0 h step run loop substep new out state n stop every left ro
 WRITTEN_OUT = {}  # class of functions -> (name, text), of those that other rooms hand over
 
 
-def written_out(text):
+def written_out(text: str) -> Callable[[type], type]:
     """Decorate a class of SymPy functions with the Python text of the function that computes it.
 
     The text defines one function, of the arguments of the class, and may call what ``PRELUDE``
@@ -45,7 +51,7 @@ def written_out(text):
     """
     name = re.match(r"def (\w+)\(", text).group(1)
 
-    def register(function):
+    def register(function: type) -> type:
         WRITTEN_OUT[function] = name, text
         RESERVED.add(name)
         exec(text, NUMPY)
@@ -57,30 +63,32 @@ def written_out(text):
 class Names(dict):
     """Symbols to identifiers: the reader's own names where possible, always distinct.
 
-    ``scalar`` : for numbers alone, for which Python looks at one branch and stops at one False.
+    scalar : for a text that computes with numbers alone, not with arrays: there Python evaluates
+        one branch of a choice, and no condition after one that is False
+    same : names of other symbols, which these keep
     """
 
-    def __init__(self, scalar=False, same=()):
+    def __init__(self, scalar: bool = False, same: Any = ()) -> None:
         super().__init__(same)
-        self.scalar, self.taken = scalar, RESERVED | {*self.values()}
+        self.scalar, self.reserved = scalar, RESERVED | {*self.values()}
 
-    def choice(self, condition, a, b):
+    def choice(self, condition: str, a: str, b: str) -> str:
         return f"({a} if {condition} else {b})" if self.scalar else f"where({condition}, {a}, {b})"
 
-    def junction(self, both, texts):
+    def junction(self, both: bool, texts: Iterable[str]) -> str:
         word = ("and" if both else "or") if self.scalar else ("&" if both else "|")
         return f" {word} ".join(f"({x})" for x in texts)
 
-    def fix(self, symbol, name):
+    def fix(self, symbol: sp.Symbol | None, name: str) -> None:
         self[symbol] = name
-        self.taken.add(name)
+        self.reserved.add(name)
 
-    def __missing__(self, symbol):
+    def __missing__(self, symbol: sp.Symbol) -> str:
         base = re.sub(r"\W", "_", symbol.name, flags=re.ASCII)
         if not re.match(r"[A-Za-z]", base) or base in RESERVED:
             base = "s_" + base
         name, k = base, 1
-        while name in self.taken:
+        while name in self.reserved:
             k += 1
             name = f"{base}_{k}"
         self.fix(symbol, name)

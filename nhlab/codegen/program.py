@@ -47,8 +47,8 @@ class Sources:
     def _stamps(self) -> list[tuple] | None:
         """What tells a file from an earlier one of the same name, without reading it."""
         try:
-            found = ((f, f.stat()) for f in self._files())
-            return [(f, x.st_mtime_ns, x.st_ctime_ns, x.st_size, x.st_ino) for f, x in found]
+            stats = ((f, f.stat()) for f in self._files())
+            return [(f, x.st_mtime_ns, x.st_ctime_ns, x.st_size, x.st_ino) for f, x in stats]
         except OSError:  # one is just being replaced
             return None
 
@@ -84,14 +84,14 @@ def progress_bar(**options: Any) -> Any:
 @contextmanager
 def at_work(what: str, after: float = 3.0) -> Iterator[None]:
     """Show after some seconds what is at work, and for how long; Ctrl-C stops it."""
-    done, bar_format = threading.Event(), "{desc}; Ctrl-C stops it ({elapsed})"
+    stop, bar_format = threading.Event(), "{desc}; Ctrl-C stops it ({elapsed})"
 
     def show() -> None:
-        bar = None if done.wait(after) else progress_bar(desc=what, bar_format=bar_format)
+        bar = None if stop.wait(after) else progress_bar(desc=what, bar_format=bar_format)
         if bar is not None:
             with bar:
                 bar.start_t -= after
-                while not done.wait(0.5):
+                while not stop.wait(0.5):
                     bar.refresh()
 
     thread = threading.Thread(target=show, daemon=True)
@@ -101,7 +101,7 @@ def at_work(what: str, after: float = 3.0) -> Iterator[None]:
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"interrupted while {what}; no step was taken") from None
     finally:
-        done.set()
+        stop.set()
         thread.join()
 
 
@@ -123,10 +123,10 @@ class Program:
 
     @cached_property
     def text(self) -> str:
-        kept = cache.read(f"{self.name}.py") if SOURCES.are_loaded() else None
-        if kept is not None:
+        stored = cache.read(f"{self.name}.py") if SOURCES.are_loaded() else None
+        if stored is not None:
             LOG.info("%s: code read from the cache, %s", self.what, self.name)
-            return kept.decode()
+            return stored.decode()
         LOG.info("%s: generating code, %s", self.what, self.name)
         with at_work("deriving the equations of a step"):
             text = generate(self.statement)

@@ -83,7 +83,7 @@ class Text:
         ]
         return "\n\n\n".join([substep, _function("step", self.call, lines)])
 
-    def _called(self) -> list[str]:
+    def _call_of_step(self) -> list[str]:
         new = f"{', '.join(['_', 'h', *self.carry])} = new"
         return [f"new = step({self.call})", "if not new[0]:", "    break", new]
 
@@ -92,7 +92,7 @@ class Text:
         before = [f"{s} = state[{k}]" for k, s in enumerate(self.stored)]
         after = [f"state[{k}] = {s}" for k, s in enumerate(self.stored)]
         before.append("row = n // every")
-        return self._repeated("run", before, self._called(), store, after)
+        return self._repeated("run", before, self._call_of_step(), store, after)
 
     def _repeated(
         self, name: str, before: list[str], repeat: list[str], store: list[str], after: list[str]
@@ -126,7 +126,7 @@ class Text:
 
     def loop(self) -> str:
         row = f"({', '.join(self.stored)},)"
-        constant, repeat = ([], self._called()) if self.statement.factors else self._inlined()
+        constant, repeat = ([], self._call_of_step()) if self.statement.factors else self._inlined()
         before = [f"{row} = state", *constant]
         return self._repeated("loop", before, repeat, [f"out += {row}"], [f"state[:] = {row}"])
 

@@ -22,7 +22,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import ArrayLike
 
-from ..codegen.derivatives import dot, gradient, needed
+from ..codegen.derivatives import dot, gradient, used_pairs
 from ..codegen.statement import dummy
 from ..mechanics import display
 from ..mechanics.checks import brief, need, rank, read_array
@@ -610,7 +610,7 @@ class ReducedLagrangian:
         J = [Ld.p_plus[i] for i in bundle.v_s]
         solution = _solve(s.conditions(Ld.constraints, J), v_s)
         r1 = [dummy(f"{x.name}_1") for x in q]
-        first = needed(Ld.let, solution)  # the rest may need v_s
+        first = used_pairs(Ld.let, solution)  # the rest may need v_s
         last = [x for x in Ld.let if x not in first]
         self.let_of_ld = [*first, *last]  # of l_d, in which v_s is a variable
         arrived = zip(r1, s.end_of_step(q, v, h), strict=True)

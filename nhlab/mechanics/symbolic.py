@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from ..codegen.derivatives import dot, gradient, jacobian, needed, pushed, shared
+from ..codegen.derivatives import abbreviate, dot, gradient, jacobian, push_forward, used_pairs
 from ..codegen.kinds import Pair
 from ..codegen.statement import dummy
 
@@ -39,7 +39,7 @@ class Symbolic:
         forms = [system.L, *system.constraints, *system.holonomic, *system.forces]
         forms += [e for field in system.fields for e in field]
         if share:
-            forms, self.let = shared(forms)
+            forms, self.let = abbreviate(forms)
         self.L, (m, forms) = forms[0], (len(system.constraints), forms[1:])
         self.constraints, self.holonomic = tuple(forms[:m]), tuple(forms[m : system.m])
         forms, n = forms[system.m :], len(system.v)
@@ -64,12 +64,12 @@ class Symbolic:
         s = self.system
         rates = {x: [r] for x, r in zip(s.q, s.rate(s.q, s.v), strict=True)}
         rates |= {} if s.t is None else {s.t: [sp.S.One]}
-        return [e for (e,) in self._kept(*pushed(expressions, rates, self.let))]
+        return [e for (e,) in self._kept(*push_forward(expressions, rates, self.let))]
 
     def depends(self, table: Iterable[Iterable[sp.Expr]], symbols: Iterable[sp.Symbol]) -> bool:
         """True if one of the entries contains one of the symbols, maybe in an abbreviation."""
         entries = [e for row in table for e in row]
-        used = [e for _, e in needed(self.let, entries)] if entries else []
+        used = [e for _, e in used_pairs(self.let, entries)] if entries else []
         return any(not e.free_symbols.isdisjoint(symbols) for e in [*entries, *used])
 
     @cached_property
@@ -161,7 +161,7 @@ class Substitution:
         self.symbolic, self.here, self.let = symbolic, dict(here), let
 
     def __call__(self, e: sp.Expr) -> sp.Expr:
-        for s, inner in needed(self.symbolic.let, [e]) if self.symbolic.let else ():
+        for s, inner in used_pairs(self.symbolic.let, [e]) if self.symbolic.let else ():
             if s not in self.here:
                 self.here[s] = dummy(s.name)
                 self.let.append((self.here[s], inner.xreplace(self.here)))

@@ -5,7 +5,14 @@ import random
 import pytest
 import sympy as sp
 
-from nhlab.codegen.derivatives import derivative, gradient, jacobian, needed, pushed, shared
+from nhlab.codegen.derivatives import (
+    abbreviate,
+    derivative,
+    gradient,
+    jacobian,
+    push_forward,
+    used_pairs,
+)
 from nhlab.codegen.statement import dummy
 
 X = x, y, z = sp.symbols("x y z", real=True)
@@ -69,7 +76,7 @@ def test_derivatives_through_abbreviations(seed):
     same(*jacobian(expressions, X, let), exact)
     for e, slopes in zip(expressions, exact, strict=True):
         same(*gradient(e, X, let), slopes)
-    both = pushed(expressions, {x: [y, sp.S.Zero], y: [sp.Integer(2), z]}, let)
+    both = push_forward(expressions, {x: [y, sp.S.Zero], y: [sp.Integer(2), z]}, let)
     same(*both, [[by_x * y + by_y * 2, by_y * z] for by_x, by_y, _ in exact])
 
 
@@ -79,7 +86,7 @@ def test_shared(seed):
     rng = random.Random(seed)
     common = some(rng, X)
     given = [some(rng, X) * common, sp.sin(common) + some(rng, X), x]
-    found, let = shared(given)
+    found, let = abbreviate(given)
     same(found, let, given)
     for e in [*found, *(e for _, e in let)]:
         assert e.has(P) or not any(a.is_Add for f in sp.preorder_traversal(e) for a in f.args)
@@ -99,7 +106,7 @@ def test_derivatives_of_a_chain_grow_with_its_length_alone():
 def test_small_cases():
     a, b, c, d = (dummy(name) for name in "abcd")
     let = [(a, x), (b, a + y), (c, z), (d, b * c)]
-    assert needed(let, [b]) == let[:2] and needed(let, [d, x]) == let
-    assert needed(let, [c + x]) == [let[2]] and needed(let, [x, y]) == []
+    assert used_pairs(let, [b]) == let[:2] and used_pairs(let, [d, x]) == let
+    assert used_pairs(let, [c + x]) == [let[2]] and used_pairs(let, [x, y]) == []
     assert jacobian([x, y], (), []) == ([[], []], []) and jacobian([], X, []) == ([], [])
     assert gradient(x * y, X, []) == ([y, x, 0], []) and gradient(sp.S.One, X, []) == ([0] * 3, [])

@@ -46,7 +46,7 @@ def values_of(nodes, known):
     """The values of nodes, by the lines that compute them."""
     lines, space = Lines([(0, x) for x in nodes], Names(), {}), dict(NUMPY)
     space |= {lines.names[s]: value for s, value in known.items()}
-    exec("\n".join(lines.assignments(lines.needed)), space)
+    exec("\n".join(lines.assignments(lines.nodes)), space)
     return [eval(lines(x), space) for x in nodes], lines
 
 
@@ -61,7 +61,7 @@ def test_values_are_shared_and_mean_the_same():
     C, D = 0.7 * one, one + 0.49 * one**2
     exact = [D * one + 0.84, -0.84 + np.cos(D), C - D, C + D]
     np.testing.assert_allclose(values, exact, rtol=1e-14)
-    text = "\n".join([*lines.assignments(lines.needed), *map(lines, nodes)])
+    text = "\n".join([*lines.assignments(lines.nodes), *map(lines, nodes)])
     assert text.count("sin(") == 1 and text.count("a*b") == 1 and "/" not in text
     assert {"c", "d"} <= {x.split(" = ")[0] for x in text.splitlines()}  # with their own names
 

@@ -10,7 +10,7 @@ import pytest
 
 import nhlab as nh
 from nhlab.browser.script import of_method
-from nhlab.codegen.derivatives import needed
+from nhlab.codegen.derivatives import used_pairs
 from nhlab.methods.method import Method
 
 HOUSE = Path(nh.__file__).parent
@@ -172,7 +172,7 @@ def test_a_statement_follows_the_rules(make, method):
     known = {stated.t, stated.h, stated.part, *stated.carry, *stated.args}
     known |= {x for stage in stated.stages for x in stage.unknowns}
     wanted = [e for stage in stated.stages for e in (*stage.equations, *stage.guess)]
-    for symbol, e in needed(stated.let, [*wanted, *stated.update, stated.new_h or stated.h]):
+    for symbol, e in used_pairs(stated.let, [*wanted, *stated.update, stated.new_h or stated.h]):
         assert e.free_symbols <= known, (symbol, e.free_symbols - known)
         known.add(symbol)
     assert all(e.free_symbols <= known for e in (*stated.update, stated.new_h or stated.h))
