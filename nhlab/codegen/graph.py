@@ -35,20 +35,16 @@ class Node:
 
     op : "number", "symbol", "sum", "*", "/", "neg", "sqrt", "pow", "where", "last", one of
         RELATIONS, or the SymPy class of a function
-    args : nodes, and integers that functions take as they are
+    args, parts : nodes, and integers that functions take as they are; and the nodes alone
     hint : from which a variable that holds the value gets its name
     """
 
-    __slots__ = ("args", "graph", "hint", "index", "level", "op")
+    __slots__ = ("args", "graph", "hint", "index", "level", "op", "parts")
 
     def __init__(self, graph: Graph, op: Any, args: tuple, level: int) -> None:
         self.graph, self.op, self.args, self.level = graph, op, args, level
+        self.parts = [x for x in args if isinstance(x, Node)]
         self.index, self.hint = len(graph.nodes), ""
-
-    @property
-    def parts(self) -> list[Node]:
-        """The nodes that it is made from."""
-        return [x for x in self.args if isinstance(x, Node)]
 
     @property
     def is_number(self) -> bool:
@@ -168,16 +164,18 @@ class Graph:
         """What a product is made from, in whatever order: the same for equal products."""
         if x.op != "*":
             return x
-        factors, stack = [], [x]
+        factors, stack = [], [*x.args]
         while stack:
             x = stack.pop()
-            stack += x.args if x.op == "*" else ()
-            factors += [] if x.op == "*" else [x.index]
+            if x.op == "*":
+                stack += x.args
+            else:
+                factors.append(x.index)
         return tuple(sorted(factors))
 
     def _split(self, x: Node) -> tuple[float, Node]:
         """A node as a number times another node."""
-        if x.is_number:
+        if x.op == "number":
             return x.args[0], self.one
         if x.op == "neg":
             c, x = self._split(x.args[0])
@@ -251,21 +249,24 @@ class Graph:
         """a b; a factor of lower level is multiplied with those of lower level in the other."""
         if a.op == "neg" or b.op == "neg":
             return -(a.args[0] * b) if a.op == "neg" else -(a * b.args[0])
-        if a.equals(0) or b.equals(0):
+        if a is self.zero or b is self.zero:
             return self.zero
-        a, b = sorted((a, b), key=lambda x: (x.level, x.index))
-        if a.equals(1):
+        if (a.level, a.index) > (b.level, b.index):
+            a, b = b, a
+        if a is self.one:
             return b
-        if a.is_number and a.args[0] < 0:
-            return -(-a * b)
-        if b.is_number:
-            return self.number(a.args[0] * b.args[0])
+        if a.op == "number":
+            if a.args[0] < 0:
+                return -(-a * b)
+            if b.op == "number":
+                return self.number(a.args[0] * b.args[0])
         if a.level < b.level and b.op == "*" and b.args[0].level < b.level:
             low = a * b.args[0]
             return b.args[1] if low.equals(1) else self.node("*", low, b.args[1])
-        (c, x), (d, y) = self._split(a), self._split(b)
-        if 1 not in (c, d) and not a.is_number:
-            return self.number(c * d) * (x * y)
+        if a.op in ("*", "neg") and b.op in ("*", "neg"):  # else one has no number to collect
+            (c, x), (d, y) = self._split(a), self._split(b)
+            if 1 not in (c, d):
+                return self.number(c * d) * (x * y)
         return self.node("*", a, b)
 
     def quotient(self, a: Node, b: Node) -> Node:

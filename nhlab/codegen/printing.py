@@ -71,6 +71,7 @@ class Names(dict):
     def __init__(self, scalar: bool = False, same: Any = ()) -> None:
         super().__init__(same)
         self.scalar, self.reserved = scalar, RESERVED | {*self.values()}
+        self.last: dict[str, int] = {}  # the number at the end of the last name of each kind
 
     def choice(self, condition: str, a: str, b: str) -> str:
         return f"({a} if {condition} else {b})" if self.scalar else f"where({condition}, {a}, {b})"
@@ -87,9 +88,11 @@ class Names(dict):
         base = re.sub(r"\W", "_", symbol.name, flags=re.ASCII)
         if not re.match(r"[A-Za-z]", base) or base in RESERVED:
             base = "s_" + base
-        name, k = base, 1
+        k = self.last.get(base, 0) + 1  # all up to the last one are taken
+        name = base if k == 1 else f"{base}_{k}"
         while name in self.reserved:
             k += 1
             name = f"{base}_{k}"
+        self.last[base] = k
         self.fix(symbol, name)
         return name
