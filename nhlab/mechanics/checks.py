@@ -79,17 +79,17 @@ def sequence(x: Any) -> list[Any]:
     return list(x) if isinstance(x, (list, tuple, np.ndarray, sp.MatrixBase)) else [x]
 
 
-def read_symbols(given: Any, name: str) -> tuple[sp.Symbol, ...]:
-    found = tuple(sequence(given))
-    for s in found:
+def read_symbols(x: Any, name: str) -> tuple[sp.Symbol, ...]:
+    symbols = tuple(sequence(x))
+    for s in symbols:
         if not isinstance(s, sp.Symbol):
             raise ValueError(
                 f"{name}: {s!r} is no SymPy symbol; make symbols with nh.symbols, or "
                 "use System.from_mechanics for dynamicsymbols"
             )
-    if not found:
+    if not symbols:
         raise ValueError(f"{name} is empty: a system needs at least one coordinate")
-    return found
+    return symbols
 
 
 def check_names(symbols: Sequence[sp.Symbol | None]) -> None:
@@ -134,8 +134,8 @@ def check_cases(e: sp.Expr, name: str) -> sp.Expr:
     return e
 
 
-def read_expressions(given: Any, name: str) -> tuple[sp.Expr, ...]:
-    return tuple(read_expression(e, name) for e in sequence(given))
+def read_expressions(x: Any, name: str) -> tuple[sp.Expr, ...]:
+    return tuple(read_expression(e, name) for e in sequence(x))
 
 
 def read_matrix(rows: Any, name: str) -> sp.ImmutableMatrix:
@@ -189,7 +189,7 @@ def read_states(system: System, x: States, name: str) -> np.ndarray:
     return read_array(x, name, (len(symbols),), expected)
 
 
-def read_by_name(system: System, given: Mapping[Any, ArrayLike], name: str) -> np.ndarray:
+def read_by_name(system: System, entries: Mapping[Any, ArrayLike], name: str) -> np.ndarray:
     """A state from a dict name (or symbol) -> number, or K numbers for an ensemble.
 
     name : "q0" and the like for positions, "v0" for velocities, "u0" for quasi-velocities u1, u2..
@@ -199,7 +199,7 @@ def read_by_name(system: System, given: Mapping[Any, ArrayLike], name: str) -> n
     symbols = [s.name for s in (system.v if name[0] == "v" else system.q)]
     if name[0] == "u":
         symbols = [f"u{k + 1}" for k in range(len(system.fields))]
-    values = {getattr(k, "name", k): x for k, x in given.items()}
+    values = {getattr(k, "name", k): x for k, x in entries.items()}
     for k in values:
         if k not in symbols:
             hint = nearest(k, symbols)
@@ -217,13 +217,13 @@ def read_by_name(system: System, given: Mapping[Any, ArrayLike], name: str) -> n
         raise ValueError(f"{name} has entries of different lengths: {sizes}") from None
 
 
-def check_inputs(values: Mapping[sp.Symbol, Any], known: Mapping[sp.Symbol, float]) -> None:
-    if not isinstance(values, dict) or not values.keys() <= known.keys():
+def check_inputs(values: Mapping[sp.Symbol, Any], parameters: Mapping[sp.Symbol, float]) -> None:
+    if not isinstance(values, dict) or not values.keys() <= parameters.keys():
         raise ValueError(f"values = {brief(values)} must map inputs of the forces to numbers")
 
 
 def read_parameters(
-    given: Mapping[Any, float] | None,
+    parameters: Mapping[Any, float] | None,
     expressions: Sequence[sp.Expr],
     own: Sequence[sp.Symbol],
     forces: Sequence[sp.Expr] = (),
@@ -232,8 +232,8 @@ def read_parameters(
 
     What occurs in the forces alone may be left out: it is an input.
     """
-    if not isinstance(given, (dict, type(None))):
-        raise ValueError(f"parameters = {given!r} must map names to numbers: {{'m': 1.0}}")
+    if not isinstance(parameters, (dict, type(None))):
+        raise ValueError(f"parameters = {parameters!r} must map names to numbers: {{'m': 1.0}}")
     fixed = set().union(*(e.free_symbols for e in expressions)) - set(own)
     free = fixed.union(*(e.free_symbols for e in forces)) - set(own)
     by_name = {}
@@ -251,7 +251,7 @@ def read_parameters(
             "nh.symbols, and use it everywhere"
         )
     bound = {}
-    for key, value in (given or {}).items():
+    for key, value in (parameters or {}).items():
         name = getattr(key, "name", str(key))
         if name not in by_name:
             left = sorted(by_name.keys() - {getattr(k, "name", str(k)) for k in given})

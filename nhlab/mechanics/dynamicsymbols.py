@@ -38,10 +38,10 @@ def plain(
     L = _scalar(L, "L")
     ours = Names(qs, speeds, [L, *chain(*rows.values()), *(metric or ())], forces, t)
     rows |= {"forces": forces} if forces else {}
-    found = {"L": ours.read(L)} | {name: [*map(ours.read, x)] for name, x in rows.items()}
+    arguments = {"L": ours.read(L)} | {name: [*map(ours.read, x)] for name, x in rows.items()}
     if metric is not None:
-        found["metric"] = metric.applyfunc(ours.read)
-    return {"q": ours.q, "v": ours.v, **found, "t": ours.t if ours.timely else None, **others}
+        arguments["metric"] = metric.applyfunc(ours.read)
+    return {"q": ours.q, "v": ours.v, **arguments, "t": ours.t if ours.timely else None, **others}
 
 
 class Names:
@@ -60,34 +60,34 @@ class Names:
     ) -> None:
         self.time, self.timely, self.speeds = _time(), False, speeds
         self.t = sp.Symbol("t", real=True) if t in (None, self.time) else read_symbols([t], "t")[0]
-        given = [*expressions, *forces, *speeds.values()]
-        taken = {s.name for e in given for s in e.free_symbols - {self.time, t}}
+        formulas = [*expressions, *forces, *speeds.values()]
+        names = {s.name for e in formulas for s in e.free_symbols - {self.time, t}}
         inputs = _functions(forces) - _functions(expressions) - {*qs, *speeds}
         inputs = sorted((s for s in inputs if s.args == (self.time,)), key=str)
         symbols = []
         for s in (*qs, *inputs, self.t):
             name = s.name if s is self.t else s.func.__name__
-            if name in taken:
+            if name in names:
                 what = "time" if s is self.t else str(s)
                 raise ValueError(f"{name} is a parameter and {what} too; give it another name")
             symbols.append(sp.Symbol(name, real=True))
-        taken |= {s.name for s in symbols}
+        names |= {s.name for s in symbols}
         self.q, self.v = symbols[: len(qs)], []
         for s in self.q:
             name = f"v{s.name}"
-            while name in taken:
+            while name in names:
                 name += "_"
-            taken.add(name)
+            names.add(name)
             self.v.append(sp.Symbol(name, real=True))
         self.places = dict(zip((*qs, *inputs), symbols[:-1], strict=True)) | {self.time: self.t}
         self.rates = dict(zip(_rates(qs), self.v, strict=True))
 
     def read(self, e: sp.Expr) -> sp.Expr:
         e = e.xreplace(self.speeds).doit().xreplace(self.rates)
-        left = e.atoms(sp.Derivative, sp.core.function.AppliedUndef) - self.places.keys()
-        if left:
+        unknown = e.atoms(sp.Derivative, sp.core.function.AppliedUndef) - self.places.keys()
+        if unknown:
             raise ValueError(
-                f"{sorted(map(str, left))} occur in L, the forces or the constraints but are "
+                f"{sorted(map(str, unknown))} occur in L, the forces or the constraints but are "
                 "neither in q nor first derivatives of it; list every dynamicsymbol in q, "
                 "generalised speeds in speeds with their kinematic equations in kinematic"
             )
@@ -132,11 +132,11 @@ def _by_coordinate(forces: Any, qs: Sequence[sp.Expr]) -> list[Any]:
     if not isinstance(forces, Mapping):
         return [] if forces is None else sequence(forces)
     names = [s.func.__name__ for s in qs]
-    given = {getattr(getattr(k, "func", None), "__name__", str(k)): e for k, e in forces.items()}
-    for name in given:
+    by_name = {getattr(getattr(k, "func", None), "__name__", str(k)): e for k, e in forces.items()}
+    for name in by_name:
         if name not in names:
             raise ValueError(f"forces: {name} is none of the coordinates {names}")
-    return [given.get(name, 0) for name in names]
+    return [by_name.get(name, 0) for name in names]
 
 
 def _speeds(qs: Sequence[sp.Expr], speeds: Any, kinematic: Any) -> dict[sp.Expr, sp.Expr]:
@@ -154,13 +154,13 @@ def _speeds(qs: Sequence[sp.Expr], speeds: Any, kinematic: Any) -> dict[sp.Expr,
     try:
         K = system.jacobian(sp.Matrix(us))
         rest = system.xreplace(dict.fromkeys(us, sp.S.Zero))
-        found = -K.LUsolve(rest)
+        solution = -K.LUsolve(rest)
     except (TypeError, ValueError, AttributeError):  # of what is no symbol, and of singular K
-        found = sp.Matrix([sp.nan])
-    if found.has(*us, sp.nan, sp.zoo):
+        solution = sp.Matrix([sp.nan])
+    if solution.has(*us, sp.nan, sp.zoo):
         raise ValueError(
             f"kinematic = {equations} do not determine the speeds {us}; each speed is a "
             "dynamicsymbol, the equations are linear in them and independent"
         )
-    tidy = found if K.is_diagonal() else found.applyfunc(sp.simplify)
+    tidy = solution if K.is_diagonal() else solution.applyfunc(sp.simplify)
     return dict(zip(us, tidy, strict=True))

@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 CUTS = sp.Max, sp.Min, sp.Heaviside  # by which controllers saturate and switch
 
 
-def read_forces(system: System, given: Any) -> tuple[sp.Expr, ...]:
+def read_forces(system: System, table: Any) -> tuple[sp.Expr, ...]:
     """The forces as expressions, one per velocity, or () where there are none."""
-    if given is None:
+    if table is None:
         return ()
     names, count = force_names(system), len(system.v)
-    if not isinstance(given, dict):
-        given = sequence(given)
-        if len(given) not in (0, count):
+    if not isinstance(table, dict):
+        table = sequence(table)
+        if len(table) not in (0, count):
             raise ValueError(
-                f"forces has {len(given)} entries; give {count}, one for each of {system.degrees}, "
+                f"forces has {len(table)} entries; give {count}, one for each of {system.degrees}, "
                 f"or a dict such as {{{system.degrees[0]!r}: F}}"
             )
-        given = dict(zip(system.degrees, given, strict=False))
+        table = dict(zip(system.degrees, table, strict=False))
     forces = [sp.S.Zero] * count
-    for key, e in given.items():
+    for key, e in table.items():
         name = getattr(key, "name", key)
         if name not in names:
             raise ValueError(f"forces: {name!r} is no coordinate here; there are {list(names)}")
@@ -82,15 +82,15 @@ def _closed(system: System, feedback: Mapping[sp.Symbol, sp.Expr]) -> System:
         return type(system)(
             **system.constructor_kwargs() | {"system": _closed(system.full, feedback)}
         )
-    known = {s.name: s for s in (*system.q, *system.v, *system.parameters, system.t) if s}
+    by_name = {s.name: s for s in (*system.q, *system.v, *system.parameters, system.t) if s}
     changes = {}
     for u, e in feedback.items():
         for s in e.free_symbols:
-            if s.name == "t" and system.t is None and "t" not in known:
-                changes["t"] = known["t"] = s
-            if known.get(s.name) != s:
+            if s.name == "t" and system.t is None and "t" not in by_name:
+                changes["t"] = by_name["t"] = s
+            if by_name.get(s.name) != s:
                 raise ValueError(
-                    f"inputs[{u.name!r}] = {e} contains {s}, which is none of {list(known)} as "
+                    f"inputs[{u.name!r}] = {e} contains {s}, which is none of {list(by_name)} as "
                     "they were made; write gains as numbers, or as parameters of the forces"
                 )
     forces = [e.xreplace(feedback) for e in system.forces]

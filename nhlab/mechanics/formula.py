@@ -32,27 +32,27 @@ def sympified(e: Any, name: str) -> Any:
 
 def read_formula(text: str, symbols: Mapping[str, sp.Symbol], name: str) -> sp.Expr:
     """The expression that a text of arithmetic says; ``symbols`` by name, others are made new."""
-    known = {"pi": sp.pi, **symbols}
+    names = {"pi": sp.pi, **symbols}
     try:
         if len(text) > LONGEST:
             raise ValueError(f"longer than {LONGEST} characters")
-        return _value(ast.parse(text.strip(), mode="eval").body, known)
+        return _value(ast.parse(text.strip(), mode="eval").body, names)
     except ERRORS:
         raise ValueError(f"{name}: {text[:80]!r} is no scalar SymPy expression; {REMEDY}") from None
 
 
-def _value(node: ast.expr, known: Mapping[str, sp.Expr]) -> sp.Expr:
+def _value(node: ast.expr, names: Mapping[str, sp.Expr]) -> sp.Expr:
     match node:
         case ast.Constant(value=int() | float() as x) if not isinstance(x, bool):
             e = sp.sympify(x, strict=True)
         case ast.Name(id=name):
-            e = known.get(name, sp.Symbol(name))
+            e = names.get(name, sp.Symbol(name))
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as op, operand=x):
-            e = _value(x, known) * (-1 if isinstance(op, ast.USub) else 1)
+            e = _value(x, names) * (-1 if isinstance(op, ast.USub) else 1)
         case ast.BinOp(left=a, op=op, right=b):
-            e = OPERATIONS[type(op)](_value(a, known), _value(b, known))
+            e = OPERATIONS[type(op)](_value(a, names), _value(b, names))
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
-            e = FUNCTIONS[name](*(_value(x, known) for x in args))
+            e = FUNCTIONS[name](*(_value(x, names) for x in args))
         case _:
             raise ValueError(type(node).__name__)
     if e.is_number and e.is_Atom and not math.isfinite(float(e)):

@@ -188,7 +188,7 @@ class Group:
         angle = xi[2] if tau == "exp" else 2 * sp.atan(xi[2] / 2)
         return let, list(self._product(g, self._element(xi, cos, sin, angle)))
 
-    def normalise(self, g: Sequence[Any], named: Callable[..., Any] = list) -> list[Any]:
+    def normalise(self, g: Sequence[Any], abbreviate: Callable[..., Any] = list) -> list[Any]:
         """The coordinates of the element next to g, which sums may have led off the group.
 
         Of expressions some get names, by ``named``, before SymPy can put them together.
@@ -314,9 +314,9 @@ class _SO3(Group):
         let += [*zip(y, product, strict=True), (size2, sum(x**2 for x in y))]
         return [*let, (unit, 1 / sp.sqrt(size2))], [x * unit for x in y]
 
-    def normalise(self, g: Sequence[Any], named: Callable[..., Any] = list) -> list[Any]:
+    def normalise(self, g: Sequence[Any], abbreviate: Callable[..., Any] = list) -> list[Any]:
         whole = sum(abs(x) for x in g)
-        g = named([x / whole for x in g])  # whose squares do not overflow
+        g = abbreviate([x / whole for x in g])  # whose squares do not overflow
         size2 = sum(x * x for x in g)
         size = sp.sqrt(size2) if isinstance(size2, sp.Basic) else np.sqrt(size2)
         return [x / size for x in g]

@@ -124,10 +124,10 @@ class GroupSystem(System):
             )
 
     def _check(self) -> None:
-        found = sorted(s.name for s in self.L.free_symbols & {*self.pose})
-        if found:
+        names = sorted(s.name for s in self.L.free_symbols & {*self.pose})
+        if names:
             raise ValueError(
-                f"L contains {found}, coordinates of the group, but must be left-"
+                f"L contains {names}, coordinates of the group, but must be left-"
                 "invariant; use nh.System in angles for such a potential"
             )
         if self.rule == "trace" and not self._is_free_rotation():
@@ -196,8 +196,8 @@ class GroupSystem(System):
         let, g = self.group.step(q[self.k :], [h * u for u in v[self.k :]], self.tau)
         return let, [*straight, *g]
 
-    def normalise(self, q: Sequence[Any], named: Callable[..., Any] = list) -> list[Any]:
-        return [*q[: self.k], *self.group.normalise(q[self.k :], named)]
+    def normalise(self, q: Sequence[Any], abbreviate: Callable[..., Any] = list) -> list[Any]:
+        return [*q[: self.k], *self.group.normalise(q[self.k :], abbreviate)]
 
     def discretise(
         self,

@@ -84,8 +84,8 @@ def listed(source: str, name: str | None = None, among: dict[str, Any] | None = 
             fields = parts.pop("fields", ())
             formulas = [parts["L"], *parts.get("constraints", ()), *parts.get("holonomic", ())]
             formulas += parts.get("forces", {}).values()
-            used = set().union(*(e.free_symbols for e in formulas))
-            parts["parameters"] = {k: n for k, n in numbers.items() if letters[k] in used}
+            occurring = set().union(*(e.free_symbols for e in formulas))
+            parts["parameters"] = {k: n for k, n in numbers.items() if letters[k] in occurring}
             origin = parts["group"].identity if "group" in parts else (0,) * len(parts["q"])
             start = parts.get("q0", origin), parts["v0"]
             try:

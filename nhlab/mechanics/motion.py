@@ -96,12 +96,12 @@ class Motion:
     def reaction(self, q: np.ndarray, v: np.ndarray, t: ArrayLike) -> np.ndarray:
         """The force d/dt L_v - f of the constraints over arrays of states, shape (..., n)."""
         s = self.system
-        found = self.values(q, v, t)
+        values = self.values(q, v, t)
         if not s.fields:
-            A, lam = s.A(q, t), found[..., len(s.v) :]
+            A, lam = s.A(q, t), values[..., len(s.v) :]
             return np.einsum("...ai,...a->...i", A, lam)
         f = s.memoised("reaction", lambda: _reaction_function(s))
-        return f(t, s.states(q, "q"), s.states(v, "v"), found[..., : len(s.v)], *self.parameters)
+        return f(t, s.states(q, "q"), s.states(v, "v"), values[..., : len(s.v)], *self.parameters)
 
     def multipliers(self, q: States, v: States, t: ArrayLike) -> np.ndarray:
         """lambda over arrays of states, shape (..., m); with fields, of the one-forms that belong

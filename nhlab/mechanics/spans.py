@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 AGREEMENT = 1e-9  # largest |A X| beside |A| |X| of one-forms and fields of the same D
 
 
-def read_fields(given: Any, system: System) -> tuple:
+def read_fields(x: Any, system: System) -> tuple:
     """The fields as r tuples of n expressions in q and parameters.
 
-    given : a sequence of fields; a field is a sequence of n expressions, or a dict coordinate (or
+    x : a sequence of fields; a field is a sequence of n expressions, or a dict coordinate (or
         its name) -> expression with zeros left out
     """
-    given = () if given is None else given
-    rows = given.T.tolist() if isinstance(given, sp.MatrixBase) else checks.sequence(given)
+    x = () if x is None else x
+    rows = x.T.tolist() if isinstance(x, sp.MatrixBase) else checks.sequence(x)
     fields = tuple(_read_field(row, f"fields[{k}]", system) for k, row in enumerate(rows))
     moving = {*system.v, *(() if system.t is None else (system.t,))}
     for k, field in enumerate(fields):
-        found = sorted(str(s) for e in field for s in e.free_symbols & moving)
-        if found:
+        names = sorted(str(s) for e in field for s in e.free_symbols & moving)
+        if names:
             raise ValueError(
-                f"fields[{k}] = {field} contains {found[0]}: a field X(q) depends on the "
+                f"fields[{k}] = {field} contains {names[0]}: a field X(q) depends on the "
                 "coordinates and parameters alone; constraints that move or depend on the time "
                 "are stated as constraints"
             )
@@ -140,14 +140,14 @@ def annihilators(rows: tuple, numbers: np.ndarray) -> list[tuple]:
     table = sp.Matrix(k, n, [e for row in rows for e in row])
     B, C = table.extract(list(range(k)), bound), table.extract(list(range(k)), free)
     solution = -(B.adjugate() * C)
-    found = []
+    forms = []
     for column, j in enumerate(free):
         y = [sp.S.Zero] * n
         y[j] = B.det()
         for row, i in enumerate(bound):
             y[i] = solution[row, column]
-        found.append(_primitive(y))
-    return found
+        forms.append(_primitive(y))
+    return forms
 
 
 def _primitive(y: list) -> tuple:
@@ -252,8 +252,8 @@ def by_fields(system: System, fields: Sequence[Any] = ()) -> System:
     >>> nh.systems.particle().by_fields().fields
     ((1, 0, y), (0, 1, 0))
     """
-    found = fields or system.fields or system.printed_fields or derived_fields(system)
-    return type(system)(**system.constructor_kwargs() | {"fields": found})
+    columns = fields or system.fields or system.printed_fields or derived_fields(system)
+    return type(system)(**system.constructor_kwargs() | {"fields": columns})
 
 
 def by_forms(system: System) -> System:

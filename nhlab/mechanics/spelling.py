@@ -46,11 +46,11 @@ def check_keywords(function: Callable, options: dict[str, Any], name: str) -> No
     parameters = inspect.signature(function).parameters
     if any(x.kind is x.VAR_KEYWORD for x in parameters.values()):
         return
-    known = [x for x in parameters if x != "self"]
+    names = [x for x in parameters if x != "self"]
     for option in options:
-        if option not in known:
-            hint = nearest(option, known) or f"; its arguments are {', '.join(known)}"
-            if (meant := ELSEWHERE.get(option.lower())) in known:
+        if option not in names:
+            hint = nearest(option, names) or f"; its arguments are {', '.join(names)}"
+            if (meant := ELSEWHERE.get(option.lower())) in names:
                 hint = f"; did you mean {meant!r}?"
             raise TypeError(f"{name}() has no argument {option!r}{hint}") from None
 
@@ -115,8 +115,8 @@ def no_such_attribute(thing: Any, name: str) -> Any:
         return object.__getattribute__(thing, name)
     kind, hint = type(thing).__name__, ""
     if not name.startswith("_") and "system" in vars(thing):  # programs ask for names with "_"
-        named = [x.name for x in (*thing.system.q, *thing.system.v)]
-        hint = f"; for the column write [{name!r}]" if name in named else nearest(name, dir(thing))
+        own = [x.name for x in (*thing.system.q, *thing.system.v)]
+        hint = f"; for the column write [{name!r}]" if name in own else nearest(name, dir(thing))
     raise AttributeError(f"{kind!r} object has no attribute {name!r}{hint}")
 
 
@@ -130,8 +130,8 @@ def tidy(module: ModuleType, spell: bool = True) -> ModuleType:
     """
     own = getattr(module, "__all__", None)
     if own is None:
-        made = vars(module).items()
-        own = [k for k, x in made if getattr(x, "__module__", None) == module.__name__]
+        members = vars(module).items()
+        own = [k for k, x in members if getattr(x, "__module__", None) == module.__name__]
         own = module.__all__ = sorted(k for k in own if not k.startswith("_"))
     for name in own if spell else ():
         public(module, name)

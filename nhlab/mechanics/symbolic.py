@@ -69,8 +69,8 @@ class Symbolic:
     def depends(self, table: Iterable[Iterable[sp.Expr]], symbols: Iterable[sp.Symbol]) -> bool:
         """True if one of the entries contains one of the symbols, maybe in an abbreviation."""
         entries = [e for row in table for e in row]
-        used = [e for _, e in used_pairs(self.let, entries)] if entries else []
-        return any(not e.free_symbols.isdisjoint(symbols) for e in [*entries, *used])
+        inner = [e for _, e in used_pairs(self.let, entries)] if entries else []
+        return any(not e.free_symbols.isdisjoint(symbols) for e in [*entries, *inner])
 
     @cached_property
     def _slopes(self) -> dict[sp.Symbol, sp.Expr]:

@@ -184,9 +184,9 @@ class System:
         by_name = {s.name: s for s in self.parameters}
         for k in values:
             if k not in by_name:
-                known = ", ".join(by_name) or "none"
+                names = ", ".join(by_name) or "none"
                 hint = nearest(k, by_name)
-                raise ValueError(f"parameter {k!r} is unknown here; this system has: {known}{hint}")
+                raise ValueError(f"parameter {k!r} is unknown here; this system has: {names}{hint}")
         return self._with({k: checks.read_number(x, f"parameter {k}") for k, x in values.items()})
 
     def with_arrays(self, values: Mapping[str, ArrayLike], definite: bool | None) -> Self:
@@ -210,8 +210,8 @@ class System:
         """This system with a number or an array for each input, which a run replaces in every
         step."""
         checks.check_inputs(values, self.parameters)
-        named = {u.name: x for u, x in values.items()}
-        return self._with(named, is_definite=self.is_definite, driven=tuple(values))
+        by_name = {u.name: x for u, x in values.items()}
+        return self._with(by_name, is_definite=self.is_definite, driven=tuple(values))
 
     drive = former_name("drive", with_input_values)
 
@@ -244,9 +244,9 @@ class System:
 
     remade = former_name("remade", replace)
 
-    def _bind(self, given: Mapping[Any, float] | None) -> dict[sp.Symbol, float]:
+    def _bind(self, parameters: Mapping[Any, float] | None) -> dict[sp.Symbol, float]:
         own = (*self.q, *self.v, *(() if self.t is None else (self.t,)))
-        return checks.read_parameters(given, self.formulas_beside_forces, own, self.forces)
+        return checks.read_parameters(parameters, self.formulas_beside_forces, own, self.forces)
 
     @property
     def formulas_beside_forces(self) -> tuple[sp.Expr, ...]:
@@ -262,9 +262,9 @@ class System:
     @cached_property
     def inputs(self) -> tuple[sp.Symbol, ...]:
         """The symbols that occur in the forces alone: these may change during a run."""
-        found = set().union(*(e.free_symbols for e in self.forces)) & self.parameters.keys()
-        found = found.difference(*(e.free_symbols for e in self.formulas_beside_forces))
-        return tuple(sorted(found, key=lambda s: s.name))
+        inputs = set().union(*(e.free_symbols for e in self.forces)) & self.parameters.keys()
+        inputs = inputs.difference(*(e.free_symbols for e in self.formulas_beside_forces))
+        return tuple(sorted(inputs, key=lambda s: s.name))
 
     def _check_lengths(self) -> None:
         if len(self.q) != len(self.v):
@@ -376,7 +376,7 @@ class System:
             end = [x.xreplace({s: e}) for x in end]
         return end
 
-    def normalise(self, q: Sequence[Any], named: Callable[..., Any] = list) -> list[Any]:
+    def normalise(self, q: Sequence[Any], abbreviate: Callable[..., Any] = list) -> list[Any]:
         """The configuration nearest to q, a sequence of expressions or arrays.
 
         Only coordinates with a norm need it: quaternions are divided by theirs.

@@ -42,9 +42,9 @@ def unpacked(L: Any, parts: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
 
 def _from_lagrange(method: Any) -> tuple[Any, dict[str, Any]]:
     """What a LagrangesMethod was made from."""
-    made = vars(method)
-    holonomic = made["_hol_coneqs"]
-    return made["_L"][0], {
+    own = vars(method)
+    holonomic = own["_hol_coneqs"]
+    return own["_L"][0], {
         "q": method.q,
         "constraints": method.coneqs[len(holonomic) :],
         "holonomic": holonomic,
@@ -55,20 +55,20 @@ def _from_lagrange(method: Any) -> tuple[Any, dict[str, Any]]:
 
 def _from_kane(method: Any) -> tuple[list[Any], dict[str, Any]]:
     """The bodies of a KanesMethod, and what else it was made from."""
-    made, bodies = vars(method), list(method.bodies or ())
+    own, bodies = vars(method), list(method.bodies or ())
     if not bodies:
         raise ValueError("the KanesMethod has no bodies; call its kanes_equations(bodies, loads)")
-    if made["_f_h"] or made["_uaux"] or len(method.u) != len(method.q):
+    if own["_f_h"] or own["_uaux"] or len(method.u) != len(method.q):
         raise ValueError(
             "a KanesMethod with configuration constraints, auxiliary speeds or fewer speeds than "
             f"coordinates is not read; give {PARTS}, one speed for each coordinate"
         )
     return bodies, {
         "q": method.q,
-        "constraints": made["_k_nh"] * method.u + made["_f_nh"] if made["_k_nh"] else (),
+        "constraints": own["_k_nh"] * method.u + own["_f_nh"] if own["_k_nh"] else (),
         "holonomic": (),
         "forces": list(method.forcelist or ()) or None,
-        "frame": made["_inertial"],
+        "frame": own["_inertial"],
         "speeds": method.u,
         "kinematic": [rate - e for rate, e in method.kindiffdict().items()],
     }

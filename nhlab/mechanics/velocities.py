@@ -73,8 +73,8 @@ def velocity(system: System, q: States, p: np.ndarray, t: ArrayLike) -> np.ndarr
 
 def start_of(system: System, q0: Any = None, v0: Any = None) -> tuple[np.ndarray, ...]:
     """q0, v0 as given, as arrays or by names, or else the system's own, as arrays."""
-    given = {"q0": system.q0 if q0 is None else q0, "v0": system.v0 if v0 is None else v0}
-    for name, x in given.items():
+    states = {"q0": system.q0 if q0 is None else q0, "v0": system.v0 if v0 is None else v0}
+    for name, x in states.items():
         if x is None:
             raise ValueError(
                 f"{name} is missing and {system!r} has no initial condition of its own; "
@@ -82,11 +82,11 @@ def start_of(system: System, q0: Any = None, v0: Any = None) -> tuple[np.ndarray
             )
     return tuple(
         system.states(x, name) if isinstance(x, Mapping) else read_array(x, name)
-        for name, x in given.items()
+        for name, x in states.items()
     )
 
 
-def free_velocities(system: System, q0: ArrayLike, asked: Iterable[int] = ()) -> list[int]:
+def free_velocities(system: System, q0: ArrayLike, first: Iterable[int] = ()) -> list[int]:
     """Indices of n - m velocities, among them those asked for, that determine the others through
     the constraints at q0.
 
@@ -95,9 +95,9 @@ def free_velocities(system: System, q0: ArrayLike, asked: Iterable[int] = ()) ->
     columns = list(zip(*system.symbolic.A, strict=True))
     weight = np.ones(len(system.v))
     weight[[k for k, column in enumerate(columns) if all(e.is_number for e in column)]] = 1e3
-    weight[list(asked)] = 1e-6
+    weight[list(first)] = 1e-6
     free = independent(system.independent_forms(q0) * weight)
-    for k in {*asked}.difference(free):
+    for k in {*first}.difference(free):
         raise ValueError(f"velocity {system.v[k]} cannot be chosen freely at q0 = {q0}")
     return free
 
@@ -137,10 +137,10 @@ def _completed(A: np.ndarray, b: np.ndarray, v: np.ndarray, free: Any, unit: Any
     return v
 
 
-def complete(system: System, q: States, given: Mapping[str, float], t: ArrayLike) -> np.ndarray:
+def complete(system: System, q: States, values: Mapping[str, float], t: ArrayLike) -> np.ndarray:
     """The velocity at (q, t) with the given components, name -> number, and A v + b = 0."""
     names, q = [u.name for u in system.v], position(system, q)
-    unknown = sorted(given.keys() - {*names})
+    unknown = sorted(values.keys() - {*names})
     if unknown:
         hint = nearest(unknown[0], names)
         raise ValueError(f"{unknown[0]} is no velocity of {system!r}; there are {names}{hint}")
@@ -150,24 +150,26 @@ def complete(system: System, q: States, given: Mapping[str, float], t: ArrayLike
     if not np.isfinite(A).all():
         raise ValueError(f"the constraints are not finite at q = {q}")
     M = system.M(q, None, t)
-    if (found := rank(A, M)) < len(A):
-        raise ValueError(f"the constraints are dependent at q = {q}: rank {found} of {len(A)}")
+    if (r := rank(A, M)) < len(A):
+        raise ValueError(f"the constraints are dependent at q = {q}: rank {r} of {len(A)}")
     free = len(names) - len(A)
 
     def example() -> str:
         return ", ".join(f"{names[k]}=..." for k in independent(A))
 
-    if len(given) != free:
-        many = "too many" if len(given) > free else "too few"
+    if len(values) != free:
+        many = "too many" if len(values) > free else "too few"
         raise ValueError(
-            f"{sorted(given) or 'no components'} are {many}: {len(A)} constraints on {names} leave "
+            f"{sorted(values) or 'no components'} are {many}: {len(A)} constraints on {names} leave "
             f"{free} free; give {free}, as in {example()}"
         )
-    start = np.array([read_number(given.get(name, 0), name) for name in names])
-    v = _completed(A, system.b(q, t), start, [names.index(name) for name in given], checks.units(M))
+    start = np.array([read_number(values.get(name, 0), name) for name in names])
+    v = _completed(
+        A, system.b(q, t), start, [names.index(name) for name in values], checks.units(M)
+    )
     if v is None:
         raise ValueError(
-            f"{sorted(given)} are not independent at q = {q}: the constraints do not determine "
-            f"{[x for x in names if x not in given]} from them; give for example {example()}"
+            f"{sorted(values)} are not independent at q = {q}: the constraints do not determine "
+            f"{[x for x in names if x not in values]} from them; give for example {example()}"
         )
     return v

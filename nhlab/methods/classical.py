@@ -58,8 +58,8 @@ class RK4(Method):
         for k, c in enumerate((0, sp.Rational(1, 2), sp.Rational(1, 2), 1)):
             if k:
                 place = tuple(dummy(f"{x.name}_{k}") for x in state)
-                moved = [x + c * h * y for x, y in zip(state, slopes[-1], strict=True)]
-                s.let += zip(place, moved, strict=True)
+                there = [x + c * h * y for x, y in zip(state, slopes[-1], strict=True)]
+                s.let += zip(place, there, strict=True)
             q, v = place[: len(s.q)], place[len(s.q) :]
             stages.append(motion_stage(system, s.t + c * h, q, v, s.let))
             slopes.append((*system.rate(q, v), *stages[-1].unknowns[: s.n]))

@@ -98,10 +98,10 @@ class Composition(Method):
 
     @property
     def keeps(self) -> tuple[str, ...]:
-        lost = ("the discrete constraint", "the momentum equation", "the law Phi* Omega")
-        lost += ("the balance of energy",)
-        kept = (x for x in self.method.keeps if not x.startswith(lost))
-        return tuple(dict.fromkeys(("the constraints at the nodes", *kept)))
+        exceptions = ("the discrete constraint", "the momentum equation", "the law Phi* Omega")
+        exceptions += ("the balance of energy",)
+        sentences = (x for x in self.method.keeps if not x.startswith(exceptions))
+        return tuple(dict.fromkeys(("the constraints at the nodes", *sentences)))
 
     @property
     def loses(self) -> tuple[str, ...]:

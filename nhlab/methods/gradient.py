@@ -130,14 +130,14 @@ class DiscreteGradient(Method):
             weights=(*s.shares, *(1,) * (2 * s.m)),
         )
         turned = [dot([row[k] for row in s.turn], s.lam1) for k in range(s.m)]
-        given = let.backward(s.R0, s.lam1), let.backward(s.R1, turned)  # in the rows of A as given
+        rows = let.backward(s.R0, s.lam1), let.backward(s.R1, turned)  # in the rows of A as given
         return Statement(
             t=s.t,
             h=h,
             carry=(*s.q, *system.v, *s.lam),
             args=(*s.parameters, *s.shares),
             stages=(stage,),
-            update=(*s.q_1, *s.v1, *((x + y) / 2 for x, y in zip(*given, strict=True))),
+            update=(*s.q_1, *s.v1, *((x + y) / 2 for x, y in zip(*rows, strict=True))),
             let=s.lets(),
             required=tuple(s.abbreviations.required),
         )
@@ -217,8 +217,8 @@ class Ends(Frame):
         )
         gap = let(U1 - U0 - h * dot(g, u), "gap")
         few = sp.Piecewise((SLOW_GAP, speed2 < SLOW * self.energy_scale(moving)), (GAP, True))
-        seen = abs(gap) > few * (abs(U0) + abs(U1))
-        tau = let(gap / (h * let(sp.Piecewise((speed2, seen), (sp.oo, True)), "below")), "tau")
+        is_large = abs(gap) > few * (abs(U0) + abs(U1))
+        tau = let(gap / (h * let(sp.Piecewise((speed2, is_large), (sp.oo, True)), "below")), "tau")
         return [x + tau * y for x, y in zip(g, Mu, strict=True)]
 
     def curl(self) -> Table:

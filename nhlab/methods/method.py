@@ -230,9 +230,9 @@ class Method:
 
     def __repr__(self) -> str:
         """As one would write the call: alpha always, the rest where it is not the default."""
-        said = [(f.name, getattr(self, f.name), f.default) for f in fields(self)]
-        said = [f"{k}={x!r}" for k, x, default in said if k == "alpha" or x != default]
-        return f"{type(self).__name__}({', '.join(said)})"
+        options = [(f.name, getattr(self, f.name), f.default) for f in fields(self)]
+        options = [f"{k}={x!r}" for k, x, default in options if k == "alpha" or x != default]
+        return f"{type(self).__name__}({', '.join(options)})"
 
     @property
     def order(self) -> int:
