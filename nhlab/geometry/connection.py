@@ -198,34 +198,34 @@ class DiscreteConnection:
         return self.bundle.group.element(s0, "s0")
 
 
-def names_of(given: Names) -> list[str]:
+def names_of(names: Names) -> list[str]:
     """Names from "x y", from symbols or from a list."""
-    given = given.replace(",", " ").split() if isinstance(given, str) else given
-    return [getattr(x, "name", x) for x in np.atleast_1d(np.array(given, object))]
+    names = names.replace(",", " ").split() if isinstance(names, str) else names
+    return [getattr(x, "name", x) for x in np.atleast_1d(np.array(names, object))]
 
 
 def _split(system: System, base: Names, fibre: Names) -> tuple[list[int], list[int]]:
     """The places of base and fibre coordinates in system.q."""
     names, parts = [s.name for s in system.q], {}
-    for what, given in (("base", base), ("fibre", fibre)):
-        if given is None:
+    for what, choice in (("base", base), ("fibre", fibre)):
+        if choice is None:
             continue
-        given = names_of(given)
-        if not given or any(x not in names for x in given):
-            raise ValueError(f"{what} = {given} must name coordinates of {system!r}: {names}")
-        if len(set(given)) < len(given):
-            raise ValueError(f"{what} = {given} names a coordinate twice")
-        parts[what] = [names.index(x) for x in given]
+        choice = names_of(choice)
+        if not choice or any(x not in names for x in choice):
+            raise ValueError(f"{what} = {choice} must name coordinates of {system!r}: {names}")
+        if len(set(choice)) < len(choice):
+            raise ValueError(f"{what} = {choice} names a coordinate twice")
+        parts[what] = [names.index(x) for x in choice]
     if not parts:
         raise ValueError(f"name the fibre (or the base) coordinates among {names}")
     every = set(range(len(names)))
     r = parts["base"] if "base" in parts else sorted(every - {*parts["fibre"]})
     s = parts["fibre"] if "fibre" in parts else sorted(every - {*r})
-    twice, left = {*r} & {*s}, every - {*r, *s}
+    twice, missing = {*r} & {*s}, every - {*r, *s}
     if twice:
         raise ValueError(f"{[names[i] for i in twice]} are in base and in fibre")
-    if left:
-        raise ValueError(f"{[names[i] for i in left]} are neither in base nor in fibre")
+    if missing:
+        raise ValueError(f"{[names[i] for i in missing]} are neither in base nor in fibre")
     if not r or not s:
         raise ValueError(f"base and fibre both need a coordinate of {names}")
     group = getattr(system, "group", None)

@@ -85,7 +85,7 @@ def order(
     (q0, v0), hs = start_of(system, q0, v0), _numbers(hs, "hs", 1)
     need(reference, (Callable, type(None)), "reference", "function of times that gives positions")
 
-    def exact(t):
+    def exact(t: float) -> np.ndarray:
         if reference is not None:
             return np.asarray(reference(np.array([t])))[0]
         return integrate(system, Reference(), q0, v0, h=t, steps=1).q[-1]
@@ -95,8 +95,8 @@ def order(
         steps = round(T / positive(float(h), False, "h"))
         if abs(steps * h - T) > 1e-9 * T:
             raise ValueError(f"T = {T:g} is not a multiple of h = {h}")
-        given = {"q1": exact(h)} if start == "q1" else {"v0": v0}
-        sol = integrate(system, method, q0, h=h, steps=steps, **given)
+        first = {"q1": exact(h)} if start == "q1" else {"v0": v0}
+        sol = integrate(system, method, q0, h=h, steps=steps, **first)
         errors[k] = np.abs(sol.q[-1] - exact(sol.t[-1])).max()
     return fit_order(hs, errors, floor)
 
@@ -262,7 +262,7 @@ def drift(t: ArrayLike, x: ArrayLike) -> tuple[float, float]:
     return float(fit[0]), float(np.sqrt(cov[0, 0]))
 
 
-def _numbers(x, name, least=2):
+def _numbers(x: ArrayLike, name: str, least: int = 2) -> np.ndarray:
     x = read_array(x, name)
     if x.ndim != 1 or len(x) < least:
         raise ValueError(f"{name} has shape {x.shape}; expected (N,), at least {least} numbers")
@@ -350,35 +350,37 @@ def tangent(
         raise ValueError(f"the step cannot be taken: {attempt.reason}")
     symbols = (statement.t, statement.h, *statement.carry)
     names = _after(method, system, np.array(symbols))
-    wanted = np.hstack([getattr(names, one_of(x, vars(names), "inputs")) for x in sequence(inputs)])
-    slopes = np.array([[float(s is w) for w in wanted] for s in symbols])
-    for known in attempt.substeps:
-        slopes[1] *= known.get(statement.part, 1.0)
+    varied = np.hstack([getattr(names, one_of(x, vars(names), "inputs")) for x in sequence(inputs)])
+    slopes = np.array([[float(s is w) for w in varied] for s in symbols])
+    for point in attempt.substeps:
+        slopes[1] *= point.get(statement.part, 1.0)
         D = dict(zip(symbols, slopes, strict=True))
         for stage in statement.stages:
-            by_x = _derivative(stage.equations, stage.unknowns, let, known)
-            by_known = _derivative(stage.equations, tuple(D), let, known)
+            by_x = _derivative(stage.equations, stage.unknowns, let, point)
+            by_known = _derivative(stage.equations, tuple(D), let, point)
             dx = -np.linalg.solve(by_x, by_known @ np.array(list(D.values())))
             D |= dict(zip(stage.unknowns, dx, strict=True))
         new_h = statement.h if statement.new_h is None else statement.new_h
         outputs = (statement.t + new_h, new_h, *statement.update)
-        slopes = _derivative(outputs, tuple(D), let, known) @ np.array(list(D.values()))
-        slopes[1] /= known.get(statement.part, 1.0)
+        slopes = _derivative(outputs, tuple(D), let, point) @ np.array(list(D.values()))
+        slopes[1] /= point.get(statement.part, 1.0)
     return slopes
 
 
-def _derivative(expressions, variables, let, point):
+def _derivative(expressions: Sequence, variables: tuple, let: Sequence, point: dict) -> np.ndarray:
     """Values of d(expressions)/d(variables) at a point, a dict symbol -> number."""
     f = _derivative_function(tuple(expressions), variables, tuple(let), tuple(point))
     return f(*point.values())
 
 
 @lru_cache(64)
-def _derivative_function(expressions, variables, let, symbols):
+def _derivative_function(
+    expressions: tuple, variables: tuple, let: tuple, symbols: tuple
+) -> Function:
     return Function(symbols, *jacobian(expressions, variables, let))
 
 
-def _after(method, system, values):
+def _after(method: Method, system: System, values: np.ndarray) -> Rows:
     """(t, h, *carry) in the last axis, by name."""
     return Rows(Layout({"t": 1, "h": 1, **method.layout(system)}), values)
 
@@ -576,7 +578,7 @@ def growth(
     square = np.stack([((means[:, k:] - means[:, :-k]) ** 2).mean(1) for k in lags], 1)
     use = lags >= max(2, count // 16)  # a walk smoothed by blocks grows too fast at lag 1
 
-    def exponent(some):
+    def exponent(some: np.ndarray) -> float:
         return np.polyfit(np.log(lags[use]), np.log(some.mean(0)[use]), 1)[0] / 2
 
     slopes = np.polyfit(at, means.T, 1)[0]
@@ -614,7 +616,7 @@ def shrinks(size: np.ndarray) -> bool:
     return bool((size < SHRINKS * np.maximum.accumulate(size)).any())
 
 
-def _block_means(t, x, blocks):
+def _block_means(t: ArrayLike, x: ArrayLike, blocks: int) -> tuple[np.ndarray, np.ndarray]:
     """Where the blocks begin, shape (blocks,), and the means of each run over them, (K, blocks)."""
     t, x = _numbers(t, "t"), np.atleast_2d(read_array(x, "x"))
     if x.shape[-1] != len(t) or not np.isfinite(x).all():

@@ -87,8 +87,8 @@ def _basis(system: System, q: np.ndarray) -> list[sp.Matrix]:
 def _rank(columns: np.ndarray) -> int:
     """The rank of a table whose columns may differ in size by powers of ten."""
     size = np.linalg.norm(columns, axis=0)
-    kept = columns[:, size > 0] / size[size > 0]
-    return int(np.linalg.matrix_rank(kept, tol=RANK_TOLERANCE)) if kept.size else 0
+    scaled = columns[:, size > 0] / size[size > 0]
+    return int(np.linalg.matrix_rank(scaled, tol=RANK_TOLERANCE)) if scaled.size else 0
 
 
 def kept(sol: Trajectory, rtol: float = 1e-10) -> tuple[bool, bool]:

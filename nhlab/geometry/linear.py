@@ -82,7 +82,7 @@ class Linear:
         """The largest real part: positive where the steady motion is unstable."""
         return float(self.eigenvalues.real.max())
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         name = self.system.label
         drive = f" + B u, u = ({', '.join(self.inputs)})" if self.inputs else ""
         lines = [f"Linearised {name}: z' = A z{drive}, z = ({', '.join(self.state)})"]
@@ -129,10 +129,10 @@ def linearise(
     if system.t is not None:
         raise ValueError(f"{system!r} depends on time; only autonomous systems have steady motions")
     inputs = tuple(getattr(u, "name", u) for u in sequence(inputs))
-    known = sorted(s.name for s in system.parameters)
+    names = sorted(s.name for s in system.parameters)
     for name in inputs:
-        if name not in known:
-            raise ValueError(f"inputs: {name!r} is no parameter here; there are {known}")
+        if name not in names:
+            raise ValueError(f"inputs: {name!r} is no parameter here; there are {names}")
     numbers = {s.name for s in system.numbers}
     if unset := {name: 0.0 for name in inputs if name not in numbers}:
         system = system.set(**unset)
@@ -198,29 +198,29 @@ class _Neighbourhood:
 
     def ignorable(self) -> list[int]:
         """The largest set of coordinates on which no rate depends but their own."""
-        found, here = list(range(len(self.places))), self.rates(self.q)
+        candidates, here = list(range(len(self.places))), self.rates(self.q)
         small = STEADY * (self.scale + np.abs(here))
-        changed = {k: self._changes(k, here, small) for k in found}
+        changed = {k: self._changes(k, here, small) for k in candidates}
         while True:
-            kept = [k for k in range(len(here)) if k not in found]
-            fewer = [k for k in found if not changed[k][kept].any()]
-            if len(fewer) == len(found):
-                return found
-            found = fewer
+            others = [k for k in range(len(here)) if k not in candidates]
+            fewer = [k for k in candidates if not changed[k][others].any()]
+            if len(fewer) == len(candidates):
+                return candidates
+            candidates = fewer
 
     def _changes(self, k: int, here: np.ndarray, small: np.ndarray) -> np.ndarray:
         """Which rates depend on coordinate k."""
         way = np.eye(len(self.system.v))[self.places[k]]
-        found = np.zeros(len(here), bool)
+        changes = np.zeros(len(here), bool)
         for s in SHIFTS:
             q = self.system.move(self.q, way, s)
             if np.abs(self.system.g(q)).max(initial=0) > STEADY:
                 return np.ones(len(here), bool)  # it leaves the holonomic constraints
             try:
-                found |= ~(np.abs(self.rates(q) - here) <= small)
+                changes |= ~(np.abs(self.rates(q) - here) <= small)
             except ValueError:  # a singularity lies there
                 return np.ones(len(here), bool)
-        return found
+        return changes
 
     def require_steady(self, ignorable: Collection[int]) -> None:
         rates = self.rates(self.q)
@@ -300,8 +300,8 @@ def _turn_of_forms(system: System, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 def _turn_of_fields(system: System, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """The same of ``System.independent_forms``: A X = 0 makes it -A d(X u)/dq with u fixed."""
     table = [[[e.diff(x) for x in system.q] for e in field] for field in system.symbolic.fields]
-    moved = np.einsum("aij,a->ij", system.values(table, q), system.u(q, v))
-    return -system.independent_forms(q, v) @ moved
+    turn = np.einsum("aij,a->ij", system.values(table, q), system.u(q, v))
+    return -system.independent_forms(q, v) @ turn
 
 
 def _pairs(values: Iterable[complex], size: float) -> Iterator[str]:

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import warnings
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import sympy as sp
@@ -32,6 +33,9 @@ from ..methods import DLA
 from ..run.trajectory import Trajectory
 from .connection import Bundle, DiscreteConnection, Names, names_of
 
+if TYPE_CHECKING:
+    from ..codegen.kinds import Exprs, Pair, Symbols
+
 
 class Reduction(DiscreteConnection, System):
     """What ``Chaplygin`` and ``Horizontal`` share: a System on Q/G with q = r, v = v_r.
@@ -40,7 +44,8 @@ class Reduction(DiscreteConnection, System):
     ----------
     full : the system that was reduced;  base, fibre : symbols of r and s
     bundle : where r and s are in the full system, and the group of the fibre
-    kept : the places of the fibre velocities that a momentum mu determines, not the constraints
+    momentum_places : the places of the fibre velocities that a momentum mu determines, and not the
+        constraints
 
     Examples
     --------
@@ -54,7 +59,7 @@ class Reduction(DiscreteConnection, System):
     base: list[sp.Symbol]
     fibre: list[sp.Symbol]
     fibre_v: tuple[sp.Symbol, ...]
-    kept: Sequence[int] = ()
+    momentum_places: Sequence[int] = ()
     mu_symbols: tuple[sp.Symbol, ...] = ()
 
     def __init__(
@@ -73,9 +78,11 @@ class Reduction(DiscreteConnection, System):
         if full.q0 is not None:
             about["q0"] = tuple(full.q0[i] for i in bundle.r)
             about["v0"] = None if full.v0 is None else tuple(full.v0[i] for i in bundle.v_r)
-        super().__init__(self.base, base_v, *self._left(), full.holonomic, **about)
+        super().__init__(
+            self.base, base_v, *self._reduced_L_and_constraints(), full.holonomic, **about
+        )
 
-    def _check_invariance(self):
+    def _check_invariance(self) -> None:
         """L, the constraints and g must not depend on s."""
         full = self.full
         if full.is_affine:
@@ -100,14 +107,20 @@ class Reduction(DiscreteConnection, System):
                 )
 
     @property
+    def kept(self) -> Sequence[int]:
+        """The former name of ``momentum_places``."""
+        warnings.warn("kept is now called momentum_places", DeprecationWarning, stacklevel=2)
+        return self.momentum_places
+
+    @property
     def constrained(self) -> bool:
         """True if the constraints determine fibre velocities; else they are left over."""
-        return len(self.kept) < len(self.fibre_v)
+        return len(self.momentum_places) < len(self.fibre_v)
 
-    def _determines_fibre(self):
+    def _determines_fibre(self) -> bool:
         """True if constraints and momenta determine v_s at a generic point."""
         S = self.full.symbolic
-        rows = [*(S.A if self.constrained else ()), *(S.M[i] for i in self.kept)]
+        rows = [*(S.A if self.constrained else ()), *(S.M[i] for i in self.momentum_places)]
         block = [[row[j] for j in self.bundle.v_s] for row in rows]
         with np.errstate(all="ignore"):
             samples = self.full.samples()
@@ -117,7 +130,7 @@ class Reduction(DiscreteConnection, System):
 
     def conditions(self, wd: Sequence[sp.Expr], J: Sequence[sp.Expr]) -> list[sp.Expr]:
         """What vanishes and so determines v_s, given wd and the fibre's momentum J."""
-        momenta = [j for i, j in zip(self.bundle.v_s, J, strict=True) if i in self.kept]
+        momenta = [j for i, j in zip(self.bundle.v_s, J, strict=True) if i in self.momentum_places]
         gaps = [j - mu for j, mu in zip(momenta, self.mu_symbols, strict=True)]
         return [*wd, *gaps] if self.constrained else gaps
 
@@ -126,31 +139,31 @@ class Reduction(DiscreteConnection, System):
         """A(r) of the continuous connection s' + A r' = 0 at the nodes, m x k; 0 where a momentum
         determines s', for there the lift does not matter."""
         rows = [
-            [sp.S.Zero if i in self.kept else -_tidy(e.diff(u)) for u in self.v]
+            [sp.S.Zero if i in self.momentum_places else -_tidy(e.diff(u)) for u in self.v]
             for i, e in zip(self.bundle.v_s, self.fibre_velocity, strict=True)
         ]
         return sp.ImmutableMatrix(rows)
 
-    def _left(self):
-        """L and the constraints of the reduced system; for a momentum mu the Routhian."""
+    def _reduced_L_and_constraints(self) -> tuple[sp.Expr, Sequence[sp.Expr]]:
+        """L and the constraints of the reduced system; for a momentum mu, L is the Routhian."""
         places = dict(zip(self.bundle.v_s, self.fibre_velocity, strict=True))
-        L = self.on_D(self.full.L) - dot(self.mu_symbols, [places[i] for i in self.kept])
+        L = self.on_D(self.full.L) - dot(self.mu_symbols, [places[i] for i in self.momentum_places])
         return _tidy(L), () if self.constrained else self.full.constraints
 
-    def _bind(self, given):
+    def _bind(self, parameters: Any) -> dict[sp.Symbol, float]:
         return dict(sorted({**self.full.parameters, **self._own}.items(), key=lambda x: x[0].name))
 
     def set(self, **values: float) -> Self:
         """The same reduction with some parameters changed, in the full system too."""
         new = super().set(**values)
-        known = {s.name for s in self.full.parameters}
-        new.full = self.full.set(**{k: x for k, x in values.items() if k in known})
+        names = {s.name for s in self.full.parameters}
+        new.full = self.full.set(**{k: x for k, x in values.items() if k in names})
         return new
 
-    def _where(self):
+    def _where(self) -> str:
         return f": r = ({', '.join(map(str, self.base))})"
 
-    def _rows(self):
+    def _rows(self) -> list[str]:
         """With the motion in the fibre and the forces, the gyroscopic one among them."""
         straight = self.full if self.bundle.is_abelian else self
         dots = display.dotted(straight.q, straight.v)
@@ -197,7 +210,7 @@ class Reduction(DiscreteConnection, System):
         """B[a, b, c] = d_b A^a_c - d_c A^a_b - [A_b, A_c]^a, shape (m, k, k)."""
         A, r, bracket = self.connection, self.q, self.bundle.group.bracket
 
-        def B(a, b, c):
+        def B(a: int, b: int, c: int) -> sp.Expr:
             return A[a, c].diff(r[b]) - A[a, b].diff(r[c]) - bracket(A[:, b], A[:, c])[a]
 
         m, k = A.shape
@@ -290,7 +303,7 @@ class Reduction(DiscreteConnection, System):
         At = np.swapaxes(full.A(q[:-1], t[:-1]), -1, -2)
         lam = np.zeros((len(q), At.shape[-1]))  # p_minus(k, k+1) = p_plus(k-1, k) - A^T lam
         # where constraints determine the fibre, its equations determine lam
-        rows = [i for i in self.bundle.v_s if i not in self.kept] or range(len(full.v))
+        rows = [i for i in self.bundle.v_s if i not in self.momentum_places] or range(len(full.v))
         lam[1:] = (np.linalg.pinv(At[:, rows]) @ (p[:-1] - p_minus)[:, rows, None])[..., 0]
         parts = {"t": t, "q": q, "p": p, "v": v, "lam": lam}
         if method.variable_step:
@@ -298,7 +311,7 @@ class Reduction(DiscreteConnection, System):
         about = {x: getattr(sol, x) for x in ("t0", "message", "q1_given", "inputs")}
         return Trajectory(full, method, method.layout(full).join(**parts), h=sol.h0, **about)
 
-    def _check_run(self, sol):
+    def _check_run(self, sol: Trajectory) -> None:
         """Refuse runs that cannot be reconstructed."""
         if sol.method.full is None:
             raise ValueError(
@@ -341,7 +354,7 @@ class Chaplygin(Reduction):
 
     _remedy = "it violates the constraints; full.project(q0, v0) satisfies them"
 
-    def _check_fibre(self):
+    def _check_fibre(self) -> None:
         full = self.full
         if full.holonomic:
             raise ValueError(
@@ -404,12 +417,12 @@ class Horizontal(Reduction):
     _remedy = "reduction.at(q0, v0) has its momentum mu"
 
     @property
-    def kept(self) -> Sequence[int]:
+    def momentum_places(self) -> Sequence[int]:
         """The places of the velocities whose momentum is mu."""
         return self.bundle.v_s
 
-    def _check_fibre(self):
-        full, places = self.full, self.kept
+    def _check_fibre(self) -> None:
+        full, places = self.full, self.momentum_places
         if isinstance(full, Chaplygin):  # its gyroscopic force is not in its L
             raise ValueError(
                 f"{full!r} is reduced by its constraints already; reduce by the horizontal "
@@ -446,28 +459,28 @@ class Horizontal(Reduction):
         self.mu_symbols = self._momentum_symbols()
         self._own = dict(zip(self.mu_symbols, self._momentum_values(), strict=True))
 
-    def _momentum_symbols(self):
-        full, count = self.full, len(self.kept)
-        taken = {s.name for s in (*full.q, *full.v, *full.parameters, full.t) if s is not None}
+    def _momentum_symbols(self) -> tuple[sp.Symbol, ...]:
+        full, count = self.full, len(self.momentum_places)
+        others = {s.name for s in (*full.q, *full.v, *full.parameters, full.t) if s is not None}
         names = ["mu"] if count == 1 else [f"mu{k}" for k in range(count)]
-        while taken & set(names):
+        while others & set(names):
             names = [f"{name}_" for name in names]
         return tuple(sp.Symbol(name, real=True) for name in names)
 
-    def _momentum_values(self):
+    def _momentum_values(self) -> list[float]:
         """mu as it was given, or that of the system's own start."""
-        full, given, count = self.full, self._given, len(self.kept)
-        if given is None:
+        full, mu, count = self.full, self._given, len(self.momentum_places)
+        if mu is None:
             if full.q0 is None or full.v0 is None:
                 raise ValueError(
                     "mu is missing, and the system has no start of its own to take it from; give mu"
                 )
-            given = full.momentum(full.q0, full.v0)[self.kept]
-        names = tuple(full.q[i] for i in self.kept)
-        wanted = f"must be {count} finite numbers, one for each of {names}"
-        values = np.atleast_1d(read_array(given, "mu", otherwise=wanted))
+            mu = full.momentum(full.q0, full.v0)[self.momentum_places]
+        names = tuple(full.q[i] for i in self.momentum_places)
+        expected = f"must be {count} finite numbers, one for each of {names}"
+        values = np.atleast_1d(read_array(mu, "mu", otherwise=expected))
         if values.shape != (count,) or not np.isfinite(values).all():
-            raise ValueError(f"mu = {brief(self._given)} {wanted}")
+            raise ValueError(f"mu = {brief(self._given)} {expected}")
         return values.tolist()
 
     @property
@@ -477,7 +490,7 @@ class Horizontal(Reduction):
 
     def at(self, q0: ArrayLike, v0: ArrayLike, t: ArrayLike = 0.0) -> Self:
         """This reduction at the momentum of (q0, v0)."""
-        mu = self.full.momentum(q0, v0, t)[self.kept]
+        mu = self.full.momentum(q0, v0, t)[self.momentum_places]
         return self.set(**{s.name: x for s, x in zip(self.mu_symbols, mu, strict=True)})
 
     def J_d(
@@ -492,7 +505,7 @@ class Horizontal(Reduction):
         """The discrete momentum D2Ld(q0, q1) of the symmetry, shape (..., m)."""
         v = self.full.velocity_between(q0, q1, h)
         p = DLA(alpha, symmetric).on_step(self.full, "p_plus", t, q0, v, h)
-        return p[..., self.kept]
+        return p[..., self.momentum_places]
 
     def constructor_kwargs(self) -> dict[str, Any]:
         return {**super().constructor_kwargs(), "mu": self.mu.tolist()}
@@ -540,18 +553,18 @@ class Mixed(Horizontal):
         super().__init__(system, fibre, mu, base, name)
 
     @property
-    def kept(self) -> list[int]:
+    def momentum_places(self) -> list[int]:
         names = [s.name for s in self.full.q]
         return [i for i in self.bundle.v_s if names[i] in self.symmetry]
 
-    def _check_fibre(self):
+    def _check_fibre(self) -> None:
         names, full = [s.name for s in self.fibre], self.full
         if not self.symmetry or not {*self.symmetry} < {*names}:
             raise ValueError(
                 f"momentum = {self.symmetry} must name some, not all, of the fibre {names}; "
                 "for none there is nh.Chaplygin, for all nh.Horizontal"
             )
-        if full.holonomic or len(full.constraints) != len(names) - len(self.kept):
+        if full.holonomic or len(full.constraints) != len(names) - len(self.momentum_places):
             raise ValueError(
                 f"TQ = H + S + U needs one velocity constraint for each of "
                 f"{[x for x in names if x not in self.symmetry]} and no other; {full!r} has "
@@ -570,7 +583,7 @@ class ReducedSymbolic(Symbolic):
     """
 
     @cached_property
-    def f(self):
+    def f(self) -> tuple[sp.Expr, ...]:
         s, F = self.system, self.system.full.symbolic
         f, L_s = [s.on_D(e) for e in F.f], [s.on_D(F.L_v[j]) for j in s.bundle.v_s]
         rates = sp.Matrix(*s.connection.shape, self.rates(list(s.connection)))
@@ -578,18 +591,18 @@ class ReducedSymbolic(Symbolic):
         return tuple(e - dot(L_s, rates.col(b)) for b, e in enumerate(lifted))
 
     @cached_property
-    def L_t(self):
+    def L_t(self) -> sp.Expr:
         """-dE/dt of the full system; the force of a time-dependent A is accounted for."""
         return self.system.on_D(self.system.full.symbolic.L_t)
 
     @cached_property
-    def F(self):
+    def F(self) -> tuple[sp.Expr, ...]:
         """The forces of the full system, which f contains, as seen from r."""
         s = self.system
         return tuple(s.bundle.lifted(list(map(s.on_D, s.full.symbolic.F)), s.connection))
 
     @cached_property
-    def power(self):
+    def power(self) -> sp.Expr:
         return self.system.on_D(self.system.full.symbolic.power)
 
 
@@ -602,7 +615,16 @@ class ReducedLagrangian:
     is an equation that a wrong derivative of Ld* violates.
     """
 
-    def __init__(self, reduction, t, q, v, h, alpha, symmetric):
+    def __init__(
+        self,
+        reduction: Reduction,
+        t: sp.Expr,
+        q: Exprs,
+        v: Exprs,
+        h: sp.Expr,
+        alpha: sp.Expr | float,
+        symmetric: bool,
+    ) -> None:
         s, bundle = reduction, reduction.bundle
         v_s, fibre = ([dummy(x.name) for x in part] for part in (s.fibre_v, s.fibre))
         over, both = bundle.join(q, fibre).tolist(), bundle.join_v(v, v_s).tolist()
@@ -619,7 +641,7 @@ class ReducedLagrangian:
         self.Ld, self.E_minus, self.E_plus, self.work = Ld.Ld, Ld.E_minus, Ld.E_plus, Ld.work
         self.constraints = Ld.constraints if s.constraints else []
 
-        def A(*place):
+        def A(*place: sp.Expr) -> sp.ImmutableMatrix:
             return s.connection.xreplace(dict(zip((s.t or t, *s.q), place, strict=True)))
 
         A_0, A_1 = A(t, *q), A(t + h, *r1)
@@ -638,15 +660,15 @@ class ReducedLagrangian:
         )
 
     @cached_property
-    def D1Ld(self):
+    def D1Ld(self) -> list[sp.Expr]:
         return self._by_r0_and_r1(self.Ld)[0]
 
     @cached_property
-    def D2Ld(self):
+    def D2Ld(self) -> list[sp.Expr]:
         return self._by_r0_and_r1(self.Ld)[1]
 
     @cached_property
-    def df(self):
+    def df(self) -> tuple[list[sp.Expr], list[sp.Expr]]:
         """(dl_d/df) df/dr0 and (dl_d/df) df/dr1; f is determined by v_s, so both are by way of
         v_s."""
         before, weights = list(self.let), [dummy(f"l_{u.name}") for u in self.v_s]
@@ -655,31 +677,33 @@ class ReducedLagrangian:
         return self._by_r0_and_r1(dot(weights, self.v_s), before)  # dl_d/df is held fixed
 
     @cached_property
-    def F_minus(self):
+    def F_minus(self) -> list[sp.Expr]:
         """dl_d/df (df/dr0 - A(r0)); forces of the full system come along with the sign of (32)."""
         parts = zip(self.df[0], self.A_minus, self.push_minus, strict=True)
         return [df - carried - push for df, carried, push in parts]
 
     @cached_property
-    def F_plus(self):
+    def F_plus(self) -> list[sp.Expr]:
         """dl_d/df (df/dr1 + A(r1)), likewise."""
         parts = zip(self.df[1], self.A_plus, self.push_plus, strict=True)
         return [df + carried - push for df, carried, push in parts]
 
-    def _by_r0_and_r1(self, e, let=None):
+    def _by_r0_and_r1(
+        self, e: sp.Expr, let: list[Pair] | None = None
+    ) -> tuple[list[sp.Expr], list[sp.Expr]]:
         """The derivatives of e by r0 and by r1, where v = (r1 - r0)/h."""
         let = self.let if let is None else let
         by_r1 = [by_v / self.h for by_v in self._slopes(e, self.v, let)]
         by_q = self._slopes(e, self.q, let)
         return [a - b for a, b in zip(by_q, by_r1, strict=True)], by_r1
 
-    def _slopes(self, e, variables, let):
+    def _slopes(self, e: sp.Expr, variables: Symbols, let: list[Pair]) -> list[sp.Expr]:
         slopes, let = gradient(e, variables, let)
         self.let += [pair for pair in let if pair not in self.let]
         return slopes
 
 
-def _solve(equations, unknowns):
+def _solve(equations: Exprs, unknowns: Symbols) -> list[sp.Expr]:
     """Solutions of linear equations in a few unknowns, as expressions."""
     zero = dict.fromkeys(unknowns, sp.S.Zero)
     K = sp.Matrix([[sp.sympify(e, strict=True).diff(u) for u in unknowns] for e in equations])
@@ -689,7 +713,7 @@ def _solve(equations, unknowns):
     return list(K.LUsolve(rest))
 
 
-def _tidy(e):
+def _tidy(e: Any) -> sp.Expr:
     """The shortest of e, e multiplied out, and that with cos^2 + sin^2 = 1."""
     forms = [sp.sympify(e, strict=True)]
     forms.append(forms[0].expand())

@@ -55,7 +55,7 @@ class Report:
     def good(self) -> bool:
         return all(line.good is not False for line in self.lines)
 
-    def __str__(self):
+    def __str__(self) -> str:
         rows = [self.title]
         for line in self.lines:
             rows.append(f"{MARKS[line.good]:>3}  {line.check}: {line.finding}")
@@ -64,7 +64,7 @@ class Report:
 
     __repr__ = __str__
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         head = "".join(f"<th style='text-align:left'>{x}</th>" for x in ("", *HEADS))
         body = "".join(
             "<tr>" + "".join(f"<td style='text-align:left'>{escape(x)}</td>" for x in row) + "</tr>"
@@ -149,8 +149,8 @@ class Trial:
     @cached_property
     def start(self) -> tuple[np.ndarray, np.ndarray]:
         """q0, v0 as given, or the system's own, or else a generic one on the constraints."""
-        s, given = self.system, self.given
-        q0, v0 = (own if x is None else x for x, own in zip(given, (s.q0, s.v0), strict=True))
+        s, start = self.system, self.given
+        q0, v0 = (own if x is None else x for x, own in zip(start, (s.q0, s.v0), strict=True))
         q = s.samples(1)[0][0] if q0 is None else np.array(s.configuration(q0), float)
         for _ in range(30 if q0 is None and s.holonomic else 0):
             q = q - np.linalg.pinv(s.values(s.expressions.Dg, q)) @ s.g(q)
@@ -214,8 +214,8 @@ def motion(trial: Trial) -> Finding:
     size = np.abs(trial.system.A(sol.q, sol.t)).max(initial=0) * np.abs(sol.v).max()
     good = slip <= EXACT * size and not sol.message
     end = sol.message or f"followed to t = {sol.t[-1]:.4g}"
-    kept = f"the constraints hold to {_relative(slip, size)} of |A||v|"
-    return good, f"{end}; {kept}" if trial.system.m else end
+    sentence = f"the constraints hold to {_relative(slip, size)} of |A||v|"
+    return good, f"{end}; {sentence}" if trial.system.m else end
 
 
 def integrability(trial: Trial) -> Finding:
@@ -261,14 +261,14 @@ def energy(trial: Trial) -> Finding:
     s, sol, size = trial.system, trial.run, trial.work
     E = sol.energy()
     if not trial.sources:
-        lost = np.ptp(E)
-        return lost <= EXACT * size, f"E is kept to {_relative(lost, size)} of v.p"
+        drift = np.ptp(E)
+        return drift <= EXACT * size, f"E is kept to {_relative(drift, size)} of v.p"
     power = s.power(sol.q, sol.v, sol.t) - s.values(s.expressions.L_t, sol.q, sol.v, sol.t)
     slip = np.einsum("tij,tj->ti", s.A(sol.q, sol.t), sol.v)
     power += (s.multipliers(sol.q, sol.v, sol.t) * slip).sum(1)
-    lost = abs(E[-1] - E[0] - _integral(power, sol))
-    words = f"E changes by {' and '.join(trial.sources)}, to {_relative(lost, size)} of v.p"
-    return lost <= SUMMED * size, words
+    drift = abs(E[-1] - E[0] - _integral(power, sol))
+    words = f"E changes by {' and '.join(trial.sources)}, to {_relative(drift, size)} of v.p"
+    return drift <= SUMMED * size, words
 
 
 def _integral(x: np.ndarray, sol: Trajectory) -> np.ndarray:
@@ -284,12 +284,12 @@ def momentum(trial: Trial) -> Finding:
         moves = s.expressions.depends(s.expressions.A, s.pose)
         also = "but D is not" if moves else "and so is D"
         return None, f"L is left-invariant on {s.group.name}, {also}"
-    found, kept = find_symmetries(s)
-    text = f"symmetries of L and D: {', '.join(found.names) if found else 'none found'}"
-    text += f"; {found.rank} momentum equation{'s' * (found.rank != 1)}" if found else ""
-    if not kept:
+    group, others = find_symmetries(s)
+    text = f"symmetries of L and D: {', '.join(group.names) if group else 'none found'}"
+    text += f"; {group.rank} momentum equation{'s' * (group.rank != 1)}" if group else ""
+    if not others:
         return None, text
-    p, fields = sol.p, s.values(kept.fields, sol.q)[..., :-1]
+    p, fields = sol.p, s.values(others.fields, sol.q)[..., :-1]
     J = np.einsum("ti,tki->tk", p, fields)
     size = (np.abs(p)[:, None] * np.abs(fields)).sum(-1).max(0)
     if s.is_forced:
@@ -300,16 +300,16 @@ def momentum(trial: Trial) -> Finding:
         gap, allowed, word = np.ptp(J, axis=0), EXACT, "kept"
     gap = float((gap / np.maximum(size, 1e-300)).max())
     precision = "rounding" if gap < ROUNDING else f"{gap:.0e}"  # digits of rounding say nothing
-    return gap <= allowed, f"{text}; momenta {word}, to {precision}: {', '.join(kept.names)}"
+    return gap <= allowed, f"{text}; momenta {word}, to {precision}: {', '.join(others.names)}"
 
 
 def orders(trial: Trial) -> Finding:
     """orders: behaviour over long times; errors that shrink with the same order."""
     if not trial.run.v.any():
         return None, "nothing moves from this start; give a v0 that moves"
-    found = [_order(trial, method) for method in (DLA(), Projector(), RK4())]
-    judged = [good for good, _ in found if good is not None]
-    text = ", ".join(text for _, text in found)
+    results = [_order(trial, method) for method in (DLA(), Projector(), RK4())]
+    judged = [good for good, _ in results if good is not None]
+    text = ", ".join(text for _, text in results)
     return all(judged) if judged else None, f"observed (stated): {text}"
 
 

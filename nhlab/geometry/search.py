@@ -28,8 +28,8 @@ def find_symmetries(system: System) -> tuple[Symmetry | None, ...]:
     of_L, of_D = _leaves_L(system, q, v, t), _leaves_D(system, A, q, v, t)
     inside = _units(_row(A.reshape(-1, n), 0 * A.reshape(-1, n), np.repeat(q, system.m, 0)))
     spaces = (null_space(np.concatenate([of_L, x]), np.ones(of_L.shape[1])) for x in (of_D, inside))
-    found = ([_field(system, row) for row in echelon(space)] for space in spaces)
-    return tuple(Symmetry(system, fields) if fields else None for fields in found)
+    pairs = ([_field(system, row) for row in echelon(space)] for space in spaces)
+    return tuple(Symmetry(system, fields) if fields else None for fields in pairs)
 
 
 def _field(system: System, row: np.ndarray) -> list[sp.Expr]:
@@ -43,13 +43,13 @@ def _generic(system: System) -> tuple[np.ndarray, ...]:
     """States at which L and the constraints are finite: q, v, t and A; L gives one condition at
     each, so there must be as many as (B, c) has entries, and some more."""
     n = len(system.q)
-    needed = n * (n + 1) + 8
-    q, v, _ = system.samples(3 * needed)
+    count = n * (n + 1) + 8
+    q, v, _ = system.samples(3 * count)
     t = 0.7 + 0.1 * np.arange(len(q))
     with np.errstate(all="ignore"):
         A, L = system.A(q, t), system.values(system.expressions.L_q, q, v, t)
-    finite = np.flatnonzero(np.isfinite(A).all((1, 2)) & np.isfinite(L).all(1))[:needed]
-    if len(finite) < needed:
+    finite = np.flatnonzero(np.isfinite(A).all((1, 2)) & np.isfinite(L).all(1))[:count]
+    if len(finite) < count:
         raise ValueError("L or the constraints are not finite at most generic places")
     return q[finite], v[finite], t[finite], A[finite]
 

@@ -206,10 +206,10 @@ class Symmetry:
     def _left_out(self) -> list[str]:
         """Names of coordinates that nothing depends on and no generator moves."""
         s = self.system
-        used = set().union(*(e.free_symbols for e in (s.L, *s.constraints, *s.holonomic)))
-        moved = {x for row in self.fields for x, e in zip(self.directions, row, strict=True) if e}
-        names = [x.name for x in s.q if x not in used]
-        return [x for x in names if x in self.directions and x not in moved]
+        symbols = set().union(*(e.free_symbols for e in (s.L, *s.constraints, *s.holonomic)))
+        moving = {x for row in self.fields for x, e in zip(self.directions, row, strict=True) if e}
+        names = [x.name for x in s.q if x not in symbols]
+        return [x for x in names if x in self.directions and x not in moving]
 
     # ------------------------------------------------------------------ g^D
 
@@ -255,21 +255,21 @@ class Symmetry:
 
         First the horizontal symmetries, then the simplest solutions of A(q) xi~_Q(q) = 0.
         """
-        found, (q, _, t) = list(self.horizontal), self._generic
-        more = _solutions(self._B, self.system) if len(found) < self.rank else ()
+        choice, (q, _, t) = list(self.horizontal), self._generic
+        more = _solutions(self._B, self.system) if len(choice) < self.rank else ()
         for c in sorted(more, key=sp.count_ops):
             with np.errstate(all="ignore"):
-                values = self.system.values([*found, c], q, None, t)
+                values = self.system.values([*choice, c], q, None, t)
                 gap = np.abs(self._B_values[0] @ values[:, -1, :, None])
             good = np.isfinite(values).all() and gap.max() <= 1e-9 * (1 + np.abs(values).max())
-            if good and len(found) < self.rank and max(map(_rank, values)) > len(found):
-                found.append(_plain(c))
-        if len(found) < self.rank:
+            if good and len(choice) < self.rank and max(map(_rank, values)) > len(choice):
+                choice.append(_plain(c))
+        if len(choice) < self.rank:
             raise ValueError(
-                f"only {len(found)} of {self.rank} sections of g^D were found for "
+                f"only {len(choice)} of {self.rank} sections of g^D were found for "
                 f"{self.system!r}; give them as section="
             )
-        return tuple(found)
+        return tuple(choice)
 
     @property
     def is_horizontal(self) -> bool:
@@ -422,13 +422,15 @@ class Symmetry:
         FIM08 theorem 2 for Ld alone; C03 and the poster for D, Ld, wd.  The alpha rule makes Ld and
         wd invariant where L and D are if the action is affine in the coordinates.
         """
-        found = {"L": self._changes_of_L(), "D": self._changes_of_D()}
+        changes = {"L": self._changes_of_L(), "D": self._changes_of_D()}
         if method is not None:
-            found["Ld"] = self._changes_of_Ld(_discrete(method))
+            changes["Ld"] = self._changes_of_Ld(_discrete(method))
             if self.system.constraints and method.constraint_at == "midpoints":
-                found["wd"] = self._changes_of_wd(method)
-        found = {x: zip(self.names, texts, strict=True) for x, texts in found.items()}
-        return Invariance(**{x: {a: w for a, w in y if w} for x, y in found.items()}, method=method)
+                changes["wd"] = self._changes_of_wd(method)
+        changes = {x: zip(self.names, texts, strict=True) for x, texts in changes.items()}
+        return Invariance(
+            **{x: {a: w for a, w in y if w} for x, y in changes.items()}, method=method
+        )
 
     def require(self, *what: str, method: Method | None = None) -> None:
         """Raise ValueError unless all of ``what``, among "L", "D", "Ld", "wd", are invariant."""
@@ -483,9 +485,9 @@ class Symmetry:
         )  # forces are taken out again, whatever they are
         parts = ("p_minus", "E_minus", "p_plus", "E_plus", "impulse_minus", "impulse_plus")
         p0, E0, p1, E1, F0, F1 = (method.on_step(s, x, t, q, v, H) for x in parts)
-        left = self._fields(q, t) * (np.c_[-p0, E0] - F0)[:, None]
+        residual = self._fields(q, t) * (np.c_[-p0, E0] - F0)[:, None]
         right = self._fields(s.move(q, v, H), t + H) * (np.c_[p1, -E1] - F1)[:, None]
-        for terms in np.concatenate([left, right], -1).swapaxes(0, 1):
+        for terms in np.concatenate([residual, right], -1).swapaxes(0, 1):
             yield _in_words(terms, np.abs(H * E0))
 
     def _changes_of_wd(self, method: Method) -> Changes:
@@ -507,14 +509,14 @@ class Symmetry:
         xi0, xi1 = xi / np.abs(xi).max((1, 3), keepdims=True).sum(0)
         q, q1, t = q[:, None], q1[:, None], t[:, None]
 
-        def moved(d: float) -> np.ndarray:
+        def value_at(d: float) -> np.ndarray:
             new_q, new_q1 = s.move(q, xi0[..., :-1], d), s.move(q1, xi1[..., :-1], d)
             h = H + d * (xi1 - xi0)[..., -1]
             new_v = s.velocity_between(new_q, new_q1, h)
             return method.on_step(s, "constraints", t + d * xi0[..., -1], new_q, new_v, h)
 
         d, weights = 5e-3, {1: 3 / 4, 2: -3 / 20, 3: 1 / 60}
-        change = sum(w * (moved(j * d) - moved(-j * d)) for j, w in weights.items()) / d
+        change = sum(w * (value_at(j * d) - value_at(-j * d)) for j, w in weights.items()) / d
         largest = np.abs(A).max() * (1 + np.abs(v).max()) / H
         for worst in np.abs(change).max((0, 2)):
             yield _in_words(worst[None], 1e3 * largest)
@@ -637,8 +639,8 @@ def _syzygies(B: sp.Matrix, parameters: set[sp.Symbol]) -> list[tuple[sp.Expr, .
         ring = ring / [names[sp.sin(a)] ** 2 + names[sp.cos(a)] ** 2 - 1 for a in angles]
     columns = [list(B.col(j)) for j in range(B.cols)]
     back = {x: f for f, x in names.items()}
-    found = ring.free_module(B.rows).submodule(*columns).syzygy_module().gens
-    return [tuple(ring.to_sympy(e).xreplace(back) for e in c) for c in found]
+    vectors = ring.free_module(B.rows).submodule(*columns).syzygy_module().gens
+    return [tuple(ring.to_sympy(e).xreplace(back) for e in c) for c in vectors]
 
 
 def _in_words(
