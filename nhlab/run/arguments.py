@@ -142,9 +142,9 @@ def states(
         raise ValueError("give either v0, the initial velocity, or q1, the second position")
     if q1 is not None and not method.discrete:
         raise ValueError(f"{method!r} starts from v0, not from q1")
-    given = {"q0": q0, "v0": v0, "q1": q1}
+    inputs = {"q0": q0, "v0": v0, "q1": q1}
     return {
-        k: read_by_name(system, x, k) if isinstance(x, Mapping) else x for k, x in given.items()
+        k: read_by_name(system, x, k) if isinstance(x, Mapping) else x for k, x in inputs.items()
     }
 
 
@@ -167,8 +167,8 @@ def along_fields(
             f"u0 = {brief(u0)} belongs to vector fields, and {system!r} has none; give v0, or use "
             "system.by_fields()"
         )
-    used = {s.name for field in system.fields for e in field for s in e.free_symbols}
-    if different := sorted(used & {getattr(k, "name", k) for k in varied}):
+    symbols = {s.name for field in system.fields for e in field for s in e.free_symbols}
+    if different := sorted(symbols & {getattr(k, "name", k) for k in varied}):
         raise ValueError(
             f"u0: the fields contain {different[0]}, which differs from run to run; give v0 of each"
         )
@@ -181,45 +181,45 @@ def along_fields(
     return np.einsum("...ia,...a->...i", system.X(q0), u0)
 
 
-def vectors(system: System, given: Mapping[str, Any], many: bool) -> list[np.ndarray | None]:
+def vectors(system: System, states: Mapping[str, Any], many: bool) -> list[np.ndarray | None]:
     """q0, v0, q1 as arrays of shape (K, n), or None; K is 1 for a single run."""
-    found = dict.fromkeys(("q0", "v0", "q1"))
-    for name, x in given.items():
+    arrays = dict.fromkeys(("q0", "v0", "q1"))
+    for name, x in states.items():
         if x is None:
             continue
         symbols = system.v if name == "v0" else system.q
         if name != "v0":
-            x = system.configuration(x, name, near=found["q0"], axes=int(many))
+            x = system.configuration(x, name, near=arrays["q0"], axes=int(many))
         x, n = read_array(x, name), len(symbols)
         if x.ndim != 1 + many or x.shape[-1] != n:
-            wanted = f"(K, {n}), K states of" if many else f"({n},),"
-            wanted += f" one number for each of {symbols}"
-            raise ValueError(f"{name} has shape {x.shape}; expected {wanted}")
+            expected = f"(K, {n}), K states of" if many else f"({n},),"
+            expected += f" one number for each of {symbols}"
+            raise ValueError(f"{name} has shape {x.shape}; expected {expected}")
         if not np.all(np.isfinite(x)):
             raise ValueError(f"{name} = {brief(x)} must be finite")
-        found[name] = x
-    return [None if x is None else np.array(x, ndmin=2) for x in found.values()]  # our own
+        arrays[name] = x
+    return [None if x is None else np.array(x, ndmin=2) for x in arrays.values()]  # our own
 
 
 # ---------------------------------------------------------------------------- of many runs
 
 
 def for_all(
-    system: System, given: Mapping[str, Any], h: Any, parameters: Any
+    system: System, states: Mapping[str, Any], h: Any, parameters: Any
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """The states and parameters of an ensemble, each for all K members; h tells K, too."""
-    given = {name: _states(system, x, name) for name, x in given.items() if x is not None}
+    states = {name: _states(system, x, name) for name, x in states.items() if x is not None}
     if not isinstance(parameters, (dict, type(None))):
         raise ValueError(f"parameters = {brief(parameters)} must map names to numbers or arrays")
     values = {getattr(k, "name", str(k)): x for k, x in (parameters or {}).items()}
     system.set(**dict.fromkeys(values, 1.0))  # refuses names it does not know
     values = {name: _numbers(x, f"parameters[{name!r}]") for name, x in values.items()}
-    sizes = {name: len(x) for name, x in given.items() if x.ndim > 1}
+    sizes = {name: len(x) for name, x in states.items() if x.ndim > 1}
     single = {"h": h} | {f"parameters[{name!r}]": x for name, x in values.items()}
     count = _same(sizes | {name: len(x) for name, x in single.items() if np.ndim(x)})
-    for name, x in given.items():
-        given[name] = np.broadcast_to(x, (count, len(x))) if x.ndim == 1 else x
-    return given, {name: np.full(count, x) for name, x in values.items()}
+    for name, x in states.items():
+        states[name] = np.broadcast_to(x, (count, len(x))) if x.ndim == 1 else x
+    return states, {name: np.full(count, x) for name, x in values.items()}
 
 
 def _states(system: System, x: Any, name: str) -> np.ndarray:

@@ -189,19 +189,19 @@ def flow(system: System, t: np.ndarray, y: np.ndarray, dt: np.ndarray) -> np.nda
     The way of each is divided into equal parts until DOP853's own estimate of its error is
     round-off; how often does not depend on the other states.
     """
-    found, left = y.copy(), np.flatnonzero(dt != 0)
-    parts, before = 1, np.full(len(left), np.inf)
-    while len(left):
-        own, now, error = _picked(system, left), y[left], np.zeros(len(left))
-        begin, part = t[left], dt[left] / parts
+    end, places = y.copy(), np.flatnonzero(dt != 0)
+    parts, before = 1, np.full(len(places), np.inf)
+    while len(places):
+        own, now, error = _picked(system, places), y[places], np.zeros(len(places))
+        begin, part = t[places], dt[places] / parts
         for k in range(parts):
             now, more = _dop853(own, begin + k * part, now, part)
             error = np.fmax(error, more)
-        found[left] = now
+        end[places] = now
         is_round_off = (error < 1e-9) & (error > before / 8)  # for it does not fall
         again = (error > TOLERANCE) & ~is_round_off & (parts < MAX_PARTS)
-        left, before, parts = left[again], error[again], 2 * parts
-    return found
+        places, before, parts = places[again], error[again], 2 * parts
+    return end
 
 
 def _picked(system: System, rows: np.ndarray) -> System:

@@ -133,7 +133,7 @@ def chunks(
     if size is None:
         size = max(WORK[backend] // max(start.steps, 1), LEAST[backend])
         if backend == "numpy" or not summarised:  # else the rows of one member serve for all
-            size = min(size, max(BYTES // (8 * start.layout.width * start.kept), 1))
+            size = min(size, max(BYTES // (8 * start.layout.width * start.row_count), 1))
     count, size = len(start), whole(size, "chunk", 1)
     parts = np.array_split(np.arange(count), -(-count // size)) if count else []
     return [slice(int(part[0]), int(part[-1]) + 1) for part in parts]
@@ -244,8 +244,8 @@ class Ensemble:
             new.summary = self.summary[chosen]
         for name in ("errors", "jumps", "events"):
             own = getattr(self, name)
-            found = {i: own[k] for i, k in enumerate(chosen.tolist()) if k in own}
-            setattr(new, name, found)
+            events = {i: own[k] for i, k in enumerate(chosen.tolist()) if k in own}
+            setattr(new, name, events)
         return new
 
     @property
@@ -258,14 +258,14 @@ class Ensemble:
     @property
     def complete(self) -> np.ndarray:
         """(K,) True where a run took all its steps, or an event ended it."""
-        ended = [k for k, found in self.events.items() if found.ended_by is not None]
+        early = [k for k, events in self.events.items() if events.ended_by is not None]
         complete = self.steps_done == self.start.steps
-        complete[ended] = True
+        complete[early] = True
         return complete
 
     def _of_events(self, name: str) -> list[Any] | None:
-        found = [self.events.get(k) for k in range(len(self))]
-        return [x and getattr(x, name) for x in found] if self.events else None
+        events = [self.events.get(k) for k in range(len(self))]
+        return [x and getattr(x, name) for x in events] if self.events else None
 
     @property
     def t_events(self) -> list[list[np.ndarray] | None] | None:
@@ -285,8 +285,8 @@ class Ensemble:
     @property
     def _parts(self) -> Rows:
         if self.rows is None:
-            kept = "only the summaries of these runs were kept, in .summary"
-            raise ValueError(f"{kept}; leave summary out to have the runs")
+            reason = "only the summaries of these runs were kept, in .summary"
+            raise ValueError(f"{reason}; leave summary out to have the runs")
         return Rows(self.start.layout, self.rows)
 
     @property
@@ -488,14 +488,14 @@ def _joined(many: Ensemble, summaries: Summaries) -> Any:
     complete = many.complete
     order = sorted(summaries, key=lambda k: (not complete[k], k))
     shapes = [{name: x.shape for name, x in summaries[k].items()} for k in order]
-    found = {name: np.full((len(many), *shape), np.nan) for name, shape in shapes[0].items()}
+    arrays = {name: np.full((len(many), *shape), np.nan) for name, shape in shapes[0].items()}
     for k, own in zip(order, shapes, strict=True):
         if own != shapes[0]:
             _note(many.errors, k, f"its summary is shaped {own}, not {shapes[0]}")
             continue
         for name, x in summaries[k].items():
-            found[name][k] = x
-    return found.get(None, found)
+            arrays[name][k] = x
+    return arrays.get(None, arrays)
 
 
 def _failure(error: BaseException, many: Ensemble) -> EnsembleError | Interrupted:
@@ -546,13 +546,13 @@ def _run(common: Common, part: Start, out: np.ndarray | None = None) -> tuple[An
     together, count = backend == "numpy", len(part)
     shared = functions and not (together or events)  # the rows of one member serve for all
     rows = part.empty_rows(1 if shared else count) if out is None else out
-    done, errors, values, found = np.zeros(count, int), {}, {}, {}
+    done, errors, values, member_events = np.zeros(count, int), {}, {}, {}
     if together:
         _as_arrays(part, rows, done, errors)
     for k in range(0 if together or shared else count):
         done[k] = _alone(part.member(k), rows[k], backend, errors, k)
     if events:
-        found = _look_for_events(part, rows, done, events, errors)
+        member_events = _look_for_events(part, rows, done, events, errors)
     looks = np.empty((count, len(LOOKS), part.layout.width))
     for k in range(count):
         own, one = rows[k % len(rows)], part.member(k) if functions else None
@@ -561,10 +561,10 @@ def _run(common: Common, part: Start, out: np.ndarray | None = None) -> tuple[An
         last = done[k] // part.every
         own[last + 1 :], looks[k] = np.nan, own[(LOOKS * last).astype(int)]
         if functions:
-            sol = _trajectory(one, own, done[k], errors.get(k), events, found.get(k))
+            sol = _trajectory(one, own, done[k], errors.get(k), events, member_events.get(k))
             _note_summary(functions, sol, values, errors, k)
     rows = rows if out is None and not functions else None
-    return rows, done, errors, values, _jumps(part, looks), found
+    return rows, done, errors, values, _jumps(part, looks), member_events
 
 
 def _trajectory(
@@ -573,14 +573,14 @@ def _trajectory(
     done: int,
     error: str | None,
     events: list[Event],
-    found: Found | None,
+    member_events: Found | None,
 ) -> Trajectory:
     """The run of a single member with its events, if it has any."""
-    sol = one.trajectory(rows, done, error or (found.message if found else ""))
+    sol = one.trajectory(rows, done, error or (member_events.message if member_events else ""))
     sol.events = events or None
-    if found:
-        sol.t_events, sol.q_events, sol.v_events = found.t, found.q, found.v
-        sol.ended_by = found.ended_by
+    if member_events:
+        sol.t_events, sol.q_events, sol.v_events = member_events.t, member_events.q, member_events.v
+        sol.ended_by = member_events.ended_by
     return sol
 
 
@@ -591,7 +591,7 @@ def _look_for_events(
 
     Where an event ends a run, maybe before the step that failed, ``done`` and ``errors`` follow.
     """
-    count, found = done // part.every + 1, {}
+    count, results = done // part.every + 1, {}
     blocks = np.array_split(np.arange(len(part)), -(-int(count.sum()) // NODES))
     while blocks:
         some = blocks.pop()
@@ -604,12 +604,12 @@ def _look_for_events(
             _note(errors, int(some[0]), f"the events failed: {type(error).__name__}: {error}")
             continue
         for k, (events_of_k, end) in zip(some.tolist(), own, strict=True):
-            found[k] = events_of_k
+            results[k] = events_of_k
             if events_of_k.ended_by is not None:
                 errors.pop(k, None)
                 t, _ = Rows(part.layout, rows[k, : count[k]]).clock(_times(part, k, count[k]), None)
                 done[k] = part.every * (np.searchsorted(t, end, side="right") - 1)
-    return dict(sorted(found.items()))
+    return dict(sorted(results.items()))
 
 
 def _times(part: Start, k: int, count: int) -> np.ndarray:
@@ -717,25 +717,25 @@ def _functions(summary: Any) -> list[Callable]:
     """The functions that ``summary`` names."""
     if summary is None:
         return []
-    given = list(summary) if isinstance(summary, (list, tuple)) else [summary]
-    for f in given or [summary]:
+    entries = list(summary) if isinstance(summary, (list, tuple)) else [summary]
+    for f in entries or [summary]:
         if not callable(f) and (not isinstance(f, str) or f not in SUMMARIES):
             known = sorted(SUMMARIES)
             raise ValueError(
                 f"summary = {f!r} is neither a function of a Trajectory nor one of {known}"
             )
-    return [f if callable(f) else SUMMARIES[f] for f in given]
+    return [f if callable(f) else SUMMARIES[f] for f in entries]
 
 
 def _summarise(functions: list[Callable], sol: Trajectory) -> dict[str | None, np.ndarray]:
     """name -> array; the name is None if one function returned no dict."""
-    found = {}
+    values = {}
     for f in functions:
         value = f(sol)
         if not isinstance(value, dict) and len(functions) > 1:
             raise TypeError(f"each of several summaries must return a dict, not {value!r}")
-        found |= value if isinstance(value, dict) else {None: value}
-    return {k: np.array(x, float) for k, x in found.items()}  # the rows may be used again
+        values |= value if isinstance(value, dict) else {None: value}
+    return {k: np.array(x, float) for k, x in values.items()}  # the rows may be used again
 
 
 def _note_infinite(errors: dict[int, str], k: int, values: dict[str | None, np.ndarray]) -> None:

@@ -55,8 +55,8 @@ class ReferenceRun:
         self.backend = backend or "python"
         self.may_compile = backend is None and has_numba()
         start.empty_rows()  # refuses more than there is room for
-        self.total, m = start.kept - 1, start.method
-        self.times = start.t0 + self.h * (start.every * np.arange(start.kept))
+        self.total, m = start.row_count - 1, start.method
+        self.times = start.t0 + self.h * (start.every * np.arange(start.row_count))
         rows, each = self.times[1:], 1 if start.every == 1 else 2
         self.grid = rows if each == 1 else np.stack([rows - self.h, rows], -1).ravel()
         self.y0 = np.concatenate([start.q0[0], start.v0[0]])
@@ -170,14 +170,14 @@ class ReferenceRun:
     def _chunk(self) -> None:
         chunk = CHUNK[self.backend]
         try:
-            left, ended = self._take(chunk)
+            rest, reason = self._take(chunk)
         except ARITHMETIC:  # CPython raises where others go on with infinities
-            left, ended = self._one_by_one(chunk)
-        if ended == SINGULAR:
+            rest, reason = self._one_by_one(chunk)
+        if reason == SINGULAR:
             self._carefully()
-        elif ended == STUCK:
+        elif reason == STUCK:
             raise ValueError(f"the step size fell to {self.state[1]:.1e}")
-        self._look_ahead(self.state[0], chunk - left)
+        self._look_ahead(self.state[0], chunk - rest)
         if self.state[0] >= self.end and self.leg + 1 < self.legs:
             self.leg += 1
         elif self.may_compile and self.looked and self._is_long():
@@ -185,8 +185,8 @@ class ReferenceRun:
 
     def _is_long(self) -> bool:
         """True if so many steps are left that compiling pays."""
-        left = (self.times[-1] - self.state[0]) / max(self.state[1], 1e-300)
-        return left >= COMPILE_FROM[self.program.compile_state]
+        rest = (self.times[-1] - self.state[0]) / max(self.state[1], 1e-300)
+        return rest >= COMPILE_FROM[self.program.compile_state]
 
     def _take(self, count: int) -> tuple[int, int]:
         """At most so many steps by the generated loop: the count left, and how it ended."""
@@ -195,25 +195,25 @@ class ReferenceRun:
         least = 1e-9 * (self.times[-1] - self.times[0])
         about = (count, self.end, bool(held), self.rtol, least, *self.atol.tolist(), *parameters)
         if self.backend == "numba":
-            found = self.program.numba(self.state, self.grid, self.y, self.filled, *about)
-            self.filled, left, ended = found
-            return left, ended
+            result = self.program.numba(self.state, self.grid, self.y, self.filled, *about)
+            self.filled, rest, reason = result
+            return rest, reason
         state, out = self.state.tolist(), []
-        found = self.program.python(state, self.grid, out, self.filled, *about)
-        n, left, ended = found
+        result = self.program.python(state, self.grid, out, self.filled, *about)
+        n, rest, reason = result
         if out:
             self.y[self.filled : n] = np.reshape(out, (n - self.filled, -1))
         self.filled, self.state = n, np.array(state)
-        return left, ended
+        return rest, reason
 
     def _one_by_one(self, count: int) -> tuple[int, int]:
         while count:
             try:
-                left, ended = self._take(1)
+                rest, reason = self._take(1)
             except ARITHMETIC:
                 return count, SINGULAR
-            if left or ended:
-                return count, ended
+            if rest or reason:
+                return count, reason
             count -= 1
         return 0, SOLVED
 

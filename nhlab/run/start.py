@@ -77,14 +77,14 @@ class Start:
 
     def initialise(self) -> None:
         """Check the states and begin; refuse the first member that cannot."""
-        named = not self.parameters  # what is wrong with a state of many then says whose it is
+        is_clear = not self.parameters  # an error of a state of many then says whose it is
         try:
             arguments.check_states(self)
-            named = not self.many
+            is_clear = not self.many
             self.row, self.state, self.done, self.shares = begin(self)
             self._check_rows()
         except (ValueError, TypeError):  # TypeError: of arrays, where one state is looked at alone
-            if named:
+            if is_clear:
                 raise
             self._one_by_one()
 
@@ -97,16 +97,16 @@ class Start:
 
     def _one_by_one(self) -> None:
         """Slowly, to name the member that cannot."""
-        found = []
+        members = []
         for k in range(len(self)):
-            found.append(self.member(k))
+            members.append(self.member(k))
             try:
-                found[k].initialise()
+                members[k].initialise()
             except ValueError as error:
                 raise ValueError(f"member {k}: {error}") from None
-        self.done = found[0].done
+        self.done = members[0].done
         for name in ("row", "state", "shares"):
-            setattr(self, name, np.concatenate([getattr(one, name) for one in found]))
+            setattr(self, name, np.concatenate([getattr(one, name) for one in members]))
 
     # ---- the members
 
@@ -155,13 +155,13 @@ class Start:
         return self.method.program(self.batched_system)
 
     @property
-    def kept(self) -> int:
+    def row_count(self) -> int:
         """The number of rows that a run stores."""
         return self.steps // self.every + 1
 
     def empty_rows(self, *count: int) -> np.ndarray:
         """Room for the rows of so many runs."""
-        shape = (*count, self.kept, self.layout.width)
+        shape = (*count, self.row_count, self.layout.width)
         try:
             return np.empty(shape)
         except (MemoryError, OverflowError, ValueError):  # the last two: beyond any index
@@ -237,12 +237,12 @@ def one_step(
     program, one = method.program(system), rows.ndim == 1
     args = method.arguments(system, shares.tolist() if one else shares.T)
     numbers = [np.broadcast_to(x, rows.shape[:-1]).tolist() for x in (h, *args)]
-    found = np.full_like(rows, np.nan)
+    result = np.full_like(rows, np.nan)
     for k in [()] if one else range(len(rows)):
         own = [x if one else x[k] for x in numbers]
         ok, *new = program.one_step(t, own[0], *rows[k].tolist(), *own[1:])
         if not ok:
             again = careful_step(program.statement, t, own[0], rows[k].tolist(), own[1:])
-            new = [again.h, *(again.carry if again.ok else found[k])]
-        found[k] = new[1:]
-    return found
+            new = [again.h, *(again.carry if again.ok else result[k])]
+        result[k] = new[1:]
+    return result
