@@ -50,10 +50,10 @@ class ScipyProblem:
         """The matrix of derivatives of ``fun`` by y, from differentiated equations."""
         s, y = self.system, np.asarray(y, float)
         k, n, count = len(s.q), len(s.v), len(s.v) + s.motion.extra
-        found = np.array(s.motion(float(t), y.tolist()))
+        values = np.array(s.motion(float(t), y.tolist()))
         q, v = np.split(y, [k])
         f = s.memoised("jacobian of motion", lambda: _differentiated(s))
-        table = f(t, q, v, found[k:], *s.parameters.values())
+        table = f(t, q, v, values[k:], *s.parameters.values())
         by_unknowns, by_state = table[:count, :count], table[:count, count:]
         rows = np.linalg.solve(by_unknowns, -by_state)[:n]
         return np.concatenate([table[count:, count:], rows])

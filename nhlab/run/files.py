@@ -141,15 +141,15 @@ def load(cls: type[Trajectory], path: str | os.PathLike[str] | BinaryIO) -> Traj
 def format_of(path: str | os.PathLike[str] | BinaryIO) -> str:
     """What kind of file it is; "" if nhlab did not write it."""
     path = _existing(path)
-    with suppress(Exception), opened(path) as given, np.load(given, allow_pickle=False) as file:
+    with suppress(Exception), opened(path) as stream, np.load(stream, allow_pickle=False) as file:
         return json.loads(str(file["about"]))["format"]
     return ""
 
 
 def _existing(path: str | os.PathLike[str] | BinaryIO) -> str | os.PathLike[str] | BinaryIO:
     """The path, with the ending that ``save`` adds if there is no such file without it."""
-    named = isinstance(path, (str, os.PathLike))
-    if named and not os.path.exists(path) and os.path.exists(f"{path}.npz"):
+    is_path = isinstance(path, (str, os.PathLike))
+    if is_path and not os.path.exists(path) and os.path.exists(f"{path}.npz"):
         return f"{path}.npz"
     return path
 
@@ -173,7 +173,7 @@ def reading(path: str | os.PathLike[str] | BinaryIO, what: str) -> Iterator[tupl
     """Yield the JSON and the arrays of a file; errors in reading it say that it is not ``what``."""
     path = _existing(path)
     try:
-        with opened(path) as given, np.load(given, allow_pickle=False) as file:
+        with opened(path) as stream, np.load(stream, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         yield json.loads(str(arrays.pop("about"))), arrays
     except FileNotFoundError:
@@ -216,13 +216,13 @@ def _read_events(sol: Trajectory, about: dict, arrays: dict) -> None:
     if sol.events is not None and len(sol.events) != count:
         raise ValueError(f"{len(sol.events)} events of which {count} were found")
     for name, width in zip(EVENTS, ((), (len(sol.system.q),), (len(sol.system.v),)), strict=True):
-        found = [arrays[f"{name} {k}"] for k in range(count)]
-        for k, x in enumerate(found):
+        tables = [arrays[f"{name} {k}"] for k in range(count)]
+        for k, x in enumerate(tables):
             if x.dtype != float or x.shape != (arrays[f"t_events {k}"].size, *width):
                 raise ValueError(f"{name} of shape {x.shape} and type {x.dtype}")
             if not np.isfinite(x).all():
                 raise ValueError(f"{name} that are not finite")
-        setattr(sol, name, found)
+        setattr(sol, name, tables)
     sol.ended_by = ended_by
 
 
@@ -236,14 +236,14 @@ def _inputs(names: list[str], file: dict, count: int) -> dict[str, np.ndarray]:
 
 def _about(data: dict) -> dict:
     """Read what a Trajectory needs besides its rows, checked as the arguments of a run are."""
-    found = {"h": positive(data["h"], many=False), "t0": read_number(data["t0"], "t0")}
-    found["every"], found["inputs"] = whole(data["every"], "every", 1), data["inputs"]
-    found["solver_state"] = data["solver_state"]
+    about = {"h": positive(data["h"], many=False), "t0": read_number(data["t0"], "t0")}
+    about["every"], about["inputs"] = whole(data["every"], "every", 1), data["inputs"]
+    about["solver_state"] = data["solver_state"]
     for name, kind in (("message", str), ("q1_given", bool)):
         if not isinstance(data[name], kind):
             raise ValueError(f"{name} = {data[name]!r}")
-        found[name] = data[name]
-    return found
+        about[name] = data[name]
+    return about
 
 
 # ---------------------------------------------------------------------------- expressions
@@ -251,15 +251,15 @@ def _about(data: dict) -> dict:
 
 def check_size(data: object) -> None:
     """Raise ValueError if the JSON of a system has too many or too deeply nested expressions."""
-    count, left = 0, [(data, 0)]
-    while left:  # not recursive: Python's own limit depends on who calls
-        part, depth = left.pop()
+    count, stack = 0, [(data, 0)]
+    while stack:  # not recursive: Python's own limit depends on who calls
+        part, depth = stack.pop()
         if isinstance(part, dict):
-            left += [(x, depth) for x in part.values()]
+            stack += [(x, depth) for x in part.values()]
         elif isinstance(part, list):
             is_node = bool(part) and isinstance(part[0], str)
             count, depth = count + is_node, depth + is_node
-            left += [(x, depth) for x in part]
+            stack += [(x, depth) for x in part]
         for size, most, what in ((depth, MAX_DEPTH, "nested "), (count, MAX_NODES, "")):
             if size > most:
                 fault = f"more than {most} {what}operations"
@@ -360,11 +360,11 @@ def events_from_json(data: list | None, system: System) -> list[Event | None] | 
     """Read the events that ``events_to_json`` wrote; those that are functions are None."""
     if data is None:  # there are none, or the file is older
         return None
-    found = []
+    events = []
     for zero, terminal, direction, passed in data:
         event = zero and Event(from_json(zero), terminal, direction, passed=passed)
-        found += read_events(event, system) or [None]
-    return found
+        events += read_events(event, system) or [None]
+    return events
 
 
 # ---------------------------------------------------------------------------- systems, methods
@@ -400,20 +400,20 @@ def system_from_json(data: dict) -> System:
         options = {k: x for k, x in data.items() if k not in ("reduction", "full")}
         reduction = LATER_SYSTEMS[data["reduction"]]()
         return reduction(system_from_json(data["full"]), **options)
-    given = {k: _each(from_json, data.get(k) if k in LATER else data[k]) for k in EXPRESSIONS}
-    given["parameters"] = data["parameters"]
-    given |= {k: need(data[k], str, k, "text") for k in ("name", "source")}
-    given |= {f"{k}0": _numbers(data[f"{k}0"], len(given[k])) for k in "qv"}
+    arguments = {k: _each(from_json, data.get(k) if k in LATER else data[k]) for k in EXPRESSIONS}
+    arguments["parameters"] = data["parameters"]
+    arguments |= {k: need(data[k], str, k, "text") for k in ("name", "source")}
+    arguments |= {f"{k}0": _numbers(data[f"{k}0"], len(arguments[k])) for k in "qv"}
     if "group" not in data:
-        return System(**given)
+        return System(**arguments)
     if data["group"] not in ("SO3", "SE2"):
         raise ValueError(f"group {data['group']!r} is unknown")
-    q, k = given.pop("q"), whole(data["r"], "r", 0)
-    t, holonomic = given.pop("t"), given.pop("holonomic")
+    q, k = arguments.pop("q"), whole(data["r"], "r", 0)
+    t, holonomic = arguments.pop("t"), arguments.pop("holonomic")
     if holonomic or t is not None:
         raise ValueError("a system on a group has neither holonomic constraints nor t")
     group, rule = getattr(groups, data["group"]), data["rule"]
-    return GroupSystem(group, r=q[:k], g=q[k:], rule=rule, **given)
+    return GroupSystem(group, r=q[:k], g=q[k:], rule=rule, **arguments)
 
 
 def _numbers(x: list | None, count: int) -> list[float] | None:

@@ -38,9 +38,9 @@ def save(many: Ensemble, path: str | os.PathLike[str] | BinaryIO) -> None:
     arrays |= {f"input {u.name}": x for u, x in start.inputs.items()}
     summary = many.summary if isinstance(many.summary, dict) else {"": many.summary}
     arrays |= {f"summary {k}": x for k, x in summary.items() if x is not None}
-    for k, found in many.events.items():
+    for k, events in many.events.items():
         for name in ("t", "q", "v"):
-            arrays |= {f"{name} {k} {i}": x for i, x in enumerate(getattr(found, name))}
+            arrays |= {f"{name} {k} {i}": x for i, x in enumerate(getattr(events, name))}
     files.write(path, about, arrays)
 
 
@@ -61,12 +61,12 @@ def _ensemble(cls, system: System, method: Method, about: dict, arrays: dict) ->
     def named(kind: str) -> dict[str, np.ndarray]:
         return {k.removeprefix(kind): x for k, x in arrays.items() if k.startswith(kind)}
 
-    given = {k: arrays.get(k) for k in STATES} | {k: about[k] for k in ("steps", "every", "t0")}
+    arguments = {k: arrays.get(k) for k in STATES} | {k: about[k] for k in ("steps", "every", "t0")}
     inputs = {k.strip(): x for k, x in named("input").items()} or None
     parameters = {k.strip(): x for k, x in named("parameter").items()}
-    q0, v0 = given.pop("q0"), given.pop("v0")
+    q0, v0 = arguments.pop("q0"), arguments.pop("v0")
     start = Start(
-        system, method, q0, v0, h=arrays["h"], parameters=parameters, inputs=inputs, **given
+        system, method, q0, v0, h=arrays["h"], parameters=parameters, inputs=inputs, **arguments
     )
     watched = files.events_from_json(about.get("looked_for"), system)
     many = cls(start, "rows" not in arrays, watched or ())

@@ -38,12 +38,12 @@ def column(sol: Trajectory, name: str) -> np.ndarray:
     >>> bool((sol["x"] == sol.q[:, 0]).all()), sol["vx"].shape
     (True, (11,))
     """
-    name, found = getattr(name, "name", name), columns(sol)
+    name, table = getattr(name, "name", name), columns(sol)
     if not isinstance(name, str):
         raise TypeError(f"columns of a run have names, as in sol['x'], not {name!r}; see sol.q")
-    if name not in found:
-        raise KeyError(f"this run has no column {name!r}{_hint(sol, name, found)}")
-    return found[name]()
+    if name not in table:
+        raise KeyError(f"this run has no column {name!r}{_hint(sol, name, table)}")
+    return table[name]()
 
 
 def _hint(sol: Trajectory, name: str, names: Iterable[str]) -> str:
@@ -72,10 +72,10 @@ def column_at(sol: Trajectory, name: str, t: ArrayLike) -> np.ndarray:
     if not isinstance(name, str):
         raise ValueError(f"name = {brief(name)} is no name of a column; write sol.at('x', t)")
     place = Between(sol, times_of(sol, t))
-    found = columns(sol, place, lambda x: x[place.node])
-    if name not in found:
-        raise ValueError(f"name = {name!r} is no column{_hint(sol, name, found)}")
-    return found[name]()
+    table = columns(sol, place, lambda x: x[place.node])
+    if name not in table:
+        raise ValueError(f"name = {name!r} is no column{_hint(sol, name, table)}")
+    return table[name]()
 
 
 class Between:
@@ -177,11 +177,11 @@ def column_of_all(many: Ensemble, name: str) -> np.ndarray:
     name = getattr(name, "name", name)
     if name in (data := _data(many)):
         return data[name]
-    found = np.full(many.rows.shape[:2], np.nan)
+    values = np.full(many.rows.shape[:2], np.nan)
     for k in range(len(many)):
         column = many[k][name]
-        found[k, : len(column)] = column
-    return found
+        values[k, : len(column)] = column
+    return values
 
 
 def _data(many: Ensemble) -> dict[str, np.ndarray]:
@@ -219,12 +219,12 @@ def ensemble_to_dataframe(many: Ensemble) -> pd.DataFrame:
 
 def _summaries(many: Ensemble) -> dict[str, np.ndarray]:
     """name -> (K,) numbers of the summaries."""
-    summary, found = many.summary, {}
+    summary, table = many.summary, {}
     for name, x in (summary if isinstance(summary, dict) else {"summary": summary}).items():
         flat = np.reshape(x, (len(many), -1))
         more = [""] if np.ndim(x) == 1 else [f"_{k}" for k in range(flat.shape[1])]
-        found |= {f"{name}{ending}": flat[:, k] for k, ending in enumerate(more)}
-    return found
+        table |= {f"{name}{ending}": flat[:, k] for k, ending in enumerate(more)}
+    return table
 
 
 def ensemble_to_xarray(many: Ensemble, units: Mapping[str, str] | None = None) -> xr.Dataset:
