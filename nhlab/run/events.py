@@ -54,32 +54,32 @@ def record(sol: Trajectory, events: list[Event]) -> Trajectory:
     """
     if not events:
         return sol
-    found, end = _until_the_end([_located(sol, event)[0] for event in events], events)
-    kept = cut(sol, int(np.searchsorted(sol.t, end, side="right")))
-    kept.message = found.message or kept.message
-    kept.t_events, kept.q_events, kept.v_events = found.t, found.q, found.v
-    kept.events, kept.ended_by = events, found.ended_by
-    return kept
+    located, end = _until_the_end([_located(sol, event)[0] for event in events], events)
+    shorter = cut(sol, int(np.searchsorted(sol.t, end, side="right")))
+    shorter.message = located.message or shorter.message
+    shorter.t_events, shorter.q_events, shorter.v_events = located.t, located.q, located.v
+    shorter.events, shorter.ended_by = events, located.ended_by
+    return shorter
 
 
-def events_of(given: System | Trajectory, events: object, system: System) -> list[Event]:
+def events_of(source: System | Trajectory, events: object, system: System) -> list[Event]:
     """The events to look for: those that were asked for or, where a run goes on, those it had.
 
     given : what the call of ``nh.integrate`` began with;  system : the one that runs
     """
-    if events is not None or not isinstance(given, Trajectory):
+    if events is not None or not isinstance(source, Trajectory):
         return read_events(events, system)
-    kept = list(given.events or ())
-    if None in kept:
+    own = list(source.events or ())
+    if None in own:
         raise ValueError(
-            f"events[{kept.index(None)}] of this run is a function, which its file does not have; "
+            f"events[{own.index(None)}] of this run is a function, which its file does not have; "
             "give events again, or events=[] to go on without"
         )
-    if kept and given.ended_by is not None:  # which counts its zeros anew
-        kept[given.ended_by] = replace(
-            kept[given.ended_by], passed=len(given.t_events[given.ended_by])
+    if own and source.ended_by is not None:  # which counts its zeros anew
+        own[source.ended_by] = replace(
+            own[source.ended_by], passed=len(source.t_events[source.ended_by])
         )
-    return kept
+    return own
 
 
 @contextmanager

@@ -66,7 +66,7 @@ def _no_step(run: Run, attempt: Attempt) -> tuple[str, str]:
             f"motion, at {place}",
             f"Start with another h, or use {others}.",
         )
-    gaps = [found for h in sizes for found in _energy_gap(run, h, target)]
+    gaps = [each for h in sizes for each in _energy_gap(run, h, target)]
     if not gaps:
         return f"{attempt.reason} at {place}", "Try a smaller h."
     gap, h, kinetic = np.array(gaps).T
@@ -131,8 +131,8 @@ def warn_of_energy_jumps(sol: Trajectory) -> None:
     pick = slice(None, None, rows_apart(len(sol)))
     before, after, jumped = energy_jumps(sol.system, sol.q[pick], sol.rows.v[pick])
     if jumped:
-        said = energy_warning(before, after, sol.h0, repr(sol.method))
-        warnings.warn(said, RuntimeWarning, stacklevel=4)
+        words = energy_warning(before, after, sol.h0, repr(sol.method))
+        warnings.warn(words, RuntimeWarning, stacklevel=4)
 
 
 # Pages translate these four to JavaScript.

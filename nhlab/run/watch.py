@@ -55,10 +55,10 @@ class Event:
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
-        for name, wanted in (("terminal", "True, False or a number"), ("passed", "a number")):
+        for name, expected in (("terminal", "True, False or a number"), ("passed", "a number")):
             value = getattr(self, name)
             if not (isinstance(value, numbers.Integral) and value >= 0):
-                raise ValueError(f"{name} = {brief(value)} must be {wanted}")
+                raise ValueError(f"{name} = {brief(value)} must be {expected}")
         if not isinstance(self.direction, numbers.Real) or self.direction not in (-1, 0, 1):
             raise ValueError(f"direction = {brief(self.direction)} must be 1, -1 or 0")
 
