@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from ..methods.method import Method
     from ..run.trajectory import Trajectory
 
-Changes = Iterator[str | None]  # for each generator what changes, in words
-TOLERANCE = 1e-10  # of what vanishes identically, measured against the terms it is made of
-H = 0.1  # the step at which Ld and wd are tried
+Changes = Iterator[str | None]  # for each generator: None if nothing changes, else what, in words
+TOLERANCE = 1e-10  # a sum of terms vanishes identically if it is at most this part of their sizes
+H = 0.1  # the step size at which the invariance of Ld and wd is tested
 
 
 class Symmetry:
@@ -54,10 +54,9 @@ class Symmetry:
         By default ``sections`` is a basis, constant sections first
     system : the System on which the group acts
 
-    With body velocities a field has its components in the frame of the velocities.  A Symmetry is
-    only a claim: ``check`` tells what is invariant, ``require`` insists on it.
-    ``fields`` has one row per generator, the component along t last.  Its many methods are short:
-    one for each notion of the papers, and one for each thing that may be invariant.
+    With body velocities the components of a field refer to the frame of the velocities.  Whether
+    anything is invariant is not tested when a Symmetry is made: ``check`` says what is, ``require``
+    raises an error if it is not.  ``fields`` has one row per generator, the component along t last.
 
     Examples
     --------
@@ -167,7 +166,10 @@ class Symmetry:
 
     @cached_property
     def _generic(self) -> tuple[np.ndarray, ...]:
-        """Fixed generic states (q, v, t), on g(q) = 0 and where everything is finite."""
+        """Fixed generic states (q, v, t) at which invariance is tested.
+
+        They satisfy the holonomic constraints, and all expressions are finite there.
+        """
         s = self.system
         q, v, _ = s.samples(24)
         v, t = v[:, : len(s.v)], 0.7 + 0.1 * np.arange(len(q))
@@ -204,7 +206,8 @@ class Symmetry:
         return (system or self.system).values(sections, q, None, t)
 
     def _left_out(self) -> list[str]:
-        """Names of coordinates that nothing depends on and no generator moves."""
+        """Names of coordinates that do not occur in L and the constraints, and that no generator
+        moves: their shifts could be added to the generators."""
         s = self.system
         symbols = set().union(*(e.free_symbols for e in (s.L, *s.constraints, *s.holonomic)))
         moving = {x for row in self.fields for x, e in zip(self.directions, row, strict=True) if e}
@@ -225,7 +228,8 @@ class Symmetry:
 
     @cached_property
     def _B_values(self) -> tuple[np.ndarray, np.ndarray]:
-        """Its values at generic points, (points, m, k), and how large a column could be, (k,)."""
+        """The values of ``_B`` at generic points, (points, m, k), and for each generator the size
+        of the terms they are sums of, (k,)."""
         q, _, t = self._generic
         A, xi = self.system.A(q, t), self._fields(q, t)
         A = np.concatenate([A, np.broadcast_to(self.system.b(q, t), A.shape[:2])[..., None]], -1)
@@ -289,7 +293,8 @@ class Symmetry:
         return tuple(dot((*S.L_v, -S.E), x) for x in self.fields)
 
     def J(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
-        """The momentum map dL/dv.xi_Q(q), along t minus the energy, shape (..., k)."""
+        """The momentum map of each generator, shape (..., k): dL/dv.xi_Q(q) - E tau, where tau is
+        the generator's component along t."""
         return self.system.values(self._J, q, v, t)
 
     def J_nh(
@@ -302,8 +307,9 @@ class Symmetry:
     def J_d(self, sol: Trajectory, method: Method | None = None) -> np.ndarray:
         """The discrete momentum map D2Ld(q_k-1, q_k).xi_Q(q_k) along a run, shape (N, k).
 
-        Along t it is -E_plus, C03 section 2.  Ld is that of the run's method, or of ``method``; for
-        RK4 and Reference, which have none, the midpoint rule.
+        A component of a generator along t is multiplied by -E_plus (C03 section 2).  Ld is the
+        discrete Lagrangian of ``method``, by default of the run's own; for runs by RK4 or
+        Reference, which have none, that of the midpoint rule.
         """
         xi = self._fields(sol.q[1:], sol.t[1:], self._of(sol))
         return np.einsum("kai,ki->ka", xi, self._arriving(sol, method))
@@ -318,9 +324,10 @@ class Symmetry:
     def forcing(
         self, sol: Trajectory, method: Method | None = None, section: Sequence[Any] | None = None
     ) -> np.ndarray:
-        """The right-hand side of CM01 (24), by which J_nh_d is to change, shape (N-1, s).
+        """The change of J_nh_d from step to step that CM01 (24) predicts, shape (N-1, s).
 
-        D2Ld(q_k, q_k+1).(xi~(q_k+1) - xi~(q_k))_Q(q_k+1), and the impulses of forces along xi~(q_k)
+        It is D2Ld(q_k, q_k+1).(xi~(q_k+1) - xi~(q_k))_Q(q_k+1) plus the impulses of forces along
+        xi~(q_k).
         """
         system = self._of(sol, whole=True)
         c = self._coefficients(sol.q[1:], sol.t[1:], system, section)
@@ -341,11 +348,12 @@ class Symmetry:
         .. math:: J^{nh}_d(q_k,q_{k+1}) - J^{nh}_d(q_{k-1},q_k)
                   = D_2L_d(q_k,q_{k+1})\,(\tilde\xi(q_{k+1}) - \tilde\xi(q_k))_Q(q_{k+1})
 
-        CM01 (24), FIM08 theorem 2 and, with time, C03 (7).  Where Ld is invariant it is round-off
-        for DLA, Projector and EDLA, with a time component for EDLA alone; for RK4 and Reference it
-        is of order h^3.  Forces add their impulses (1-alpha) h F.xi~(q_k)_Q(q_k) and
-        alpha h F.xi~(q_k)_Q(q_k+1) to the right side, and momenta are kept where these vanish.
-        Any other ``section`` may be tried, also one outside D.
+        CM01 (24), FIM08 theorem 2 and, with time, C03 (7).  If Ld is invariant, the residual of
+        runs by DLA, Projector and EDLA is round-off (of generators with a component along t, for
+        EDLA alone); for RK4 and Reference it is of order h^3.  Forces add their impulses
+        (1-alpha) h F.xi~(q_k)_Q(q_k) and alpha h F.xi~(q_k)_Q(q_k+1) to the right side; where these
+        vanish the momenta behave as without forces.  Another ``section`` may be tried, also one
+        that does not lie in D.
         """
         change = np.diff(self.J_nh_d(sol, method, section), axis=0)
         return change - self.forcing(sol, method, section)
@@ -380,7 +388,8 @@ class Symmetry:
         return np.einsum("...sa,...a->...s", self._coefficients(q, t, system, section), dJ)
 
     def _of(self, sol: Trajectory, whole: bool = False) -> System:
-        """The system of a run, or a whole run, which may differ from ours in its parameters."""
+        """The system of a run, which may have other parameters than ours; ValueError if it is
+        another system or, with ``whole``, if the run did not store every step."""
         if sol.system.key != self.system.key:
             raise ValueError(
                 f"this is a run of {sol.system!r}, but the symmetry is one of "
@@ -403,8 +412,8 @@ class Symmetry:
         return np.concatenate([p, -E[:, None]], -1)
 
     def _on_steps(self, sol: Trajectory, method: Method | None, *what: str) -> list[np.ndarray]:
-        """Parts of the discrete Lagrangian of each step: of the run's own method, or of another
-        between the nodes."""
+        """Parts of the discrete Lagrangian, as "p_plus", of each step of a run; with another
+        ``method`` than the run's, those of its steps between the same nodes."""
         if sol.method.discrete and method in (None, sol.method):
             return [sol.on_step(x) for x in what]
         self._of(sol, whole=True)
@@ -416,11 +425,13 @@ class Symmetry:
     # ------------------------------------------------------------------ invariance
 
     def check(self, method: Method | None = None) -> Invariance:
-        """What is invariant of L, D and, with a discrete method, Ld and wd: an ``Invariance``.
+        """Whether L and D are invariant and, with a discrete method, also its Ld and wd.
 
-        Decided by numbers at generic points, with the system's parameters.  CM01 asks for L, D, Ld;
-        FIM08 theorem 2 for Ld alone; C03 and the poster for D, Ld, wd.  The alpha rule makes Ld and
-        wd invariant where L and D are if the action is affine in the coordinates.
+        Returns an ``Invariance``.  It is decided by evaluation at generic points, with the system's
+        parameters.  The theorems assume different things: CM01 the invariance of L, D and Ld, FIM08
+        theorem 2 of Ld alone, C03 and the poster of D, Ld and wd.  If the group acts by maps that
+        are affine in the coordinates and leaves L and D invariant, the alpha rule makes Ld and wd
+        invariant, too.
         """
         changes = {"L": self._changes_of_L(), "D": self._changes_of_D()}
         if method is not None:
@@ -443,7 +454,7 @@ class Symmetry:
                 raise ValueError(report.line(name))
 
     def _changes_of_L(self) -> Changes:
-        """Of L dt along each generator: (f - F).xi + L_v.xi' + L_t tau - E tau'."""
+        """How L dt changes along each generator: (f - F).xi + L_v.xi' + L_t tau - E tau'."""
         s, S = self.system, self.system.symbolic
         f = [a - b for a, b in zip(S.f, S.F, strict=True)]
         size = np.abs(s.values([s.L, S.E], *self._generic)).sum(-1)
@@ -453,7 +464,8 @@ class Symmetry:
             yield _in_words(s.values(terms, *self._generic), size, sum(terms))
 
     def _changes_of_D(self) -> Changes:
-        """Of A v + b where it is 0, and of g where g = 0, along each generator."""
+        """How the constraints A v + b change along each generator at states that satisfy them, and
+        holonomic constraints g where g = 0."""
         s, (q, v, t) = self.system, self._generic
         A = s.A(q, t)
         v = v - np.einsum("pia,pa->pi", np.linalg.pinv(A), s.constraint(q, v, t))
@@ -465,9 +477,11 @@ class Symmetry:
             yield next(filter(None, changes), None)
 
     def _variation(self, x: tuple[sp.Expr, ...]) -> dict[sp.Symbol, sp.Expr]:
-        """How q, v, t change: q by R xi, where q' = R v, and v by d/dt xi + [v, xi].
+        """How a generator changes q, v and t: symbol -> its change.
 
-        The term -tau' v of a change of time, along v itself, does not leave D, unless D moves.
+        q changes by R xi, where q' = R v, and v by d/dt xi + [v, xi].  A change of time tau adds
+        -tau' v to the change of v; along v itself it stays in D, so it is left out unless the
+        constraints move.
         """
         s, S = self.system, self.system.symbolic
         X, (*rates, slowed) = s.rate(s.q, x[:-1]), S.rates(x)
@@ -478,7 +492,8 @@ class Symmetry:
         return changes if s.t is None else {**changes, s.t: x[-1]}
 
     def _changes_of_Ld(self, method: Method) -> Changes:
-        """Along each generator: D1Ld.xi(q0) + D2Ld.xi(q1), the two slots of time included."""
+        """How Ld changes along each generator: D1Ld.xi(q0) + D2Ld.xi(q1), with the derivatives by
+        both times."""
         s, (q, v, t) = self.system, self._generic
         s = s.with_input_values(
             dict.fromkeys(s.inputs, 1.0)
@@ -491,7 +506,8 @@ class Symmetry:
             yield _in_words(terms, np.abs(H * E0))
 
     def _changes_of_wd(self, method: Method) -> Changes:
-        """Of wd where wd = 0, along each generator, by central differences of order 6."""
+        """How wd changes along each generator at steps with wd = 0, by central differences of order
+        6."""
         s, (q, v, t) = self.system, self._generic
         A = s.A(q, t)[:, : len(s.constraints)]
         inverse = np.linalg.pinv(A)
@@ -540,10 +556,11 @@ PARTS = ("L", "D", "Ld", "wd")
 
 @dataclass(frozen=True, repr=False)
 class Invariance:
-    """What changes under which generator: dicts name -> rate in words, empty if invariant.
+    """What is invariant under the generators of a ``Symmetry``; true if nothing changes.
 
-    ``Ld`` and ``wd`` are None if no method was given or the method has none.  True if nothing
-    changes.
+    L, D, Ld, wd : for each of them a dict: name of a generator under which it changes -> at which
+        rate, in words.  It is empty if the thing is invariant.  Ld and wd are None without a
+        method, or if the method has none
     """
 
     L: dict[str, str]
@@ -570,7 +587,7 @@ def _sequence(x: Any) -> list[Any]:
 
 
 def _named(generators: Any) -> list[tuple[Any, Any]]:
-    """Pairs (name or None, field); a single field may stand alone."""
+    """The generators as pairs (name or None, field); they may be one field without a list."""
     many = isinstance(generators, Mapping)
     pairs = list(generators.items()) if many else [(None, x) for x in _sequence(generators)]
     alone = not any(is_sequence(x) or isinstance(x, Mapping) for _, x in pairs)
@@ -584,7 +601,11 @@ def _discrete(method: Method) -> Method:
 
 
 def null_space(B: np.ndarray, size: np.ndarray | None = None) -> np.ndarray:
-    """A basis of the null space, in rows; each column is measured against its size."""
+    """A basis of the null space of B, in rows.
+
+    size : of each column, by default its largest entry; singular values of B / size that are at
+        most TOLERANCE count as 0
+    """
     size = np.abs(B).max(0, initial=0) if size is None else size
     size = np.where(size > 0, size, 1.0)
     _, values, basis = np.linalg.svd(B / size)
@@ -592,7 +613,8 @@ def null_space(B: np.ndarray, size: np.ndarray | None = None) -> np.ndarray:
 
 
 def echelon(rows: np.ndarray) -> np.ndarray:
-    """The same space, each row with a 1 where the others have 0."""
+    """The reduced row echelon form: rows that span the same space, each with a 1 in a column in
+    which the others have 0."""
     form = sp.Matrix(rows).rref(iszerofunc=lambda x: abs(x) < 1e-8, pivots=False)
     return np.array(form, float).reshape(rows.shape)
 
@@ -602,7 +624,8 @@ def _rank(B: np.ndarray, size: np.ndarray | None = None) -> int:
 
 
 def plain_number(x: float) -> sp.Expr:
-    """A number that is nearly a simple fraction as that fraction."""
+    """A number as a SymPy fraction with a denominator up to 100 if it is one up to 1e-9, else as it
+    is."""
     near = Fraction(float(x)).limit_denominator(100)
     return sp.Rational(near) if abs(near - x) < 1e-9 else sp.Float(float(x))
 
@@ -615,7 +638,8 @@ def _plain(c: Sequence[sp.Expr]) -> tuple[sp.Expr, ...]:
 
 
 def _solutions(B: sp.Matrix, system: System) -> list[tuple[sp.Expr, ...]]:
-    """Solutions c of B c = 0: syzygies, which have no denominators, else the null space.
+    """Solutions c of B c = 0: syzygies of its columns, which have no denominators; for functions
+    that SymPy's polynomials do not know, a basis of the null space.
 
     Over the polynomials in coordinates, sines and cosines the syzygies of the columns of B are all
     solutions, so a basis of g^D where there is one.
@@ -646,9 +670,12 @@ def _syzygies(B: sp.Matrix, parameters: set[sp.Symbol]) -> list[tuple[sp.Expr, .
 def _in_words(
     terms: np.ndarray, size: np.ndarray | float, formula: sp.Expr | None = None
 ) -> str | None:
-    """The sum over the last axis of terms: None if it vanishes everywhere, else what it is.
+    """None if the sum of terms over the last axis vanishes at all points, else the sum in words.
 
-    It is measured against its terms and against a thousandth of ``size``.
+    terms : shape (points, number of terms)
+    size : of the thing that might change; the sum counts as 0 if it is at most TOLERANCE times the
+        sum of the terms' sizes and a thousandth of ``size``
+    formula : of the sum; printed if it is short, otherwise its largest value
     """
     value = np.abs(terms.sum(-1))
     if np.all(value <= TOLERANCE * (np.abs(terms).sum(-1) + 1e-3 * size)):
@@ -663,7 +690,10 @@ def _in_words(
 def _sum(
     row: Sequence[sp.Expr], basis: Sequence[str], write: Callable[[sp.Expr], str] = str
 ) -> str:
-    """A vector field as one writes it: -y d/dx + x d/dy."""
+    """The text of a vector field, as -y d/dx + x d/dy.
+
+    row : its components;  basis : the texts of the basis fields;  write : the text of an expression
+    """
     gap = r"\," if write is sp.latex else " "
     parts = []
     for e, b in zip(row, basis, strict=True):

@@ -1,10 +1,10 @@
 """Distributions spanned by vector fields: D = span X_a(q), and v = X u with quasi-velocities u.
 
-One-forms that define the same D may become dependent where D does not: those of the snakeboard's
-two axles do at phi = pi/2, while the fields that FIM08 prints stay independent.  A system with
-fields therefore takes its steps and its equations of motion from the fields.  One-forms of the same
-D are derived if none are given, for all that is stated in one-forms: residuals, symmetries,
-connections, multipliers.
+One-forms that define D may become dependent at places where the dimension of D does not change:
+those of the snakeboard's two axles do at phi = pi/2, while the fields that FIM08 prints stay
+independent.  Steps and equations of motion of a system with fields are therefore computed from the
+fields.  Residuals, symmetries, connections and multipliers are stated in one-forms; if a system has
+fields alone, one-forms of the same D are derived for them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .checks import States
     from .system import System
 
-AGREEMENT = 1e-9  # largest |A X| beside |A| |X| of one-forms and fields of the same D
+AGREEMENT = 1e-9  # one-forms A and fields X state the same D if |A X| <= AGREEMENT |A| |X|
 
 
 def read_fields(x: Any, system: System) -> tuple:
@@ -66,8 +66,8 @@ def _read_field(row: Any, name: str, system: System) -> tuple:
 
 
 def check_fields(system: System) -> None:
-    """Refuse what fields are not stated for, fields that are dependent everywhere, and one-forms
-    that do not vanish on them."""
+    """Refuse fields of systems that they cannot be used for (body velocities, holonomic
+    constraints) and fields that are dependent at all generic places."""
     n, r = len(system.q), len(system.fields)
     if len(system.v) != n or hasattr(system, "group"):
         raise ValueError("fields: a system on a group has body velocities; state it in coordinates")
@@ -90,7 +90,7 @@ def check_fields(system: System) -> None:
 
 
 def check_forms_of_fields(system: System) -> None:
-    """Refuse constraints that are not those of the span of the fields, if there are fields."""
+    """If a system has both fields and constraints, refuse them unless they state the same D."""
     if not system.fields:
         return
     if any(e != 0 for e in system.symbolic.b):
@@ -123,11 +123,14 @@ def values(system: System, q: np.ndarray) -> np.ndarray:
 
 
 def annihilators(rows: tuple, numbers: np.ndarray) -> list[tuple]:
-    """Vectors y with rows y = 0 that span them all near a generic place, without denominators.
+    """A basis of the vectors y with rows y = 0: the one-forms that vanish on k fields, or the
+    fields on which k one-forms vanish.
 
-    rows : k tuples of n expressions;  numbers : (k, n) their values at that place
-    Returns n - k tuples of n expressions: of k fields the one-forms, of k one-forms the fields.
-    Columns of numbers are eliminated first, for they serve at every place.
+    rows : k tuples of n expressions
+    numbers : their values at a generic place, shape (k, n); near it the result is a basis
+
+    Returns n - k tuples of n expressions without denominators.  Columns that are constant are
+    eliminated first, since their pivots vanish nowhere.
     """
     from scipy.linalg import qr
 
@@ -151,7 +154,7 @@ def annihilators(rows: tuple, numbers: np.ndarray) -> list[tuple]:
 
 
 def _primitive(y: list) -> tuple:
-    """The vector divided by what its entries have in common."""
+    """The vector divided by the greatest common divisor of its entries."""
     y = [sp.expand(e) for e in y]
     try:
         common = sp.gcd_list([e for e in y if e != 0])
@@ -161,8 +164,11 @@ def _primitive(y: list) -> tuple:
 
 
 def constraints(system: System) -> tuple:
-    """The constraints as given or, where fields are given alone, one-forms whose common kernel
-    these span at generic places, as expressions in q, v."""
+    """The constraints of a system as expressions in q and v.
+
+    If it has fields alone, they are derived: one-forms that vanish on the fields, at generic places
+    on nothing else.
+    """
     if not system.fields:
         return system.constraints
     check_fields(system)
@@ -174,7 +180,7 @@ def constraints(system: System) -> tuple:
 
 
 def derived_fields(system: System) -> tuple:
-    """Fields that span the kernel of the constraints at generic places, without denominators."""
+    """Fields without denominators that span D, the kernel of the constraints, at generic places."""
     q, _, t = system.samples()
     return tuple(annihilators(system.symbolic.A, system.A(q, t)[0]))
 
@@ -182,8 +188,12 @@ def derived_fields(system: System) -> tuple:
 def orthonormal_forms(
     system: System, q: ArrayLike, v: ArrayLike | None, t: ArrayLike
 ) -> np.ndarray:
-    """Rows A with A X = 0, shape (..., n - r, n), orthonormal in units in which M has entries of
-    about one; so they are independent wherever the fields are.  ValueError where these are not."""
+    """Orthonormal one-forms that vanish on the fields, shape (..., n - r, n).
+
+    They are computed at each place, and so are independent wherever the fields are; where the
+    fields are dependent a ValueError is raised.  Orthonormal means: in units in which the entries
+    of M are about one.
+    """
     X = values(system, system.states(q, "q"))
     unit = checks.units(system.M(q, v, t))
     rows = checks.unit_rows(np.swapaxes(X / unit[..., None], -1, -2))[0]
@@ -222,8 +232,10 @@ def columns(system: System, q: States) -> np.ndarray:
 
 
 def quasi_velocities(system: System, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
-    """The quasi-velocities u of v = X(q) u, or of the velocity next to v in the metric M if v is
-    not in D, shape (..., r)."""
+    """The quasi-velocities u with X(q) u = v, shape (..., r).
+
+    If v is not in D, X(q) u is the velocity in D that is nearest to v in the metric M.
+    """
     _need_fields(system, "u")
     q, v = system.states(q, "q"), system.states(v, "v")
     X, M = values(system, q), system.M(q, v, t)
@@ -235,16 +247,17 @@ def quasi_velocities(system: System, q: ArrayLike, v: ArrayLike, t: ArrayLike = 
 def independent_forms(
     system: System, q: States, v: States | None = None, t: ArrayLike = 0.0
 ) -> np.ndarray:
-    """One-forms of D, shape (..., m, n): those of the constraints or, where D is spanned by fields,
-    orthonormal ones, which stay independent as long as the fields do."""
+    """One-forms whose kernel is D, shape (..., m, n): the rows of the constraints or, if the system
+    has fields, ``orthonormal_forms``, which are independent wherever the fields are."""
     return orthonormal_forms(system, q, v, t) if system.fields else system.A(q, t)
 
 
 def by_fields(system: System, fields: Sequence[Any] = ()) -> System:
-    """The same system whose D is spanned by fields, so that runs need no one-forms.
+    """The same system with vector fields that span D, from which its runs are then computed.
 
-    fields : without them those that a paper prints (``printed_fields``, for some systems of the
-        catalogue), or else fields derived from the constraints
+    fields : the fields, as for ``System``.  By default those that it has; else those printed in a
+        paper (``printed_fields`` of some systems of the catalogue); else fields derived from the
+        constraints
 
     Examples
     --------
@@ -257,7 +270,7 @@ def by_fields(system: System, fields: Sequence[Any] = ()) -> System:
 
 
 def by_forms(system: System) -> System:
-    """The same system by its one-forms alone, for methods that are not stated for fields."""
+    """The same system without its fields, for methods that are stated for one-forms alone."""
     return type(system)(**system.constructor_kwargs() | {"fields": ()})
 
 
