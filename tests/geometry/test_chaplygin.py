@@ -160,7 +160,7 @@ def test_the_splitting_of_TQ():
     V = np.eye(4)[:, red.bundle.s]  # z, w
     for row in A:
         D = np.linalg.svd(row)[2][1:].T
-        S_q = np.eye(4)[:, red.kept]
+        S_q = np.eye(4)[:, red.momentum_places]
         assert np.abs(row @ S_q).max() < 1e-15  # S lies in D and in V
         assert np.linalg.matrix_rank(np.hstack([D, V])) == 4
         assert D.shape[1] + V.shape[1] - 4 == S_q.shape[1] == 1  # dim of D and V's intersection
@@ -205,3 +205,9 @@ def test_each_is_a_case_of_the_mixed_one():
     one, both = nh.Horizontal(free, "w"), nh.Mixed(glued, fibre="z w", momentum="w")
     close(integrate(both, nh.RDLA()).q - integrate(one, nh.RDLA()).q, 1e-13)
     assert one.mu == pytest.approx(both.mu)
+
+
+def test_the_former_name_of_momentum_places_warns():
+    reduced = mixed()
+    with pytest.warns(DeprecationWarning, match="kept is now called momentum_places"):
+        assert reduced.kept == reduced.momentum_places != []
