@@ -295,6 +295,7 @@ def test_without_a_folder(where, tmp_path, monkeypatch):
     file.symlink_to("nowhere") if "link" in where else file.write_text("")
     monkeypatch.setenv("NHLAB_CACHE_DIR", str(file / "x" if "below" in where else file))
     assert "def step" in program().text and cache.folder() is None
+    assert program().compile_state == "cold"
     if "below" in where:
         assert compiled() == (0, 1)
     assert [f.name for f in tmp_path.iterdir()] == ["file"]

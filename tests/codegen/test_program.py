@@ -1,5 +1,7 @@
 """Texts are generated once, shared by processes, run as the length asks."""
 
+import threading
+
 import numpy as np
 import pytest
 from processes import answer, start_python
@@ -166,3 +168,38 @@ def test_bars_can_be_left_out(monkeypatch):
     bar.close()
     monkeypatch.setenv("NHLAB_BARS", "0")
     assert running.progress_bar(total=2) is None
+
+
+class Bar:
+    """A bar that only says when it is shown and refreshed."""
+
+    def __init__(self, **options):
+        self.start_t, self.options, self.refreshed = 100.0, options, threading.Event()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def refresh(self):
+        self.refreshed.set()
+
+
+def test_work_that_takes_long_is_shown(monkeypatch):
+    bars = []
+    monkeypatch.setattr(running, "progress_bar", lambda **x: bars.append(Bar(**x)) or bars[-1])
+    with running.at_work("deriving", after=60):  # the control: nothing is shown of short work
+        pass
+    assert bars == []
+    shown = threading.Event()
+    monkeypatch.setattr(Bar, "__enter__", lambda bar: shown.set() or bar)
+    with running.at_work("deriving", after=0.01):
+        assert shown.wait(60) and bars[0].refreshed.wait(60)
+    assert bars[0].options["desc"] == "deriving" and bars[0].start_t == 100 - 0.01
+
+
+def test_interrupted_work_says_what_it_was():
+    with pytest.raises(KeyboardInterrupt, match="while deriving; no step was taken"):
+        with running.at_work("deriving"):
+            raise KeyboardInterrupt
