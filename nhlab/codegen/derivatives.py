@@ -140,5 +140,5 @@ def total(terms: Iterable[sp.Expr]) -> sp.Expr:
     return sp.Add(*terms)
 
 
-def dot(a: Exprs, b: Exprs) -> sp.Expr:
+def dot(a: Iterable[Any], b: Iterable[Any]) -> sp.Expr:
     return total(x * y for x, y in zip(a, b, strict=True))

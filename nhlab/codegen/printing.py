@@ -6,7 +6,7 @@ import builtins
 import keyword
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     import sympy as sp
+
+    Class = TypeVar("Class", bound=type)
 
 FUNCTIONS = {name: name for name in "sin cos tan exp log sinh cosh tanh atan2".split()}
 FUNCTIONS |= {"a" + f: "a" + f for f in "sin cos tan sinh cosh tanh".split()}
@@ -42,7 +44,7 @@ RESERVED |= set("t t0 h step run loop substep new out state n stop every left ro
 WRITTEN_OUT = {}  # class of functions -> (name, text), of those that other rooms hand over
 
 
-def written_out(text: str) -> Callable[[type], type]:
+def written_out(text: str) -> Callable[[Class], Class]:
     """Decorate a class of SymPy functions with the Python text of the function that computes it.
 
     The text defines one function, of the arguments of the class, and may call what ``PRELUDE``
@@ -51,7 +53,7 @@ def written_out(text: str) -> Callable[[type], type]:
     """
     name = re.match(r"def (\w+)\(", text).group(1)
 
-    def register(function: type) -> type:
+    def register(function: Class) -> Class:
         WRITTEN_OUT[function] = name, text
         RESERVED.add(name)
         exec(text, NUMPY)
