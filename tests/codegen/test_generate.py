@@ -136,6 +136,15 @@ def test_common_factors_are_taken_out():
     assert graph.factored([ab + ac, ab - ac]) == [ab + ac, ab - ac]  # each is needed twice
 
 
+def test_equal_terms_are_collected_however_they_were_made():
+    graph = Graph()
+    x, y, z = (graph.symbol(s, 1) for s in (a, b, c))
+    assert (x * y) * z is not x * (y * z)  # another rounding, so another node
+    assert (x * y) * z - x * (y * z) is graph.zero
+    assert 2 * (x * y) + (y * x) * 3 is 5 * (x * y)
+    assert (x * y) * z - x * (x * z) is not graph.zero
+
+
 def test_only_what_a_branch_needs_is_computed_in_it():
     """1/a is not computed before a loop for a branch that is not taken, nor for numbers at all."""
     graph = Graph()
