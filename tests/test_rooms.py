@@ -133,17 +133,17 @@ def test_the_path_of_one_call_can_be_read_in_an_evening():
     path += "codegen/statement codegen/generate run/start run/loop run/trajectory"
     texts = {name: (HOUSE / f"{name}.py").read_text() for name in path.split()}
     lines = {name: len(code_lines(ast.parse(text), text)) for name, text in texts.items()}
-    assert sum(lines.values()) <= 1_263, lines
+    assert sum(lines.values()) <= 1_271, lines
 
 
 # Code lines of each room, as counted above.  A new capability brings its own number, in the commit
 # that brings it, with the reason in the body; whoever removes lines lowers it.
 LINES = {
-    "codegen": 1_866,
-    "mechanics": 2_726,
+    "codegen": 1_891,
+    "mechanics": 2_737,
     "methods": 1_358,
     "run": 3_350,
-    "geometry": 2_594,
+    "geometry": 2_619,
     "view": 5_724,
     "browser": 725,
     "course": 7_652,
