@@ -39,7 +39,7 @@ class Layout(dict):
             getattr(rows, name)[...] = x
         return rows.array
 
-    def given(self, array: np.ndarray) -> np.ndarray:
+    def without_first_energy(self, array: np.ndarray) -> np.ndarray:
         """Rows without the energy e, which a run takes from its first step."""
         return array[..., : self.width - self.get("e", 0)]
 

@@ -70,7 +70,7 @@ class ReferenceRun:
             ("dop853", self.system.is_definite), lambda: Dop853(self.system)
         )
         self.state = self._first_state()
-        self.taken, self.seen, self.looked = 0, self.state[0], False
+        self.steps_since_look, self.time_of_look, self.has_looked = 0, self.state[0], False
 
     def _first_state(self) -> np.ndarray:
         """The state to begin with; of a run that goes on, the one where its last step began."""
@@ -180,7 +180,7 @@ class ReferenceRun:
         self._look_ahead(self.state[0], chunk - rest)
         if self.state[0] >= self.end and self.leg + 1 < self.legs:
             self.leg += 1
-        elif self.may_compile and self.looked and self._is_long():
+        elif self.may_compile and self.has_looked and self._is_long():
             self.backend, self.may_compile = "numba", False
 
     def _is_long(self) -> bool:
@@ -238,18 +238,18 @@ class ReferenceRun:
             raise ValueError(f"the step size fell to {solver.step_size:.1e}")
         new = [solver.t, solver.h_abs, 0.0, tiny, *solver.y]
         self.state = np.concatenate([new, self.state[:width]])
-        self.taken += 1
+        self.steps_since_look += 1
 
     def _look_ahead(self, t: float, count: int) -> None:
         """Refuse to go on if the rest would take hours: a fast oscillation needs all its steps."""
-        self.taken += count
-        if self.taken < LOOK:
+        self.steps_since_look += count
+        if self.steps_since_look < LOOK:
             return
-        size = (t - self.seen) / self.taken
+        size = (t - self.time_of_look) / self.steps_since_look
         if self.times[-1] - t > MAX_STEPS * size:
             count = (self.times[-1] - t) / size if size > 0 else math.inf
             raise TooLong(f"its steps are {size:.1e} long, and {count:.0e} of them are left")
-        self.taken, self.seen, self.looked = 0, t, True
+        self.steps_since_look, self.time_of_look, self.has_looked = 0, t, True
 
     def _error(self, error: ValueError) -> IntegrationError:
         (here, v), (there, _) = self._parts(self._rows()[-1]), self._parts(self._now)

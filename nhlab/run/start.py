@@ -89,7 +89,7 @@ class Start:
             self._one_by_one()
 
     def _check_rows(self) -> None:
-        if np.isfinite(self.layout.given(self.row)).all():
+        if np.isfinite(self.layout.without_first_energy(self.row)).all():
             return
         name, value = ("v0", self.v0) if self.q1 is None else ("q1", self.q1)
         where = f"q0 = {self.q0[0]}, {name} = {value[0]}"
