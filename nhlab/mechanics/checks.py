@@ -254,8 +254,8 @@ def read_parameters(
     for key, value in (parameters or {}).items():
         name = getattr(key, "name", str(key))
         if name not in by_name:
-            left = sorted(by_name.keys() - {getattr(k, "name", str(k)) for k in given})
-            remedy = f"; these have no number yet: {', '.join(left)}" if left else "; leave it out"
+            unset = sorted(by_name.keys() - {getattr(k, "name", str(k)) for k in parameters})
+            remedy = f"; with no number yet: {', '.join(unset)}" if unset else "; leave it out"
             raise ValueError(
                 f"parameters: {name!r} occurs neither in L nor in the constraints or forces{remedy}"
             )

@@ -160,8 +160,8 @@ def complete(system: System, q: States, values: Mapping[str, float], t: ArrayLik
     if len(values) != free:
         many = "too many" if len(values) > free else "too few"
         raise ValueError(
-            f"{sorted(values) or 'no components'} are {many}: {len(A)} constraints on {names} leave "
-            f"{free} free; give {free}, as in {example()}"
+            f"{sorted(values) or 'no components'} are {many}: {len(A)} constraints on {names} "
+            f"leave {free} free; give {free}, as in {example()}"
         )
     start = np.array([read_number(values.get(name, 0), name) for name in names])
     v = _completed(
