@@ -47,9 +47,13 @@ COLUMNS, WIDTH = 5, 340
 H = 0.002  # a step that is small enough for the rattleback, the fastest of them
 
 
-def draw_body(name: str, width: int = WIDTH) -> Image.Image:
-    """Return the still of a body's motion by DLA, without words."""
-    make, end = CAST[name]
+def draw_body(name: str, width: int = WIDTH, end: float | None = None) -> Image.Image:
+    """Return the still of a body's motion by DLA, without words.
+
+    end : how long it is watched, by default as in ``CAST``; the shorter, the nearer one stands
+    """
+    make, usual = CAST[name]
+    end = usual if end is None else end
     run = integrate(make(), DLA(), h=H, steps=round(end / H), every=10, progress=False)
     return Image.fromarray(still.render(animate(run).scene, width=width))
 
@@ -68,8 +72,13 @@ def draw_sheet() -> Image.Image:
     return sheet
 
 
-# Those of the first page, and the lesson in which one meets them.
-SHOWN = {"snakeboard": "06", "rolling coin": "08", "Whipple's bicycle": "10", "roller racer": "09"}
+# Those of the first page, the lesson in which one meets them, and how long they are watched there.
+SHOWN = {
+    "snakeboard": ("06", 4.5),
+    "rolling coin": ("08", 3.5),
+    "Whipple's bicycle": ("10", 1.2),
+    "roller racer": ("09", 3.0),
+}
 
 
 def main(file: Path = FILE) -> int:

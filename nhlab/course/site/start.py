@@ -15,7 +15,6 @@ import shutil
 from pathlib import Path
 
 import sympy as sp
-from PIL import Image
 
 from ... import plain
 from ...browser import script
@@ -24,6 +23,7 @@ from ...mechanics import catalogue
 from ...mechanics.system import System
 from ...methods import DLA, RK4
 from ...methods.method import component_shares
+from ...run.loop import integrate
 from .. import sheet
 from . import contents, texts
 
@@ -40,7 +40,7 @@ LEDE = (
 )
 DEEPER = "In depth"  # the link to a lesson's companion
 CHOOSE = '<a href="own.html">Systems</a>'
-PREVIEW, FIGURE = "preview.png", "cm01_fig1"  # of figures/
+PREVIEW = "preview.png"  # of figures/
 FONTS = {"serif": "STIXGeneral.ttf", "serif-italic": "STIXGeneralItalic.ttf"}
 LETTERS = "".join(map(chr, range(0x20, 0x7F))) + "’‘“”–−·×λαψθ…"
 
@@ -63,7 +63,8 @@ def page(root: Path, notebooks: dict, address: str, has_choice: bool) -> str:
         "icon": (HERE / "icon.svg").read_text(encoding="utf-8").strip(),
         "choose": CHOOSE if has_choice else "",
         "first_minutes": str(sum(texts.minutes(notebooks[lessons[0]].cells[0].source))),
-        "program": html.escape(heart_of_dla()),
+        "energies": drawn_energies(),
+        "program": re.sub(r"\b(def|return)\b", r"<b>\1</b>", html.escape(heart_of_dla())),
         "bodies": bodies_section(lessons, has_choice),
         "lessons": "\n".join(lesson_items(root, notebooks)),
         "script": "\n".join(
@@ -98,10 +99,27 @@ def robot() -> dict:
 
 
 def heart_of_dla() -> str:
-    """Return the equations of DLA as ``nhlab/plain.py`` has them."""
+    """Return the equations of DLA as ``nhlab/plain.py`` has them, in lines that a card can hold."""
     tree = ast.parse(inspect.getsource(plain.dla))
     (equations,) = (x for x in ast.walk(tree) if getattr(x, "name", "") == "equations")
-    return ast.unparse(equations)
+    (result,) = equations.body
+    parts = "".join(f"        {ast.unparse(x)},\n" for x in result.value.elts)
+    return f"def {equations.name}({ast.unparse(equations.args)}):\n    return (\n{parts}    )"
+
+
+def drawn_energies() -> str:
+    """Return two lines of an SVG, 300 by 150: the robot's energy by DLA and by RK4."""
+    runs = {m: integrate(catalogue.robot(), m, v0=V0, h=0.5, steps=64) for m in (RK4(), DLA())}
+    energies = {type(m).__name__.lower(): run.energy() for m, run in runs.items()}
+    low, high = (f([f(E) for E in energies.values()]) for f in (min, max))
+    lines = []
+    for name, E in energies.items():
+        points = (
+            f"{24 + 252 * k / (len(E) - 1):.1f},{18 + 74 * (high - e) / (high - low):.1f}"
+            for k, e in enumerate(E)
+        )
+        lines.append(f'<polyline points="{" ".join(points)}" stroke="var(--{name})"/>')
+    return "".join(lines)
 
 
 def project_velocity(system: System) -> sp.Matrix:
@@ -142,7 +160,7 @@ def lesson_subjects(readme: str) -> dict[str, str]:
 def bodies_section(lessons: list[str], has_choice: bool) -> str:
     """Return the pictures of some bodies, each a link to the lesson in which one meets it."""
     items = []
-    for name, number in sheet.SHOWN.items():
+    for name, (number, _) in sheet.SHOWN.items():
         (lesson,) = (x for x in lessons if x.startswith(number))
         words = name[0].upper() + name[1:]
         items.append(
@@ -183,10 +201,8 @@ def preview(address: str, how_many: str) -> str:
 def write_pictures(root: Path, folder: Path) -> None:
     """Write the pictures that the page shows, which Sphinx would not find in it."""
     shutil.copy(root / "figures" / PREVIEW, folder)
-    figure = Image.open(root / f"figures/{FIGURE}.png").convert("RGB")
-    figure.save(folder / f"{FIGURE}.webp", quality=75)
-    for name in sheet.SHOWN:
-        sheet.draw_body(name, 560).save(folder / picture_name(name), quality=75)
+    for name, (_, end) in sheet.SHOWN.items():
+        sheet.draw_body(name, 560, end).save(folder / picture_name(name), quality=75)
 
 
 def write_fonts(folder: Path) -> None:
