@@ -633,13 +633,18 @@ def test_a_choice_is_asked_and_judged_on_the_page(page, address, right):
     truth = box.locator("details strong").first.text_content()
     commit = box.locator("button", has_text="Commit")
     assert commit.is_disabled()
-    labels = box.locator("label").all()
+    labels = box.locator(".choices label").all()
     chosen = next(x for x in labels if (x.inner_text().strip() == truth) is right)
     words = chosen.inner_text().strip()
     chosen.click()
     commit.click()
     said = box.locator(".judged").inner_text()
     assert said == ("As you predicted:" if right else f"You predicted: {words}. Measured:")
+    marks = {words: "yours", truth: "measured"} if not right else {truth: "yours, measured"}
+    for x in labels:  # all of them stay, with what was said and what is true
+        option, *mark = (y.strip() for y in x.locator("span, small").all_inner_texts())
+        assert mark == ([marks[option]] if option in marks else []), option
+        assert x.locator("input").is_disabled()
     assert truth in box.locator(".measured").inner_text() and page.faults == []
 
 
@@ -843,6 +848,16 @@ def test_links_to_headings_lead_there_on_a_page(tmp_path):
     assert cell.source == "[a](#why-it-zigzags) [b](02_dla.ipynb#the-step) [c](#x)"
 
 
+# Formulas followed by a comma or a full stop, and those whose mark stands in the next line.
+COMMAS = """() => {
+    const all = [...document.querySelectorAll('.together')], parted = all.filter(x => {
+        const text = document.createRange();
+        text.selectNodeContents(x.lastChild);
+        const formula = x.querySelector('.math').getBoundingClientRect();
+        return text.getBoundingClientRect().top > formula.bottom;
+    });
+    return [all.length, parted.length];
+}"""
 BESIDE = """() => [...document.querySelectorAll('.beside')].map(group => {
     const [text, aside] = ['.text', '.stays'].map(x => group.querySelector(x));
     const [left, right] = [aside, text.querySelector('p')].map(x => x.getBoundingClientRect());
@@ -869,8 +884,16 @@ def test_a_lesson_is_read_remembered_taken_along_and_printed(page, address, site
     assert now.inner_text() == "02" and "read" not in (now.get_attribute("class") or "")
     page.evaluate("MathJax.startup.promise")
     assert 60 < np.mean(page.evaluate(FULL_LINES)) < 72  # characters a line
-    for x in page.evaluate(BESIDE):
+    commas, parted = page.evaluate(COMMAS)
+    assert commas > 10 and parted == 0
+    beside = page.evaluate(BESIDE)
+    assert beside
+    for x in beside:
         assert x["sticky"] == "sticky" and x["apart"] >= 16 and x["picture"]
+    page.evaluate("scrollTo(0, 9000)")  # where one is, and the way home, stay in sight
+    for what in ("nav.course", ".bd-header-article .logo"):
+        assert 0 <= page.locator(what).bounding_box()["y"] < 60, what
+    assert page.locator(".bd-header-article .logo").get_attribute("href") == "../index.html"
     page.locator("nav.onward").scroll_into_view_if_needed()
     page.wait_for_function(READ)
     with page.expect_download() as taken:

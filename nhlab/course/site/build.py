@@ -170,11 +170,13 @@ def settings(static):
     options = {
         "show_toc_level": 2,
         "home_page_in_toc": True,
+        "article_header_start": ["toggle-primary-sidebar.html", "brand.html"],
         "navbar_persistent": [],  # search is in the side bar
         "use_download_button": False,
         "use_source_button": False,
         "footer_content_items": ["copyright.html"],
     }
+    icon = (HERE / "icon.svg").read_text(encoding="utf-8")
     if url := address():
         options |= {"repository_url": url, "use_repository_button": True}
     return {
@@ -182,6 +184,8 @@ def settings(static):
         "copyright": "the nhlab authors; texts CC BY 4.0, code BSD 3-Clause",
         "extensions": EXTENSIONS,
         "nb_execution_mode": "off",
+        "nb_code_prompt_show": "Show the code",
+        "nb_code_prompt_hide": "Hide the code",
         "nb_ipywidgets_js": {},  # no widget is alive here, and these would come from the network
         "nb_mime_priority_overrides": [("html", "text/html", 0)],
         "myst_enable_extensions": ["dollarmath", "amsmath", "colon_fence"],
@@ -196,7 +200,9 @@ def settings(static):
         "html_theme_options": options,
         "html_title": "nhlab",
         "html_favicon": "_static/icon.svg",
-        "html_context": {"default_mode": "auto"},  # light or dark as the reader's system is
+        "templates_path": [str(HERE)],  # brand.html
+        # light or dark as the reader's system is; and the mark beside the way to the first page
+        "html_context": {"default_mode": "auto", "icon": icon.strip()},
         "html_static_path": [str(static)],
         "html_css_files": ["site.css"],
         "html_js_files": [("lesson.js", {"defer": "defer"})],

@@ -26,6 +26,19 @@ function choice(box, {truth, ready}) {
     list.replaceWith(group);
     return {
         widget: group,
+        stays: true,  // so that one sees what else could have been, and which choice was one's own
+        mark(answered) {
+            group.classList.add("said");
+            for (const x of labels) {
+                const [radio, words] = x.children;
+                const marks = {yours: answered && radio.checked, true: words.textContent.trim() === truth};
+                radio.disabled = true;
+                if (marks.yours) x.classList.add("yours");
+                if (marks.true) x.classList.add("true");
+                const said = [marks.yours && "yours", marks.true && "measured"].filter(Boolean).join(", ");
+                if (said) x.append(element("small", {}, said));
+            }
+        },
         right: () => chosen().lastChild.textContent.trim() === truth,
         wrong: () => `You predicted: ${chosen().lastChild.innerHTML}. Measured:`,
     };
@@ -149,8 +162,9 @@ function ask(box) {
     said.setAttribute("aria-live", "polite");
     const ready = () => { commit.disabled = false; };
     const form = {choice, number, sketch}[given.kind](box, {...given, truth, ready});
-    const uncover = () => {
+    const uncover = answered => {
         if (!form.stays) form.widget.remove();
+        form.mark?.(answered);
         form.reveal?.();
         buttons.remove();
         fold.querySelector("summary").remove();
@@ -166,9 +180,9 @@ function ask(box) {
         const right = form.right();
         box.classList.add(right ? "came-true" : "did-not");
         said.innerHTML = right ? form.praise ?? "As you predicted:" : form.wrong();
-        uncover();
+        uncover(true);
     };
-    show.onclick = () => { said.textContent = ""; uncover(); };
+    show.onclick = () => { said.textContent = ""; uncover(false); };
     buttons.append(commit, show);
     fold.before(buttons, said);
     fold.hidden = true;
@@ -272,19 +286,47 @@ if (end) new IntersectionObserver(([seen], observer) => {
 }).observe(end);
 show_progress();
 
-// ---- a sketch stays beside the text that follows it, if that is long and the window is wide
+// ---- where the window is wide, the row of lessons stays in sight above the text
 
-const LONG = 700;  // characters
-for (const cell of document.querySelectorAll(".cell.tag_sketch")) {
-    const beside = [];
-    for (let x = cell.nextElementSibling; x && !x.matches(".cell, section, .admonition"); x = x.nextElementSibling)
-        beside.push(x);
-    const picture = cell.querySelector("img.picture");
-    if (!picture || beside.reduce((sum, x) => sum + x.textContent.length, 0) < LONG) continue;
+const row = document.querySelector("nav.course"), bar = document.querySelector(".header-article-items__start");
+if (row && bar && matchMedia("(min-width: 1000px)").matches) bar.append(row);
+
+// ---- a picture stays beside the text that follows it, or leads to it, if that is long
+
+const LONG = 600;  // characters; a formula counts as a few, whether it is set already or not
+const flows = x => x && !x.matches("h1, h2, h3, section, details, .cell, .admonition, .exercise, :has(.live, .exercise, table)");
+const long = blocks => blocks.reduce((sum, x) => {
+    const formulas = x.matches(".math") ? [x] : [...x.querySelectorAll(".math")];
+    return formulas.reduce((rest, y) => rest + (y.matches("div") ? 80 : 8) - y.textContent.length, sum + x.textContent.length);
+}, 0) >= LONG;
+function run_of_text(cell, way) {
+    const found = [];
+    for (let x = cell[way]; flows(x); x = x[way]) found.push(x);
+    return way === "nextElementSibling" ? found : found.reverse();
+}
+for (const cell of document.querySelectorAll(".bd-article section > .cell")) {
+    const outputs = cell.querySelectorAll(".cell_output > .output");
+    if (outputs.length !== 1 || !outputs[0].querySelector("img.picture") || outputs[0].querySelector(".nhlab-stage")) continue;
+    const after = run_of_text(cell, "nextElementSibling"), before = run_of_text(cell, "previousElementSibling");
+    const beside = [after, before].find(long);
+    if (!beside) continue;
     const text = element("div", {className: "text"}), group = element("div", {className: "beside"}, text);
-    cell.before(group);
-    text.append(cell, ...beside);
-    group.append(element("aside", {className: "stays"}, picture.closest(".output, .cell_output") ?? picture));
+    if (beside === after) cell.after(group); else cell.before(group);
+    text.append(...beside);
+    group.append(element("aside", {className: "stays"}, outputs[0].closest(".cell_output")));
+}
+
+// ---- a formula and the comma behind it are not parted by the end of a line
+
+for (const formula of document.querySelectorAll(".bd-article span.math")) {
+    const parts = [formula];
+    if (formula.nextSibling?.nodeType === 1 && formula.nextSibling.matches(".paper")) parts.push(formula.nextSibling);
+    const text = parts.at(-1).nextSibling, mark = text?.nodeType === 3 && /^[,.;:!?)\]’”]+/.exec(text.data);
+    if (!mark) continue;
+    text.splitText(mark[0].length);
+    const together = element("span", {className: "together"});
+    formula.before(together);
+    together.append(...parts, text);
 }
 
 // ---- an equation that is wider than the window is scrolled by keys, too
