@@ -639,6 +639,7 @@ def test_a_choice_is_asked_and_judged_on_the_page(page, address, right):
     chosen.click()
     commit.click()
     said = box.locator(".judged").inner_text()
+    assert f"Your predictions: {int(right)} of " in page.locator(".tally").inner_text()
     assert said == ("As you predicted:" if right else f"You predicted: {words}. Measured:")
     marks = {words: "yours", truth: "measured"} if not right else {truth: "yours, measured"}
     for x in labels:  # all of them stay, with what was said and what is true
@@ -703,10 +704,38 @@ def test_a_sketch_is_drawn_by_keys_and_judged_on_the_page(page, address, right):
 def test_every_prediction_can_be_uncovered_without_an_answer(page, address):
     page.goto(f"{address}notebooks/02_dla.html")
     count = page.locator(".predict").count()
+    tally = page.locator(".tally")
+    assert (
+        tally.inner_text() == f"Your predictions: 0 of {count} as measured. {count} still to make."
+    )
     assert count == sum(len(lesson.PREDICTION.findall(c.source)) for c in notebook("02_dla").cells)
     for box in page.locator(".predict").all():
         box.locator(".show").click()
     assert page.locator(".predict .measured").count() == count and page.faults == []
+    assert tally.inner_text() == f"Your predictions: 0 of {count} as measured."  # none was made
+
+
+# Of the formulas in the text that are wider than a line, how many are there, and how many can be
+# scrolled to their ends.
+WIDER = """() => {
+    const wide = [...document.querySelectorAll('.bd-article span.math')].filter(
+        x => x.scrollWidth > x.clientWidth + 4);
+    return [wide.length, wide.filter(x => {
+        const finger = getComputedStyle(x).overflowX === 'auto';
+        x.scrollLeft = 1e4;
+        return finger && x.scrollLeft + x.clientWidth >= x.scrollWidth - 1;
+    }).length];
+}"""
+
+
+@needs_sphinx
+@pytest.mark.parametrize("name", ["03_projector_method", "07_reduction"])
+def test_a_phone_cuts_no_formula_off(page, address, name):
+    page.goto(f"{address}notebooks/{name}.html")
+    page.evaluate("MathJax.startup.promise")
+    page.evaluate(OPEN)
+    there, scroll = page.evaluate(WIDER)
+    assert there == scroll > 0 and page.faults == []
 
 
 # ---------------------------------------------------------------------------- motions
@@ -1121,6 +1150,28 @@ def test_the_first_screen_has_picture_slider_sentence_and_doors(page, address, s
     painted = page.evaluate("""() => [...document.querySelectorAll('canvas')].map(x =>
         x.getContext('2d').getImageData(0, 0, x.width, x.height).data.some(y => y))""")
     assert painted == [True] * 3
+
+
+# Drawings and lines of code that leave their cards, which would cut them off.
+CARDS = """() => [...document.querySelectorAll('.drawing')].filter(card => {
+    const inner = card.firstElementChild.getBoundingClientRect();
+    const outer = card.getBoundingClientRect();
+    return inner.left < outer.left || inner.right > outer.right || inner.top < outer.top
+        || inner.bottom > outer.bottom;
+}).length"""
+
+
+@needs_sphinx
+def test_nothing_on_a_card_of_the_first_page_is_cut(page, address):
+    for width in (360, 390, 768, 900, 1366):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.goto(f"{address}index.html")
+        assert page.evaluate(CARDS) == 0, width
+    h1 = page.locator(".say h1").bounding_box()["height"]
+    assert h1 < 3.5 * 1.12 * page.evaluate(
+        "parseFloat(getComputedStyle(document.querySelector('.say h1')).fontSize)"
+    )  # three lines
+    assert page.faults == []
 
 
 @needs_sphinx

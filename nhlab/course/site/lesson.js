@@ -179,10 +179,11 @@ function ask(box) {
         }
         const right = form.right();
         box.classList.add(right ? "came-true" : "did-not");
+        count();
         said.innerHTML = right ? form.praise ?? "As you predicted:" : form.wrong();
         uncover(true);
     };
-    show.onclick = () => { said.textContent = ""; uncover(false); };
+    show.onclick = () => { said.textContent = ""; box.classList.add("shown"); count(); uncover(false); };
     buttons.append(commit, show);
     fold.before(buttons, said);
     fold.hidden = true;
@@ -259,7 +260,16 @@ function exercise(box, k) {
     box.append(ask, check, said);
 }
 
+function count() {  // as nh.predictions does in a notebook
+    const number = which => document.querySelectorAll(`.predict${which}`).length;
+    const [all, right] = [number(""), number(".came-true")];
+    const left = all - right - number(".did-not") - number(".shown");
+    for (const x of document.querySelectorAll(".tally"))
+        x.textContent = `Your predictions: ${right} of ${all} as measured.${left ? ` ${left} still to make.` : ""}`;
+}
+
 document.querySelectorAll(".admonition.predict").forEach(ask);
+count();
 document.querySelectorAll(".exercise[data-packed]").forEach(exercise);
 
 // ---- where a reader is in the course: lessons whose end was seen are remembered, on this device only
@@ -304,7 +314,7 @@ function run_of_text(cell, way) {
     for (let x = cell[way]; flows(x); x = x[way]) found.push(x);
     return way === "nextElementSibling" ? found : found.reverse();
 }
-for (const cell of document.querySelectorAll(".bd-article section > .cell")) {
+for (const cell of document.querySelectorAll("body:has(nav.onward) .bd-article section > .cell")) {
     const outputs = cell.querySelectorAll(".cell_output > .output");
     if (outputs.length !== 1 || !outputs[0].querySelector("img.picture") || outputs[0].querySelector(".nhlab-stage")) continue;
     const after = run_of_text(cell, "nextElementSibling"), before = run_of_text(cell, "previousElementSibling");
