@@ -1253,6 +1253,21 @@ def test_links_to_the_first_page_show_a_picture_where_its_address_is_known():
     assert "image" not in unknown and "og:title" in unknown and "Eleven interactive" in unknown
 
 
+def test_links_to_a_lesson_say_what_it_is_about():
+    known = start.lesson_preview("02b_dla_in_depth", NOTEBOOKS, ROOT, "https://github.com/a/nhlab")
+    assert 'og:title" content="02b · ' in known and "Lagrange-d&#x27;Alembert" in known
+    assert 'og:url" content="https://a.github.io/nhlab/notebooks/02b_dla_in_depth.html"' in known
+    assert known.startswith('<meta name="description" content="The discrete')
+    assert "og:image" not in start.lesson_preview("02_dla", NOTEBOOKS, ROOT, "")
+
+
+@needs_sphinx
+@pytest.mark.parametrize("name", list(filter(contents.number, LESSONS)))
+def test_a_lesson_has_its_own_description(site, name):
+    text = (site / f"notebooks/{name}.html").read_text(encoding="utf-8")
+    assert start.lesson_preview(name, NOTEBOOKS, ROOT, build.address()) in text
+
+
 def test_the_first_page_says_what_a_lesson_is_about():
     head, row = "| lesson | in depth | what it is about |", "| [`01_a`](x) | [01b](y) | paths |"
     assert start.lesson_subjects(f"{head}\n|---|---|---|\n{row}") == {"01_a": "paths"}

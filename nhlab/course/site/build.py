@@ -251,6 +251,12 @@ def build(out=OUT, live=None, lite=False):
     prune(out)
     lighten(out)
     lighten_gallery(out)
+    for name in filter(contents.number, notebooks):
+        page, tags = (
+            out / f"notebooks/{name}.html",
+            start.lesson_preview(name, notebooks, ROOT, address()),
+        )
+        write(page, page.read_text(encoding="utf-8").replace("</title>", f"</title>\n{tags}", 1))
     for name, text in bare.items():
         write(out / f"_static/notebooks/{name}.ipynb", text)
     write(out / "index.html", start.page(ROOT, notebooks, address(), "own" in live))

@@ -186,13 +186,32 @@ def preview(address: str, how_many: str) -> str:
 
     The picture needs the full address of the site, so there is none while it is not known.
     """
-    tags = {"title": "nhlab: one robot, two integrators. One of them runs down."}
-    tags |= {"description": DESCRIPTION.format(how_many), "type": "website"}
+    title = "nhlab: one robot, two integrators. One of them runs down."
+    return linked(title, DESCRIPTION.format(how_many), "website", "", address)
+
+
+def lesson_preview(name: str, notebooks: dict, root: Path, address: str) -> str:
+    """Return what other sites show of a link to a lesson, and the description for those who search.
+
+    name : of the notebook; a companion has the subject of its lesson
+    """
+    lesson = contents.lesson_of(name, notebooks)
+    subject = lesson_subjects((root / "README.md").read_text(encoding="utf-8")).get(lesson, "")
+    text = re.sub(r"[`*$]", "", subject)
+    text = text[:1].upper() + text[1:]
+    title = f"{contents.number(name)} · {contents.title(notebooks[name])}"
+    tags = linked(title, text, "article", f"notebooks/{name}.html", address)
+    return f'<meta name="description" content="{html.escape(text)}">\n{tags}'
+
+
+def linked(title: str, description: str, kind: str, page: str, address: str) -> str:
+    """Return the tags that describe a page to a site which shows a link to it."""
+    tags = {"title": title, "description": description, "type": kind}
     card = "summary"
     if address:
         owner, name = address.removeprefix("https://github.com/").split("/")
         site = f"https://{owner}.github.io/{name}/"
-        tags |= {"url": site, "image": f"{site}_static/preview.png"}
+        tags |= {"url": site + page, "image": f"{site}_static/preview.png"}
         card = "summary_large_image"
     lines = [f'<meta property="og:{k}" content="{html.escape(x)}">' for k, x in tags.items()]
     return "\n".join([*lines, f'<meta name="twitter:card" content="{card}">'])
