@@ -19,7 +19,7 @@ from ..methods.method import component_shares
 from ..run.explain import energy_jump, energy_warning, hidden_energy, rows_apart
 from ..view import bands, offers, plot
 from ..view.bands import is_band, running_mean
-from ..view.errors import error_in_words, error_of, growth_in_words, size_of
+from ..view.errors import bar_shares, error_in_words, error_of, growth_in_words, size_of
 from ..view.figure import (
     CHOICES,
     Axes,
@@ -335,7 +335,8 @@ def _translated(function):
 def runtime() -> str:
     """What all figures share: ``page.js``, and what it needs of this room's Python."""
     rules = (next_limits, next_limits_to_scale, to_scale, is_loose, calm_points, who_leaves)
-    rules += (error_of, size_of, growth_in_words, error_in_words, is_band, running_mean)
+    rules += (error_of, size_of, growth_in_words, error_in_words, bar_shares)
+    rules += (is_band, running_mean)
     rules += (component_shares, hidden_energy, energy_jump, energy_warning, rows_apart)
     rules += (clean, in_given_digits, steps_within, claim_words, stop_words, largest_of)
     rules += (offers.offered, offers.found_still, offers.are_moved, offers.are_same, offers.alike)

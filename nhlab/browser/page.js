@@ -331,11 +331,12 @@ const unbroken = html => html.replace(/\d[\d.]*e-\d+/g, '<span class="number">$&
 
 // Rows of a name, a bar as long as its size beside the others', and a text.
 function bars(rows) {
-    const most = Math.max(...rows.map(([, , size]) => size).filter(Number.isFinite), 1e-300);
-    const row = ([name, text, size, [light, dark]]) => `<div style="--light:${light};--dark:${dark}">`
-        + `<span>${escaped(name)} </span><i><b style="width:${Math.min(100, 100*size/most).toFixed(1)}%">`
+    if (!rows.length) return "";
+    const shares = bar_shares(rows.map(([, , size]) => size));
+    const row = ([name, text, , [light, dark]], k) => `<div style="--light:${light};--dark:${dark}">`
+        + `<span>${escaped(name)} </span><i><b style="width:${(100 * shares[k]).toFixed(1)}%">`
         + `</b></i><span>${escaped(text)}</span></div> `;
-    return rows.length ? `<div class="bars">${rows.map(row).join("")}</div>` : "";
+    return `<div class="bars">${rows.map(row).join("")}</div>`;
 }
 
 // Whether a reader has opened More: the next figure, and the same one loaded again, opens so.  A

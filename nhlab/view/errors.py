@@ -34,6 +34,13 @@ def size_of(y, number):
     return spread_of(y) if number == "spread" else error_of(y, 0.0)
 
 
+def bar_shares(sizes):
+    """How long the bars of some sizes are beside each other, from 0 to 1; what is rounding has
+    none, also where all is."""
+    most = max([x if np.isfinite(x) else ROUNDING for x in sizes])
+    return [0.0 if x < ROUNDING else x / most if np.isfinite(x) else 1.0 for x in sizes]
+
+
 def growth_in_words(size, growing):
     """What is said behind an error: whether it grows, and nothing of what is rounding."""
     return "rounding" if size < ROUNDING else "growing" if growing else "not growing"

@@ -23,6 +23,7 @@ from traitlets import CFloat
 
 from ..mechanics.checks import need
 from .columns import in_columns
+from .errors import bar_shares
 from .offers import are_same
 from .picture import Picture
 from .plot import BRIGHT, DARK
@@ -491,16 +492,12 @@ def readout_of(text: dict) -> str:
     """A read-out as HTML: labels and texts in a line, and those that are a Bar below each other."""
     cells = [CELL.format(_text(k), _text(x)) for k, x in text.items() if not isinstance(x, Bar)]
     bars = {k: x for k, x in text.items() if isinstance(x, Bar)}
-    most = max([x.size for x in bars.values() if math.isfinite(x.size)] + [1e-300])
+    shares = bar_shares([x.size for x in bars.values()]) if bars else []
     rows = [
-        BAR.format(x.colour, BRIGHT.get(x.colour, x.colour), _text(k), _percent(x, most), _text(x))
-        for k, x in bars.items()
+        BAR.format(x.colour, BRIGHT.get(x.colour, x.colour), _text(k), 100 * share, _text(x))
+        for (k, x), share in zip(bars.items(), shares, strict=True)
     ]
     return "".join(cells) + (BARS.format("".join(rows)) if rows else "")
-
-
-def _percent(bar, most):
-    return min(100.0, 100 * bar.size / most) if math.isfinite(bar.size) else 100.0
 
 
 def _text(x):

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import io
 import itertools
+import re
 import time
 from functools import partial
 from threading import Thread
@@ -17,6 +18,7 @@ import nhlab as nh
 from nhlab.view import panel as panel_module
 from nhlab.view import plot
 from nhlab.view.limits import calm_points
+from nhlab.view.panel import Bar, readout_of
 from nhlab.view.sheet import ABOVE, hold
 
 PARTICLE = nh.systems.particle()
@@ -411,6 +413,16 @@ def test_a_line_of_numbers_does_not_end_within_one():
     p = nh.panel(nh.Picture(), lambda *_: {"from": "5.9e-04 to 1e-12, Runge-Kutta"})
     whole = '<span style="white-space:nowrap">{}</span>'
     assert f"{whole.format('5.9e-04')} to {whole.format('1e-12')}, Runge-K" in p.readout.value
+
+
+def test_where_all_is_rounding_no_bar_is_long():
+    def widths(*sizes):
+        shown = readout_of({str(k): Bar("", x, "#0B6BA8") for k, x in enumerate(sizes)})
+        return [float(x) for x in re.findall(r"width:([\d.]+)%", shown)]
+
+    assert widths(9e-12, 1e-15) == [0, 0]
+    assert widths(2e-9, 1e-9, 0.0) == [100, 50, 0]
+    assert widths(np.inf, 1.0) == [100, 100]
 
 
 def test_slips_of_a_panels_own_function_are_named():
