@@ -377,7 +377,7 @@ def runs_of_view(figure: Figure, view: str) -> list[str]:
 
 def what_is_read(view: str, number: str) -> str:
     """What a read-out says before a number."""
-    return "ends at" if number == "end" else f"{view} {number}"
+    return {"end": "ends at", "from .. to": view}.get(number, f"{view} {number}")
 
 
 def summary_of(number: str, x: np.ndarray, y: np.ndarray, colour: str):

@@ -19,11 +19,18 @@ from ..run.trajectory import Trajectory
 TIME = "time $t$"
 # How many nodes at the begin and at the end of a run have no value, by where these are read.
 WITHOUT = {"nodes": [0, 0], "projected": [0, 0], "midpoints": [1, 0], "average": [1, 1]}
+
+
+def in_range(low, high):
+    """What is said of numbers between two, written out; of one number not twice."""
+    return f"{low} throughout" if low == high else f"from {low} to {high}"
+
+
 NUMBERS = {
-    "spread": lambda x, y: f"{np.ptp(y):.2e}",
-    "largest": lambda x, y: f"{np.abs(y).max():.2e}",
+    "spread": lambda x, y: f"{np.ptp(y):.3g}",
+    "largest": lambda x, y: f"{np.abs(y).max():.3g}",
     "end": lambda x, y: f"({x[-1]:.4g}, {y[-1]:.4g})",
-    "from .. to": lambda x, y: f"{y.min():.4g} .. {y.max():.4g}",
+    "from .. to": lambda x, y: in_range(f"{y.min():.4g}", f"{y.max():.4g}"),
 }
 SIZES = ("spread", "largest")  # those that can be compared as lengths
 

@@ -13,6 +13,7 @@ from nhlab.mechanics import velocities
 from nhlab.mechanics.velocities import complete_velocity, free_velocities
 from nhlab.view import plot, setting
 from nhlab.view.as_code import lines_of_system
+from nhlab.view.figure import what_is_read
 
 PARTICLE = nh.systems.particle()
 TWO = [nh.systems.sleigh(), PARTICLE]
@@ -167,8 +168,10 @@ def test_numbers_are_those_of_the_curve_shown(view):
         x, y = r.read(sol)
         np.testing.assert_array_equal(shown[name], [x, y])
         number = plot.NUMBERS[r.number](x, y)
-        assert f"{name}: {view} {r.number} " in p.readout.value and number in p.readout.value
+        assert f"{name}: {what_is_read(view, r.number)} " in p.readout.value
+        assert number in p.readout.value
     assert p.readout.value.count(view) == len(methods)
+    assert view != "step" or ">0.1 throughout<" in p.readout.value  # not from .1 to .1
 
 
 def test_a_reading_is_one_and_the_same_for_all_methods():
@@ -287,7 +290,7 @@ def test_copy_as_code_reproduces_what_is_shown(panel, values):
     exec(panel._code(panel.values), space)
     for name in ("dla", "projector", "rk4"):
         sol = space[name]
-        spread = f"{np.ptp(sol.energy()):.2e}"
+        spread = f"{np.ptp(sol.energy()):.3g}"
         assert f"{type(sol.method).__name__}: energy spread" in panel.readout.value
         assert spread in panel.readout.value
     _, y = panel.picture.moving[0].get_data()
