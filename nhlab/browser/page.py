@@ -36,7 +36,7 @@ span {display: inline-block; margin-right: 1.6em}
 .bars b {display: block; height: 7px; min-width: 1px; border-radius: 4px;
     background: light-dark(var(--light), var(--dark))}
 b {font-variant-numeric: tabular-nums}
-.stop {color: #C62828; min-height: 1.5em}"""
+.stop {color: light-dark(#C62828, #FF8A80); min-height: 1.5em}"""
 CODE = """const page = said.nhlab ?? (said.nhlab = (() => {
 const {Page, np, py} = window.nhlab_runtime ??= new Function(runtime.code)();
 if (stage && !window.%s) new Function(bodies.code)();
