@@ -142,9 +142,10 @@ class Picture:
         self.moving.remove(artist)
         artist.remove()
 
-    def leave_room(self, share: float) -> None:
-        """Keep a share of the width, on the right, free of axes: for what moves there."""
-        top = 0.03 if share else 0.0  # half a letter, where no legend is
+    def leave_room(self, share: float, above: bool = False) -> None:
+        """Keep a share of the width, on the right, free of axes: for what moves there; then, or
+        ``above``, also half a letter at the top, for a number at the end of the axis."""
+        top = 0.03 if share or above else 0.0
         self.figure.get_layout_engine().set(rect=(0, 0, 1 - share, 1 - top))
         self._written = None
         self.changed()

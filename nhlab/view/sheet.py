@@ -84,6 +84,8 @@ class Sheet:
         at_ends = bool(axes.end) and len(named) > 1
         self.names.name_curves(named if at_ends else [])
         self._legend([] if at_ends else named, 4)
+        if axes.end and len(named) < 2:
+            self.picture.leave_room(0, above=True)
 
     def _legend(self, curves, most):
         """The names of curves or shapes, ``most`` in a row; in the legend none of them is pale."""

@@ -169,6 +169,17 @@ def test_letters_do_not_grow_with_each_drawing():
     assert sizes[0] > 10 and len({*sizes}) == 1
 
 
+def test_no_number_at_the_end_of_an_axis_is_cut():
+    """Also of a single curve, which has no name beside it: at alpha = .8 the axis ends with 6."""
+    options = {"h": (0.05, 0.15, 0.1), "T": 50, "alpha": (0.2, 0.8, 0.3)}
+    panel = nh.explore(nh.systems.particle(), [nh.DLA()], **options)
+    panel.set(alpha=0.8)
+    (ax,), height = panel.picture.axes, panel.picture.size[1]
+    ticks = [x.label1.get_window_extent() for x in ax.yaxis.get_major_ticks()]
+    shown = [box for box in ticks if box.y0 < ax.bbox.y1 + box.height / 2]
+    assert ax.get_ylim()[1] in ax.get_yticks() and max(box.y1 for box in shown) < height
+
+
 # ---------------------------------------------------------------------------- names at the ends
 
 
