@@ -32,6 +32,7 @@ from ..view.figure import (
     stop_words,
     what_is_read,
 )
+from ..view.labels import ASIDE
 from ..view.limits import (
     ROOM,
     calm_points,
@@ -206,16 +207,17 @@ class Book:
         sol.q = np.array([q] * NODES)
         labels = drawing.labels(runs)
         letters = self._letters(self._trace([*q, *par], "nodes", run), labels[:1])
-        return curves, letters | {"words": [plain(text) for *_, text in labels]}
+        return curves, letters | {"words": [plain(label.text) for label in labels]}
 
     def _trace(self, given, places, run=""):
         self.tracings.append(Tracing(given, places, run))
         return self.tracings[-1]
 
     def _letters(self, tracing, labels):
-        x, y, words = zip(*labels, strict=True)
+        x, y, words, *aside = zip(*labels, strict=True)
+        places = tracing.add(x, y) | {"aside": tracing.add(*aside)}
         index = self.tracings.index(tracing)
-        return tracing.add(x, y) | {"words": list(map(plain, words)), "drawing": index}
+        return places | {"words": list(map(plain, words)), "drawing": index}
 
 
 def _curve_of(shape, run, reading):
@@ -346,7 +348,7 @@ def runtime() -> str:
     shared["READERS"] = {
         name: [_translated(f), [*signature(f).parameters][1:]] for name, f in READERS.items()
     }
-    shared |= {"PALE": bands.PALE, "THIN": bands.THIN, "SIZES": plot.SIZES}
+    shared |= {"PALE": bands.PALE, "THIN": bands.THIN, "SIZES": plot.SIZES, "ASIDE": ASIDE}
     shared |= {"CHOICES": CHOICES, "ROOM": ROOM, "STAGE_KEY": KEY}
     text = Path(__file__).with_name("page.js").read_text(encoding="utf-8")
     return "\n".join([text, *(f"const {name} = {literal(x)};" for name, x in shared.items())])

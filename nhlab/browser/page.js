@@ -596,13 +596,23 @@ class Page {
             if (end.visible !== stops) end.visible = stops;
             this.thin(this.glyphs[axes.diagram][k], x.length > DENSE, band);
         });
-        if (axes.labels) {
-            const [x, y] = points(places[axes.labels.drawing], axes.labels);
-            const text = axes.labels.words.slice(0, x.length);
-            this.texts[axes.diagram].data_source.data = {x, y, text};
-        }
         this.hold(this.figures[axes.diagram], axes, curves, call[axes.end] ?? null);
+        if (axes.labels) this.write(axes, places[axes.labels.drawing]);
         return curves;
+    }
+    // The letters of a drawing, but for those that would stand on others.
+    write({diagram, labels}, places) {
+        const {x_range, y_range} = this.figures[diagram], room = room_of(this.figures[diagram]);
+        const [x, y] = points(places, labels), [right, up] = points(places, labels.aside);
+        const taken = [], text = labels.words.slice(0, x.length).map((word, k) => {
+            const at = [x[k] / (x_range.end - x_range.start), y[k] / (y_range.end - y_range.start)];
+            const [u, v] = [at[0] * room[0] + ASIDE * right[k], at[1] * room[1] + ASIDE * up[k]];
+            if (taken.some(([a, b]) => Math.abs(u - a) < 22 && Math.abs(v - b) < 16)) return "";
+            taken.push([u, v]);
+            return word;
+        });
+        const data = {x, y, text, right: right.map(x => ASIDE * x), down: up.map(x => -ASIDE * x)};
+        this.texts[diagram].data_source.data = data;
     }
     // A hairline is drawn twice as fast, and clearer where dense, if not dashed; a band is pale.
     thin([[line], , width, dash], dense, band) {

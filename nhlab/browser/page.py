@@ -360,9 +360,11 @@ class Models:
         self.glyphs[-1].append([parts, colours(look), width, dash])
 
     def _words(self, figure):
-        source = self.models.ColumnDataSource({"x": [], "y": [], "text": []})
+        columns = {name: [] for name in ("x", "y", "text", "right", "down")}
+        source = self.models.ColumnDataSource(columns)
         centred = {"text_align": "center", "text_baseline": "middle", "text_font_size": "18px"}
         centred |= {"text_font": {"value": ON_PAGES}, "text_font_style": "italic"}
+        centred |= {"x_offset": {"field": "right"}, "y_offset": {"field": "down"}}
         return figure.text("x", "y", source=source, **centred)
 
 

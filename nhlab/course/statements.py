@@ -13,7 +13,7 @@ import numpy as np
 
 from ..view import plot
 from ..view.bodies import body
-from ..view.figure import Axes, Curve, Drawing, Figure, Runs, Shape, View, plain
+from ..view.figure import Axes, Curve, Drawing, Figure, Label, Runs, Shape, View, plain
 from ..view.limits import LEAST
 from ..view.panel import choice
 from ..view.setting import Setting, written
@@ -331,9 +331,11 @@ class Momenta(Statement):
         return joined(np.stack([q[:, :2] + self.length * p for p in ends], 1)).T
 
     def labels(self, runs):
-        """The names of the nodes."""
-        q = runs.sols["projector"].q
-        return [(x - 0.18, y, f"$g_{{{k}}}$") for k, (x, y) in enumerate(q[:, :2])]
+        """The names of the nodes, on the left and a little behind: arrows and D point elsewhere."""
+        x, y, heading = runs.sols["projector"].q.T
+        aside = np.cos(heading + 1.9), np.sin(heading + 1.9)
+        names = [f"$g_{{{k}}}$" for k in range(len(x))]
+        return [Label(*parts) for parts in zip(x, y, names, *aside, strict=True)]
 
     def data(self, runs, shapes):
         """A row for each node; nothing arrives at the first, nothing leaves the last."""
@@ -397,7 +399,7 @@ class Portrait(Statement):
         """The names of angles and lengths."""
         _, arcs, labels = self._guides(runs)
         beside = [(*ahead(at, sum(ends) / 2, r + 0.14), text) for at, r, ends, text in arcs]
-        return [*beside, *labels]
+        return [Label(*label) for label in (*beside, *labels)]
 
     def data(self, runs, shapes):
         parts = self.parts(runs)

@@ -49,10 +49,24 @@ class Curve(NamedTuple):
     discrete: bool = False
 
 
+class Label(NamedTuple):
+    """Letters at a place of a drawing.
+
+    right, up : the direction in which they stand beside the place, as a unit vector, at a distance
+        that does not change with the scale; zero if they stand on it
+    """
+
+    x: float
+    y: float
+    text: str
+    right: float = 0.0
+    up: float = 0.0
+
+
 class Drawing(NamedTuple):
     """Shapes and letters that are computed from the start or from the nodes of a run.
 
-    shapes : Runs -> list of Shape;  labels : Runs -> list of (x, y, text)
+    shapes : Runs -> list of Shape;  labels : Runs -> list of Label
     run : the run at whose nodes they are drawn, "" if they follow the start alone; then the first
         of the shapes are the nodes themselves
 
@@ -284,8 +298,8 @@ class Figure:
                     every.append(Shape(curve.run, x, y, curve.look, row, **words))
         return every
 
-    def labels(self, runs: Runs, view: str) -> list:
-        """(x, y, text) to be written into the first of the axes."""
+    def labels(self, runs: Runs, view: str) -> list[Label]:
+        """Letters to be written into the first of the axes."""
         drawing = self.views[view].axes[0].drawing
         return drawing.labels(runs) if drawing else []
 

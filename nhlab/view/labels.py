@@ -16,6 +16,7 @@ TEXT = {"va": "center", "fontsize": 11.5, "linespacing": 1.0, "clip_on": False}
 LEADER, GAP = 0.035, 0.045  # from the axes to the end of a leader and to the name, in their width
 AXES = 0.7  # of the height of a picture belongs to axes, or more
 LONGEST = 18  # letters in a line of a name
+ASIDE = 16  # points, or pixels of a page, from a place to the middle of letters beside it
 OUT = 0.02  # beyond the axes, in their height: a curve that has left the picture
 TAIL, GOES = 10, 0.1  # the last tenth of a curve says where its name belongs; see end_of
 

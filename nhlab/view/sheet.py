@@ -7,7 +7,7 @@ from matplotlib.patheffects import withStroke
 
 from .animate import animate
 from .figure import CHOICES, Figure, Runs, plain
-from .labels import EndLabels
+from .labels import ASIDE, EndLabels
 from .limits import calm_points, who_leaves
 from .motion import PanelWithStage, Screen, for_page
 from .offers import are_same
@@ -140,15 +140,16 @@ class Sheet:
                 self.picture.changed()
 
     def _write(self, labels, beside):
-        """Letters at places; ``beside`` if these are nodes, whose names stand left of them, and of
-        which those are left out that would stand on others."""
+        """Letters at places; ``beside`` if these are nodes, of whose names those are left out that
+        would stand on others."""
         while len(self.texts) < len(labels):
-            look = {"fontsize": 15, "va": "center", "path_effects": HALO}
+            look = {"fontsize": 15, "ha": "center", "va": "center", "path_effects": HALO}
+            look |= {"xytext": (0, 0), "textcoords": "offset points"}
             text = self.picture.ax.annotate("", (0, 0), **look)  # not drawn outside the axes
             self.texts.append(self.picture.add(text))
-        for text, (x, y, words) in zip(self.texts, labels, strict=False):
-            text.xy = text.xyann = x, y
-            text.set(text=words, ha="right" if beside else "center")
+        for text, (x, y, words, right, up) in zip(self.texts, labels, strict=False):
+            text.xy, text.xyann = (x, y), (ASIDE * right, ASIDE * up)
+            text.set_text(words)
         taken = []
         for k, text in enumerate(self.texts):
             text.set_visible(True)  # else its box would be none

@@ -121,6 +121,29 @@ def test_the_arrows_of_the_first_figure_are_all_drawn():
             assert np.abs(points[-2] - tip).max() < 1e-12  # between the two barbs
 
 
+def turned(a, b):
+    """The angle between two directions in the plane, in degrees."""
+    cosine = a @ b / np.linalg.norm(a) / np.linalg.norm(b)
+    return np.degrees(np.arccos(np.clip(cosine, -1, 1)))
+
+
+def test_the_names_of_nodes_stand_where_no_arrow_points():
+    """At both ends of each slider; the control is where the names once stood, left of the nodes."""
+    s, least = figures.STATEMENTS["fim08_fig1"], {"now": 180.0, "left": 180.0}
+    for key, (low, high, *_) in (s.setting.sliders | {"h": (0.2, 1.2)}).items():
+        for value in (low, high):
+            runs = s.figure().compute(s.setting.defaults | {key: value})
+            sol = runs.sols["projector"]
+            for label, arriving, leaving in zip(
+                s.labels(runs)[1:-1], sol.p[1:-1], sol.p_minus[1:], strict=True
+            ):
+                for p in (arriving[:2], leaving[:2]):
+                    place = np.array([label.right, label.up])
+                    least["now"] = min(least["now"], turned(place, p))
+                    least["left"] = min(least["left"], turned(np.array([-1, 0]), p))
+    assert least["now"] > 35 and least["left"] < 5
+
+
 @pytest.mark.ledger("FIM08-F2")
 @pytest.mark.parametrize("name", ["fim08_fig2", "fim08_fig2_preprint"])
 def test_the_free_particles_energy(name):
