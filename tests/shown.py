@@ -128,6 +128,9 @@ def compare(got, panel, values):
         assert np.transpose(got["texts"][0]) == pytest.approx(np.array([x[:2] for x in labels]))
     if not stopped:
         assert plain_words(got["words"]).startswith(plain_words(said_by(panel))), values
+    if not stopped and not panel.message.value:  # else this is said in place of who leaves
+        leaves = re.findall(r"[^.>]*leaves the picture", got["words"])
+        assert len(leaves) == len(panel.picture.leaving), (values, leaves)
 
 
 # ---------------------------------------------------------------------------- recorded settings

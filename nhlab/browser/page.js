@@ -643,10 +643,10 @@ class Page {
     }
     shown_part(curve, axes, end) {
         const k = end === null ? -1 : curve.x.findIndex(x => x > end);
-        const [x, whole] = [curve.x, curve.y].map(u => k < 0 ? u : u.slice(0, k));
-        const log = axes.logarithmic, floor = log ? axes.y[0] : -Infinity;
-        const count = calm_points(log ? whole.map(u => Math.max(u, floor)) : whole);
-        const y = Array.from(whole.slice(0, count), u => log ? Math.log10(Math.max(u, floor)) : u);
+        const log = axes.logarithmic, seen = log ? curve.y.map(u => Math.max(u, axes.y[0])) : curve.y;
+        const [x, whole] = [curve.x, seen].map(u => k < 0 ? u : u.slice(0, k));
+        const count = calm_points(whole);
+        const y = Array.from(whole.slice(0, count), u => log ? Math.log10(u) : u);
         return {curve, whole, at: x[count], x: x.slice(0, count), y};
     }
     say_who_leaves({curve, whole, at, y}, axes, [low, high]) {

@@ -78,9 +78,12 @@ def site(browser, panels, tmp_path_factory):
 def test_a_page_shows_what_the_panel_shows(site, panels, name):
     """The two renderers of a figure: the same curves, limits and words at random settings."""
     (watched, at), panel = site, panels[name]
-    rng = np.random.default_rng([*name.encode()])
-    for ends in (False, True, True):
-        values = settings(panel, rng, ends)
+    rng, first = np.random.default_rng([*name.encode()]), panel._defaults
+    seen = [k for k in panel.figure.seen_at_once if hasattr(panel.controls[k], "max")]
+    moves = [{k: end} for k in seen for end in (panel.controls[k].min, panel.controls[k].max)]
+    every = [first | x for x in moves if name in STATEMENTS]
+    every += [settings(panel, rng, ends) for ends in (False, True, True)]
+    for values in every:
         compare(watched.shown(at[name], values), panel, values)
     panel.set(**values)
     code = watched.page.evaluate("k => nhlab_pages[k].code()", at[name])
