@@ -529,7 +529,9 @@ class Page {
         const kept = ["system", "method", "view"].filter(k => k in values).map(k => [k, values[k]]);
         const untouched = {...this.defaults, ...Object.fromEntries(kept)};
         this.draw(untouched, view);
-        for (const k of used) this.sources[k].forEach(([source, , ghost]) => { ghost.data = source.data; });
+        for (const k of used) this.sources[k].forEach(([source, , ghost, mean]) => {
+            ghost.data = mean.data.x.length ? mean.data : source.data;  // of a band its mean alone
+        });
         this.shown = shown;
         return JSON.stringify(untouched);
     }
