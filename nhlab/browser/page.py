@@ -29,6 +29,8 @@ span {display: inline-block; margin-right: 1.6em}
 .number {display: inline; margin: 0; white-space: nowrap}
 .bars {display: grid; grid-template-columns: auto minmax(40px, 1fr) auto; gap: 0 12px;
     align-items: center; width: min(40em, 85vw); font-variant-numeric: tabular-nums}
+@media (max-width: 480px) {
+    .bars {grid-template-columns: fit-content(32%) minmax(40px, 1fr) auto; column-gap: 8px}}
 .bars > div {display: contents}
 .bars span {margin: 0}
 .bars span:first-child {font-weight: 600}

@@ -593,9 +593,10 @@ const CSS = `.nhs{position:relative;max-width:860px;font:14px/1.4 system-ui,sans
 .nhs .top label,.nhs .top b{padding:0 6px;margin-left:-6px;border-radius:6px;background:color-mix(in srgb,var(--bg) 72%,transparent)}
 .nhs i{width:20px;height:0;border-top:3px solid;display:inline-block}.nhs input{accent-color:var(--blue)}
 .nhs .read{display:flex;gap:2px 16px;flex-wrap:wrap;padding:6px 14px 0;font-size:13px}.nhs .read span{font-variant-numeric:tabular-nums}
-.nhs .bar{display:flex;gap:10px;align-items:center;padding:7px 12px 8px}.nhs .bar input{flex:1;min-width:60px;height:24px}
-.nhs button,.nhs select{font:inherit;color:inherit;background:var(--bg);border:1px solid var(--edge);border-radius:6px;height:30px;min-width:32px;padding:0 8px;cursor:pointer}
-.nhs button:hover{background:var(--edge)}.nhs :focus-visible{outline:3px solid var(--blue)}.nhs output{font-variant-numeric:tabular-nums;min-width:5.2em}
+.nhs .bar{display:flex;flex-wrap:wrap;gap:6px 8px;align-items:center;padding:7px 10px 8px}.nhs .bar input{flex:1;min-width:40px;height:24px}
+@media (max-width:480px){.nhs .bar input{flex:1 1 100%;order:-1}.nhs .bar output{flex:1}}
+.nhs button,.nhs select{font:inherit;color:inherit;background:var(--bg);border:1px solid var(--edge);border-radius:6px;height:30px;min-width:32px;padding:0 6px;cursor:pointer;flex:none}
+.nhs button:hover{background:var(--edge)}.nhs :focus-visible{outline:3px solid var(--blue)}.nhs output{font-variant-numeric:tabular-nums;min-width:4.6em}
 .nhs[data-theme=light]{--ink:#2B2F36;--bg:#FBFAF8;--edge:#DDDAD2;--blue:#0072B2}.nhs[data-theme=dark]{--ink:#E3E5E8;--bg:#191C22;--edge:#363C46;--blue:#4AA8E0}`;
 const dark = () => {
     const lab = document.body.dataset.jpThemeLight, site = document.documentElement.dataset.theme || document.documentElement.dataset.mode;
