@@ -76,7 +76,8 @@ def site(browser, panels, tmp_path_factory):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_shows_what_the_panel_shows(site, panels, name):
-    """The two renderers of a figure: the same curves, limits and words at random settings."""
+    """The two renderers of a figure: the same curves, limits and words at random settings; figures
+    of the papers also at both ends of each slider that is seen at once."""
     (watched, at), panel = site, panels[name]
     rng, first = np.random.default_rng([*name.encode()]), panel._defaults
     seen = [k for k in panel.figure.seen_at_once if hasattr(panel.controls[k], "max")]
