@@ -244,7 +244,8 @@ def similar(found):
     if not len(others):
         return both_similar, text
     times = others[0] / dla[-1]
-    text = f"{text}, left point {others[0]:.2g}, {times:.3g} times DLA's"
+    many = f"{times:.0f}" if times >= 1000 else f"{times:.3g}"
+    text = f"{text}, left point {others[0]:.2g}, {many} times DLA's"
     return both_similar and 10 / 3 < times < 300, text
 
 
