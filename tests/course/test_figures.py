@@ -385,7 +385,8 @@ def test_a_slider_that_moves_nothing_says_why_and_offers_what_it_moves(name):
     assert p.offer.layout.display == "none"
     p.set(alpha=0.3)
     np.testing.assert_allclose(drawn(p.picture)["DLA, each step"], before, atol=1e-12)
-    assert "cannot move wd" in p.offer.description and p.offer.layout.display != "none"
+    assert "DLA keeps this for every alpha" in p.offer.description
+    assert p.offer.layout.display != "none"
     p.offer.click()
     assert p.values["view"] == figures.NODES and p.values["alpha"] == 0.3
     assert p.offer.layout.display == "none"
