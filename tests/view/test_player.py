@@ -185,6 +185,31 @@ def test_controls_are_large_enough_and_named(browser, folder, film):
         assert marked
 
 
+CUT = """() => [...document.querySelectorAll('.nhs .bar > *')].filter(e => {
+    const {left, right} = e.getBoundingClientRect(), bar = e.parentElement.getBoundingClientRect();
+    const words = e.cloneNode(true);  // as wide as they want to be
+    words.style.cssText = 'position: absolute; flex: none; width: max-content; min-width: 0';
+    e.parentElement.append(words);
+    const wanted = words.getBoundingClientRect().width;
+    words.remove();
+    return left < bar.left || right > bar.right
+        || (e.type !== 'range' && right - left < wanted - 1);
+}).map(e => e.outerHTML.slice(0, 60))"""
+
+
+def test_no_word_of_the_bar_is_cut_on_a_phone_or_in_half_a_page(browser, folder):
+    """The control is a bar whose parts are pressed together."""
+    with Page(browser, folder / "film.html") as p:
+        p.drawn()
+        assert p.ask("document.querySelectorAll('.nhs .bar > *').length") >= 5
+        for width in (320, 390, 432, 900):
+            p.page.set_viewport_size({"width": width, "height": 700})
+            assert p.ask(CUT) == [], width
+        p.page.set_viewport_size({"width": 320, "height": 700})
+        p.page.add_style_tag(content=".nhs .bar {flex-wrap: nowrap} .nhs .bar > * {flex: 1}")
+        assert p.ask(CUT)
+
+
 def test_the_theme_is_followed_while_it_changes(browser, folder):
     with Page(browser, folder / "film.html") as p:
         p.drawn()
