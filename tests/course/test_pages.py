@@ -5,6 +5,7 @@ All figures stand on one page, as on a site: Bokeh's scripts are loaded once.  R
 these do not let round-off grow to 1e-9.
 """
 
+import itertools
 import re
 import sys
 from functools import partial
@@ -14,7 +15,7 @@ import nbformat
 import numpy as np
 import pytest
 import sympy as sp
-from shown import SHOWN, compare, settings, words
+from shown import SHOWN, compare, compare_leaving, settings, words
 
 import nhlab as nh
 from nhlab.browser.page import components, shared_code
@@ -76,19 +77,29 @@ def site(browser, panels, tmp_path_factory):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_shows_what_the_panel_shows(site, panels, name):
-    """The two renderers of a figure: the same curves, limits and words at random settings; figures
-    of the papers also at both ends of each slider that is seen at once."""
+    """The two renderers of a figure: the same curves, limits and words at random settings."""
     (watched, at), panel = site, panels[name]
-    rng, first = np.random.default_rng([*name.encode()]), panel._defaults
-    seen = [k for k in panel.figure.seen_at_once if hasattr(panel.controls[k], "max")]
-    moves = [{k: end} for k in seen for end in (panel.controls[k].min, panel.controls[k].max)]
-    every = [first | x for x in moves if name in STATEMENTS]
-    every += [settings(panel, rng, ends) for ends in (False, True, True)]
-    for values in every:
+    rng = np.random.default_rng([*name.encode()])
+    for ends in (False, True, True):
+        values = settings(panel, rng, ends)
         compare(watched.shown(at[name], values), panel, values)
     panel.set(**values)
     code = watched.page.evaluate("k => nhlab_pages[k].code()", at[name])
     assert code == words(panel.listing.value)
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_both_ends_of_each_visible_slider_on_a_page(site, panels, name):
+    """The same curves, limits and words of short runs; of long ones, in which round-off grows, the
+    same curves leave the picture."""
+    (watched, at), panel = site, panels[name]
+    short = {"T": panel.controls["T"].min} if "T" in panel.controls else {}
+    for key in panel.figure.seen_at_once:
+        for end in (panel.controls[key].min, panel.controls[key].max):
+            values = panel._defaults | {key: end}
+            compare(watched.shown(at[name], values | short), panel, values | short)
+            panel.set(**values)
+            compare_leaving(watched.shown(at[name], values), panel, values)
 
 
 AT_FIRST = "At the first values:"
@@ -145,6 +156,44 @@ def test_whoever_moves_a_start_is_offered_the_change_of_the_energy(panels):
     moved = sleigh._defaults | {"view": "discrete constraint", "alpha": 0.2}
     assert sleigh.figure.offer(moved)[1] == moved | {"view": "node constraint"}
     assert {"00.3", "00.4", "01.3", "05.2", "05b.a", "09b.3", "sleigh"} <= met
+
+
+def test_the_ghost_of_a_band_is_its_mean(site):
+    watched, at = site
+    lengths = """k => {
+        const page = nhlab_pages[k];
+        page.reset();
+        return page.sources[page.view.axes[0].diagram].map(parts =>
+            [parts[0], parts[2], parts[3]].map(x => x.data.x.length));
+    }"""
+    rk4, dla, _ = watched.page.evaluate(lengths, at["cm01_fig1"])
+    assert rk4[0] == rk4[1] == dla[0] == 1251 and rk4[2] == 0
+    assert 0 < dla[1] == dla[2] < 1251
+
+
+# The letters of a drawing that are written, in pixels, and how many there are.
+LETTERS = """([k, values]) => {
+    const page = nhlab_pages[k];
+    page.reset();
+    page.set(values);
+    const {diagram} = page.view.axes[0];
+    const {x_range, y_range, inner_width, inner_height} = page.figures[diagram];
+    const {x, y, text, right, down} = page.texts[diagram].data_source.data;
+    const [a, b] = [inner_width / (x_range.end - x_range.start),
+        inner_height / (y_range.end - y_range.start)];
+    const places = text.map((word, k) => [word, a * x[k] + right[k], b * y[k] - down[k]]);
+    return [places.filter(x => x[0]), places.length];
+}"""
+
+
+def test_names_of_nodes_stand_beside_them_and_apart(site):
+    watched, at = site
+    few, count = watched.page.evaluate(LETTERS, [at["fim08_fig1"], {}])
+    assert len(few) == count == 4
+    many, count = watched.page.evaluate(LETTERS, [at["fim08_fig1"], {"h": 0.2, "T": 6.0}])
+    assert 4 < len(many) < count == 31
+    for (_, x, y), (_, u, v) in itertools.combinations(many, 2):
+        assert abs(x - u) > 20 or abs(y - v) > 14
 
 
 # Each control alone, by its widget: whether that is painted at once, and a run is one of its new
