@@ -92,7 +92,9 @@ class Copy:
     def __init__(self, room, tests):
         self.folder = Path(tempfile.mkdtemp(prefix="nhlab-mutations-")) / "project"
         shutil.copytree(PROJECT, self.folder, ignore=shutil.ignore_patterns(*LEFT_OUT))
-        self.environment = os.environ | {"PYTHONPATH": str(self.folder)}
+        # Without a folder for texts, each test generates its own and executes what it depends on.
+        own = {"PYTHONPATH": str(self.folder), "NHLAB_CACHE_DIR": os.devnull}
+        self.environment = os.environ | own
         self.room, self.targets = room, tests or [f"tests/{room}"]
         self.tests = self.record()
 
