@@ -14,9 +14,9 @@ time tau with d tau = N dt the motion is that of the Lagrangian L*(r, N r'), wit
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
@@ -31,8 +31,7 @@ from ..run.loop import integrate
 from ..run.trajectory import Trajectory
 from .reduction import Chaplygin
 
-if TYPE_CHECKING:
-    pass
+Form = tuple[sp.Expr, ...]  # the coefficients of a one-form of the shape
 
 ENERGY = sp.Symbol("E_", real=True)  # a parameter of systems at one energy
 D = 1e-3  # spacing of the differences that give a step's tangent; their error is D^4 of it
@@ -53,7 +52,7 @@ class Measure:
     multiplier: sp.Expr | None
     reason: str
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return self.multiplier is not None
 
     @cached_property
@@ -64,7 +63,7 @@ class Measure:
         whole = sp.simplify(self.multiplier * sp.Matrix(self.reduction.symbolic.M).det())
         return sp.factor(whole).as_independent(*self.reduction.q, as_Add=False)[1]
 
-    def __str__(self):
+    def __str__(self) -> str:
         s = self.reduction
         variables = ", ".join(x.name for x in (*s.q, *s.v))
         if not self:
@@ -73,7 +72,7 @@ class Measure:
 
     __repr__ = __str__
 
-    def _require(self, what):
+    def _require(self, what: str) -> None:
         if not self:
             raise ValueError(f"{self.reduction!r} has no {what}: {self.reason}")
 
@@ -104,7 +103,7 @@ class Measure:
         density = np.log(self.reduction.values(self.density, sol.q, sol.v))
         return np.concatenate([[0], np.cumsum(self._growth(method, sol, h) + np.diff(density))])
 
-    def _growth(self, method, sol, h):
+    def _growth(self, method: Method, sol: Trajectory, h: float) -> np.ndarray:
         """log |det DPhi| of each step of a run, shape (steps,)."""
         s, k = self.reduction, len(self.reduction.q)
         z = np.concatenate([sol.q[:-1], sol.v[:-1]], axis=1)
@@ -226,7 +225,7 @@ class Hamiltonised:
         q[1:, s.bundle.s] += np.cumsum(s.values(s.fibre_velocity, r, dr), axis=0)
         return self.time(sol), q
 
-    def _check(self, sol):
+    def _check(self, sol: Trajectory) -> None:
         s = need(sol, Trajectory, "sol", "run").system
         E = next((x for k, x in s.parameters.items() if k == ENERGY), None)
         known = s == self.system or (E is not None and s == self.at_energy(E))
@@ -284,14 +283,16 @@ def invariant_measure(reduction: Chaplygin) -> Measure:
     return _integrated(reduction, theta)
 
 
-def _curls(reduction, theta):
+def _curls(reduction: Chaplygin, theta: Form) -> Iterator[tuple[sp.Expr, sp.Symbol, sp.Symbol]]:
     """(d_a theta_b - d_b theta_a, a, b) of the coefficients, where it is not zero."""
     for (a, x), (b, y) in itertools.combinations(zip(reduction.q, theta, strict=True), 2):
         if (curl := sp.simplify(y.diff(a) - x.diff(b))) != 0:
             yield curl, a, b
 
 
-def _no_density(reduction, theta, curl, a, b):
+def _no_density(
+    reduction: Chaplygin, theta: Form, curl: sp.Expr, a: sp.Symbol, b: sp.Symbol
+) -> str:
     """Why a form theta that is not closed forbids a density."""
     v, at_rest = dot(theta, reduction.v), dict.fromkeys(reduction.v, sp.S.Zero)
     free = reduction.L.xreplace(at_rest).free_symbols.isdisjoint(reduction.q)
@@ -303,7 +304,7 @@ def _no_density(reduction, theta, curl, a, b):
     )
 
 
-def divergence(reduction):
+def divergence(reduction: Chaplygin) -> Form:
     """theta_c(r): the divergence of the reduced equations in (r, p) is theta_c v^c."""
     G, v = reduction.gyroscopic, reduction.v
     inverse = sp.Matrix(reduction.symbolic.M).inv()
@@ -312,7 +313,7 @@ def divergence(reduction):
     return tuple(sp.simplify(sp.diff(rate, u)) for u in v)
 
 
-def _integrated(reduction, theta):
+def _integrated(reduction: Chaplygin, theta: Form) -> Measure:
     """The Measure of a closed form: N is a power of the determinant of M where that fits, else the
     integral of theta along the coordinates."""
     if all(e == 0 for e in theta):
@@ -332,7 +333,7 @@ def _integrated(reduction, theta):
     return Measure(reduction, theta, sp.simplify(sp.exp(log)), "N is the integral of -theta")
 
 
-def _power_of(det, r, theta):
+def _power_of(det: sp.Expr, r: Sequence[sp.Symbol], theta: Form) -> sp.Expr | None:
     """The number k with d(log det^k) = -theta, or None."""
     slopes = [sp.simplify(det.diff(x) / det) for x in r]
     for e, slope in zip(theta, slopes, strict=True):

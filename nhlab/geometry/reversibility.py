@@ -59,7 +59,7 @@ class Reversal:
     reason: str
 
     @cached_property
-    def S(self):
+    def S(self) -> np.ndarray:
         """The linear part as numbers, shape (n, n)."""
         return np.array(sp.Matrix(self.image).jacobian(sp.Matrix(self.system.q)), float)
 
@@ -130,7 +130,7 @@ class Reversal:
         size = np.maximum(np.abs(reach).max(0), 1e-300)
         return float(np.linalg.norm(reach / size, axis=1).min())
 
-    def __str__(self):
+    def __str__(self) -> str:
         names = ", ".join(s.name for s in self.system.q)
         return f"({names}) -> ({', '.join(map(str, self.image))}): {self.reason}"
 
@@ -147,7 +147,7 @@ class Reversibility:
     system: System
     trials: tuple[Reversal, ...]
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return bool(self.reversals)
 
     @property
@@ -170,7 +170,7 @@ class Reversibility:
         need(method, Method, "method", "integrator")
         return bool(self) and method.is_symmetric
 
-    def __str__(self):
+    def __str__(self) -> str:
         refuted = [x for x in self.trials if x.verdict == "refuted"]
         lines = [f"{self.system.label}: {'reversible' if self else 'no linear reversal is proved'}"]
         lines += [f"  {x}" for x in (*self.reversals, *self.of_motion, *self.undecided)]
