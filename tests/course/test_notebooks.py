@@ -55,6 +55,16 @@ def test_cells_are_short(notebook):
         assert len(cell.source.splitlines()) <= 25, cell.source.splitlines()[0]
 
 
+WIDTH = 104  # characters that a cell shows at 1366 px beside the side bar: 108, less a margin
+
+
+def test_code_is_read_without_scrolling_sideways(notebook):
+    """JupyterLab does not wrap code: what stands beyond the edge of its cell is not seen."""
+    for cell in code_cells(notebook):
+        long = [line for line in cell.source.splitlines() if len(line) > WIDTH]
+        assert not long, f"{len(long)} lines are longer than {WIDTH} characters: {long[0]}"
+
+
 def test_no_plumbing_in_lessons(notebook):
     for cell in code_cells(notebook):
         assert "ipywidgets" not in cell.source and ".observe(" not in cell.source
