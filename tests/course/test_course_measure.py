@@ -5,8 +5,7 @@ import re
 
 import nbformat
 import pytest
-from minutes import FITTED, LESSONS, NOTEBOOKS, RATES, WALKED, minutes, sources, stated
-from prose import prose
+from minutes import FITTED, LESSONS, NOTEBOOKS, WALKED, minutes, sources, stated
 
 COMPANIONS = sorted(NOTEBOOKS.glob("[0-9][0-9]b_*.ipynb"))
 WORDS, CELLS, CHECKS = 2000, 25, 2
@@ -139,21 +138,10 @@ def test_open_and_closed_pictures_are_told_apart():
 # ---------------------------------------------------------------------------- the time it takes
 
 
-OFF = {  # where the rule was not fitted: what lesson 00 says of it, and the ratio to the walk
-    "00": ("For lesson 0 the rule would give a fifth more", 6 / 5),
-    "05": ("for lesson 5 an eighth less", 7 / 8),
-}
-
-
 @pytest.mark.parametrize("lesson, walked", WALKED.items())
 def test_the_rule_gives_the_minutes_of_the_walks(lesson, walked):
     (path,) = NOTEBOOKS.glob(f"{lesson}_*.ipynb")
-    if lesson in FITTED:
-        assert minutes(path) == pytest.approx(walked, rel=0.06)
-    else:
-        words, ratio = OFF[lesson]
-        assert words in prose("00")
-        assert minutes(path) / walked == pytest.approx(ratio, abs=0.04)
+    assert minutes(path) == pytest.approx(walked, rel=0.06 if lesson in FITTED else 0.25)
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
@@ -162,16 +150,9 @@ def test_the_stated_time_is_that_of_the_walk_or_of_the_rule(path):
     assert abs(stated(path) - (walked or minutes(path))) <= (2.5 if walked else 5)
 
 
-def test_the_map_of_lesson_00_repeats_the_rule_and_the_times():
+def test_the_map_of_lesson_00_repeats_the_times():
     text = " ".join(sources(LESSONS[0], "markdown"))
     rows = re.findall(r"\]\((\d\d_\w+\.ipynb)\) \|[^|]*\| (\d+) min \|", text)
     assert len(rows) == 11
     for name, time in rows:
         assert int(time) == stated(NOTEBOOKS / name), name
-    rule = re.search(
-        r"(\d+) words a minute, (\d+) minutes for a displayed formula, ([\d.]+) for a "
-        r"cell of code, (\d+) for a cell with a function of the program, (\d+) for a prediction, "
-        r"(\d+) for an exercise and (\d+) for a",
-        text,
-    )
-    assert [float(x) for x in rule.groups()] == [1 / RATES["word"], *[*RATES.values()][1:]]
