@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from matplotlib.artist import Artist
 
+from ..geometry.reduction import Reduction
 from ..mechanics.system import System
 from ..methods.method import Method
 from ..run.trajectory import Trajectory
@@ -19,6 +20,7 @@ from ..view.picture import Picture
 from ..view.recall import plain
 from ..view.setting import as_call, written
 
+LESSONS = f"{__package__}.lessons."
 MOST, LONG = 24, 10_000  # numbers of an array, and letters, that a reader is shown
 
 
@@ -29,8 +31,8 @@ class Unwritten(ValueError):
 def code_of(update: Callable) -> Callable[[dict], str] | None:
     """Values of the sliders -> the function of a panel called with them, without what it draws.
 
-    What it says of the run is printed.  The names that it takes from where it was written are
-    imported, and the values that it was given are written down; None if one of these cannot be.
+    What it says of the run is printed.  Names of the library are imported; functions of lessons,
+    and the values that it was given, are written down; None if one of these cannot be.
     """
     try:
         text = _text(update)
@@ -40,10 +42,16 @@ def code_of(update: Callable) -> Callable[[dict], str] | None:
         return None
 
     def code(values: dict) -> str:
-        given = ", ".join(f"{k}={x!r}" for k, x in plain(values).items())
-        return f"{text}\n\ncomputed({given})"
+        return f"{text}\n\ncomputed({_given(plain(values))})"
 
     return code
+
+
+def _given(values):
+    """Values by name as the arguments of a call; names may have spaces."""
+    if all(map(str.isidentifier, values)):
+        return ", ".join(f"{k}={x!r}" for k, x in values.items())
+    return f"**{values!r}"
 
 
 def _text(update):
@@ -51,7 +59,8 @@ def _text(update):
     _bind(update, function, imports, lines)
     arrays = {"import numpy as np"} if any("np." in line for line in lines) else set()
     imports = sorted({*imports, *arrays, "import nhlab as nh"}, key=lambda x: ("nhlab" in x, x))
-    return "\n".join([*imports, "", *lines, "", ast.unparse(function)])
+    parted = (f"\n{x}\n" if x.startswith("def ") else x for x in lines)
+    return "\n".join([*imports, "", *parted, "", ast.unparse(function)])
 
 
 def _function(function, name):
@@ -63,28 +72,72 @@ def _function(function, name):
         raise Unwritten(f"{name} has no text of its own")
     closed = inspect.getclosurevars(function).nonlocals
     drawing = {k for k, x in closed.items() if _draws(x)}
+    for x in ast.walk(tree.args):
+        if isinstance(x, ast.arg):
+            x.annotation = None  # a type would be one more name to import
     body = tree.body[1:] if ast.get_docstring(tree) else tree.body
     body = [_Calm(drawing).visit(x) for x in body]
-    tree.name, tree.decorator_list = name, []
-    tree.body = _without(body, drawing) or [ast.Pass()]
+    tree.name, tree.decorator_list, tree.returns = name, [], None
+    tree.body = _read(_without(body, drawing)) or [ast.Pass()]
     return ast.fix_missing_locations(tree)
 
 
 def _draws(x):
-    """Is it a picture or a part of one, or a function that changes one?"""
+    """Is it a picture or a part of one, several of them, or a function that changes one?"""
     if isinstance(x, FunctionType):
         return any(map(_draws, inspect.getclosurevars(x).nonlocals.values()))
+    if isinstance(x, (list, tuple)):
+        return any(map(_draws, x))
     return isinstance(x, (Picture, Artist))
 
 
 def _bind(function, tree, imports, lines):
     """Statements for the names that a function takes from where it was written."""
-    used = {x.id for x in ast.walk(tree) if isinstance(x, ast.Name)}
-    closed = inspect.getclosurevars(function).nonlocals
+    used, closed = _names(tree) - {tree.name}, inspect.getclosurevars(function).nonlocals
     for name in sorted(used & {*closed}):
-        lines += _bound(name, closed[name], imports)
-    known = {k: x for k, x in function.__globals__.items() if k in used - {*closed}}
-    imports |= {_imported(name, x, function.__module__) for name, x in known.items()}
+        _add(lines, _bound(name, closed[name], imports))
+    _bind_globals(used - {*closed}, function.__globals__, function.__module__, imports, lines)
+
+
+def _bind_globals(names, space, module, imports, lines):
+    """Statements for those of some names that a module has in its space."""
+    for name in sorted(names & {*space}):
+        x, home = space[name], _home(name, space[name], module)
+        if not _is_shown(x, home):
+            imports.add(_imported(name, x, home))
+            continue
+        try:
+            more = _bound(name, x, imports)
+        except Unwritten:
+            more = _stated(name, home, imports)
+        _add(lines, more)
+
+
+def _stated(name, home, imports):
+    """The statement by which a module of the lessons binds a name, after what that needs."""
+    if home.startswith(LESSONS):
+        for x in ast.parse(inspect.getsource(sys.modules[home])).body:
+            if isinstance(x, ast.Assign) and [*map(ast.unparse, x.targets)] == [name]:
+                lines = []
+                _bind_globals(_names(x.value), vars(sys.modules[home]), home, imports, lines)
+                return [*lines, ast.unparse(x)]
+    raise Unwritten(f"{name} has no text of its own")
+
+
+def _is_shown(x, home):
+    """Is it from a lesson or a notebook, so that a reader of the code wants to see it?"""
+    return not isinstance(x, ModuleType) and home.startswith((LESSONS, "__main__"))
+
+
+def _add(lines, more):
+    """More statements, and no function twice."""
+    lines += [x for x in more if not (x.startswith("def ") and x in lines)]
+
+
+def _home(name, x, module):
+    """The name of the module that a name is from: that of the value itself, if it has it there."""
+    own = getattr(x, "__module__", None) or module
+    return own if getattr(sys.modules.get(own), name, None) is x else module
 
 
 class _Calm(ast.NodeTransformer):
@@ -110,12 +163,30 @@ def _without(body, drawing):
                 x.value.func = ast.Name("print", ast.Load())
                 kept.append(x)
         elif isinstance(x, (ast.If, ast.For, ast.Try)) and not _head(x) & drawing:
-            x.body = _without(x.body, drawing) or [ast.Pass()]
+            x.body = _without(x.body, drawing)
             x.orelse = _without(x.orelse, drawing)
+            if not (x.body or x.orelse):
+                continue
+            x.body = x.body or [ast.Pass()]
             for handler in getattr(x, "handlers", ()):
                 handler.body = _without(handler.body, drawing) or [ast.Pass()]
             kept.append(x)
     return kept
+
+
+def _read(body):
+    """Statements without those that give values to names alone which none of them reads."""
+    every = [y for x in body for y in ast.walk(x)]
+    read = {y.id for y in every if isinstance(y, ast.Name) and isinstance(y.ctx, ast.Load)}
+    read |= {getattr(y.target, "id", None) for y in every if isinstance(y, ast.AugAssign)}
+    kept = [x for x in body if not isinstance(x, ast.Assign) or _given_names(x) & {*read, None}]
+    return body if len(kept) == len(body) else _read(kept)
+
+
+def _given_names(assignment):
+    """The names to which it gives values, and None if it gives one to a part of something."""
+    parts = [x for target in assignment.targets for x in getattr(target, "elts", [target])]
+    return {getattr(x, "id", None) for x in parts}
 
 
 def _names(x):
@@ -135,9 +206,8 @@ def _imported(name, x, module):
         return f"from {package} import {last}{also}" if package else f"import {last}{also}"
     if getattr(sys.modules[__name__.partition(".")[0]], name, None) is x:
         return f"from nhlab import {name}"
-    if isinstance(x, (type, FunctionType)):
-        also = f" as {name}" if x.__name__ != name else ""
-        return f"from {x.__module__} import {x.__name__}{also}"
+    if isinstance(x, (type, FunctionType)) and x.__name__ != name:
+        return f"from {x.__module__} import {x.__name__} as {name}"
     return f"from {module} import {name}"
 
 
@@ -145,7 +215,7 @@ def _bound(name: str, x: Any, imports: set) -> list[str]:
     """Statements that bind a name to a value."""
     x = getattr(x, "__wrapped__", x)  # of a function that remembers what it gave
     if isinstance(x, FunctionType):
-        if x.__qualname__ == x.__name__ != "<lambda>":
+        if not _is_shown(x, _home(x.__name__, x, LESSONS)):
             return [f"from {x.__module__} import {x.__name__} as {name}"]
         tree, lines = _function(x, name), []
         _bind(x, tree, imports, lines)
@@ -154,12 +224,25 @@ def _bound(name: str, x: Any, imports: set) -> list[str]:
         start = f"{x.q[0].tolist()}, {x.v[0].tolist()}, h={x.h0!r}, steps={(len(x) - 1) * x.every}"
         run = f"nh.integrate(system, {as_call(x.method)}, {start}, every={x.every})"
         return [*_bound("system", x.system, imports), f"{name} = {run}"]
+    if isinstance(x, Reduction):
+        return [*_bound("system", x.full, imports), f"{name} = {_reduced(x)}"]
     if not isinstance(x, System):
         return [f"{name} = {_written(x)}"]
     lines = written(x, x) if written(x, x)[0].startswith("system = ") else lines_of_system(x)
     if not lines:
         raise Unwritten(f"{name} has no text of its own")
     return [*lines] + [f"{name} = system"] * (name != "system")
+
+
+def _reduced(x):
+    """The call that reduces ``system``."""
+    about = {k: y for k, y in x.constructor_kwargs().items() if k != "system"}
+    if about["name"] == f"reduced {x.full.name}":
+        del about["name"]
+    if type(x)(x.full, **about) != x:
+        raise Unwritten(f"{x!r} has parameters that its call does not give")
+    given = ", ".join(f"{k}={_written(y)}" for k, y in about.items())
+    return f"nh.{type(x).__name__}(system, {given})"
 
 
 def _written(x):

@@ -80,9 +80,7 @@ def path_panel(sol: Trajectory, low: float, high: float) -> Panel:
 
     The bars are the derivatives of the action sum, D2Ld(q_k-1, q_k) + D1Ld(q_k, q_k+1).
     """
-    system, method, t, h = sol.system, sol.method, sol.t, sol.h
-    ends = sol.q[0, 0], sol.q[-1, 0]
-    least, colour = action(system, method, t, sol.q), plot.look(method)["color"]
+    t, ends, colour = sol.t, sol.q[[0, -1], 0], plot.look(sol.method)["color"]
     board, left, right = new_board((8.4, 3.9), columns=2)
     frame(left, "time $t$", r"angle $\theta_k$ (rad)", (-0.1, t[-1] + 0.1))
     left.set_ylim(low - 0.1, high + 0.1)
@@ -97,7 +95,9 @@ def path_panel(sol: Trajectory, low: float, high: float) -> Panel:
 
         Left: the path; its ends are fixed. Right: how the action sum changes with each inner node.
         """
-        q = np.array([ends[0], *nodes.values(), ends[1]])[:, None]
+        system, method, t, h = sol.system, sol.method, sol.t, sol.h
+        q = sol.q.copy()
+        q[1:-1, 0] = [*nodes.values()]
         step = t[:-1], q[:-1], np.diff(q, axis=0) / h[:, None], h
         arriving, leaving = (method.on_step(system, p, *step)[:, 0] for p in ("p_plus", "p_minus"))
         slopes = arriving[:-1] - leaving[1:]
@@ -107,7 +107,7 @@ def path_panel(sol: Trajectory, low: float, high: float) -> Panel:
         size = np.abs(slopes).max()
         board.fit(right, [0.4, 3.6], [-size, size])
         board.say("S =", f"{action(system, method, t, q):.4f}")
-        board.say("stationary value", f"{least:.4f}")
+        board.say("stationary value", f"{action(system, method, t, sol.q):.4f}")
         board.say("largest slope", f"{size:.3f}")
 
     start = np.linspace(*ends, 5)[1:-1]

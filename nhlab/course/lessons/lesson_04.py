@@ -121,9 +121,8 @@ def mirror_panel(k: Range = (1, 14, 2), h: Range = (0.2, 1.0, 0.8)) -> Panel:
     plane = 2.9 * circle(61) @ np.linalg.qr(suslov.M(suslov.q0)[:, :2])[0].T  # a disk in I D
     board, ax = _three_places()
 
-    def draw(
-        name: str, at: np.ndarray, R: np.ndarray, arriving: np.ndarray, leaving: np.ndarray
-    ) -> None:
+    def draw(j: int, name: str, R: np.ndarray, arriving: np.ndarray, leaving: np.ndarray) -> None:
+        at = np.array([GAP * j, 0])
         flat = [at + 0.8 * np.array(p) @ (eye[:2] @ R).T for p in (plane, arriving, leaving)]
         patch = {"facecolor": "#E8E4F3", "edgecolor": TINT}
         board.part(lambda: ax.add_patch(Polygon(np.zeros((4, 2)), **patch))).set_xy(flat[0])
@@ -144,8 +143,7 @@ def mirror_panel(k: Range = (1, 14, 2), h: Range = (0.2, 1.0, 0.8)) -> Panel:
         three = sol.q, sol.p, leaving, SO3.matrix(sol.q)
         q, arriving, leaving, R = (x[k - 1 : k + 2] for x in three)
         for j in range(3):
-            at = np.array([GAP * j, 0])
-            draw(f"$g_{{{k - 1 + j}}}$", at, R[j], arriving[j], leaving[j])
+            draw(j, f"$g_{{{k - 1 + j}}}$", R[j], arriving[j], leaving[j])
         before, after = ((R @ p[..., None])[..., 0] for p in (arriving, leaving))  # in space
         board.say("change between the nodes", f"{np.abs(after[:-1] - before[1:]).max():.0e}")
         board.say("jump at the middle", f"{np.linalg.norm(after[1] - before[1]):.3f}")

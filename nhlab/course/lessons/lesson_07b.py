@@ -102,15 +102,23 @@ def ball_panel(
     ball: Chaplygin, radius: Range = (0.1, 1.7, 0.5), part: Range = (0.0, 1.0, 1.0)
 ) -> Panel:
     """A ball rolled anticlockwise round a circle on the table, and its attitude, from above."""
-    ball, mark, turn = ball.set(R=1.0), _mark(), circle(241)
+    ball, mark = ball.set(R=1.0), _mark()
     equator = np.column_stack([circle(49), np.zeros(49)])
     net = joined([np.roll(equator, k, axis=1) for k in range(3)])  # three great circles
     board, left, right = new_board((9.2, 4.3), 1, 2, (0.08, 0.15, 0.97, 0.88, 0.2))
     frame(left, "$x/R$", "$y/R$", (-4.6, 1.6), (-3.1, 3.1), aspect="equal")
     bare(right, (-1.25, 1.25), (-1.25, 1.25))
     right.set_xlabel("the ball from above")
-    right.plot(*turn.T, color=DARK)
+    right.plot(*circle(241).T, color=DARK)
     right.plot(*mark[:, :2].T, color=GREY, linewidth=5, label="mark at first")
+
+    def draw(r: np.ndarray, k: int, R: np.ndarray) -> None:
+        board.curve(*r.T, left, color=SLATE)
+        board.outline(*(r[k] + circle(241)).T, left, color=DARK)
+        board.outline(*(_from_above(mark @ R.T, 0) + r[k]).T, left, color=ORANGE)
+        board.outline(*_from_above(net @ R.T, -1e-9).T, right, color=BLUE, linewidth=0.9)
+        seen = _from_above(mark @ R.T, -1e-9)
+        board.outline(*seen.T, right, color=ORANGE, linewidth=3, label="mark now")
 
     def update(radius: float, part: float) -> None:
         """Left: a circle on the table and the ball on it. Right: the ball from above with a painted
@@ -119,15 +127,9 @@ def ball_panel(
         The ball rolls anticlockwise from the origin, without slipping or twisting. part is the part
         of the circle it has rolled; the radius is in units of R.
         """
-        r = radius * (turn - [1, 0])
+        r = radius * (circle(241) - [1, 0])
         attitude, k = rolled(ball, r), round(part * (len(r) - 1))
-        R = SO3.matrix(attitude[k])
-        board.curve(*r.T, left, color=SLATE)
-        board.outline(*(r[k] + turn).T, left, color=DARK)
-        board.outline(*(_from_above(mark @ R.T, 0) + r[k]).T, left, color=ORANGE)
-        board.outline(*_from_above(net @ R.T, -1e-9).T, right, color=BLUE, linewidth=0.9)
-        seen = _from_above(mark @ R.T, -1e-9)
-        board.outline(*seen.T, right, color=ORANGE, linewidth=3, label="mark now")
+        draw(r, k, SO3.matrix(attitude[k]))
         turned = 2 * np.arccos(np.clip(attitude[-1, 0], -1, 1))
         board.say("angle after the loop", f"{turned:.4f}")
         board.say("area / R²", f"{np.pi * radius**2:.4f}")
