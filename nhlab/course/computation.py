@@ -17,7 +17,7 @@ from ..methods.method import Method
 from ..run.trajectory import Trajectory
 from ..view.as_code import lines_of_system
 from ..view.picture import Picture
-from ..view.recall import plain
+from ..view.recall import needed, plain, statements, uses
 from ..view.setting import as_call, written
 
 LESSONS = f"{__package__}.lessons."
@@ -93,16 +93,27 @@ def _draws(x):
 
 def _bind(function, tree, imports, lines):
     """Statements for the names that a function takes from where it was written."""
-    used, closed = _names(tree) - {tree.name}, inspect.getclosurevars(function).nonlocals
-    for name in sorted(used & {*closed}):
-        _add(lines, _bound(name, closed[name], imports))
-    _bind_globals(used - {*closed}, function.__globals__, function.__module__, imports, lines)
+    used = set().union(*uses(ast.unparse(tree))) - {tree.name}
+    space, closed = function.__globals__, inspect.getclosurevars(function).nonlocals
+    also = {k: _name_in_cells(closed[k], space) for k in sorted(used & {*closed})}
+    known = {k for k in also.values() if k is not None}
+    _bind_globals((used - {*closed}) | known, space, function.__module__, imports, lines)
+    for name, other in also.items():
+        if other is None:
+            _add(lines, _bound(name, closed[name], imports))
+        elif other != name:
+            lines.append(f"{name} = {other}")
 
 
 def _bind_globals(names, space, module, imports, lines):
     """Statements for those of some names that a module has in its space."""
-    for name in sorted(names & {*space}):
-        x, home = space[name], _home(name, space[name], module)
+    homes = {name: _home(name, space[name], module) for name in sorted(names & {*space})}
+    own = [k for k, home in homes.items() if home == "__main__" and _is_shown(space[k], home)]
+    _add(lines, _of_cells(own, space, imports) if own else [])
+    for name, home in homes.items():
+        x = space[name]
+        if name in own:
+            continue
         if not _is_shown(x, home):
             imports.add(_imported(name, x, home))
             continue
@@ -111,6 +122,22 @@ def _bind_globals(names, space, module, imports, lines):
         except Unwritten:
             more = _stated(name, home, imports)
         _add(lines, more)
+
+
+def _name_in_cells(x, space):
+    """The name that a notebook has for a value which is more than a number or a text."""
+    if "In" in space and not isinstance(x, (int, float, str, tuple, type(None))):
+        return next((k for k, y in space.items() if y is x and not k.startswith("_")), None)
+
+
+def _of_cells(names, space, imports):
+    """The statements of a notebook that bind some names of its own, after what these need."""
+    found = needed(", ".join(names), [*map(statements, space.get("In", ()))])
+    if not found:
+        raise Unwritten(f"{names} have no text of their own")
+    above = {x for x in found if x.startswith(("import ", "from "))}
+    imports |= above
+    return [x for x in found if x not in above]
 
 
 def _stated(name, home, imports):
@@ -131,7 +158,7 @@ def _is_shown(x, home):
 
 def _add(lines, more):
     """More statements, and no function twice."""
-    lines += [x for x in more if not (x.startswith("def ") and x in lines)]
+    lines += [x for x in more if not (x.startswith(("def ", "@")) and x in lines)]
 
 
 def _home(name, x, module):
@@ -156,6 +183,8 @@ def _without(body, drawing):
     """Statements without those that draw; what is said is printed."""
     kept = []
     for x in body:
+        last = isinstance(x, ast.Return) and bool(_names(x) & drawing)
+        x = ast.Expr(x.value) if last else x
         if not _names(x) & drawing:
             kept.append(x)
         elif isinstance(x, ast.Expr) and isinstance(getattr(x.value, "func", None), ast.Attribute):
@@ -171,6 +200,7 @@ def _without(body, drawing):
             for handler in getattr(x, "handlers", ()):
                 handler.body = _without(handler.body, drawing) or [ast.Pass()]
             kept.append(x)
+        kept += [ast.Return()] * last
     return kept
 
 
@@ -224,6 +254,11 @@ def _bound(name: str, x: Any, imports: set) -> list[str]:
         start = f"{x.q[0].tolist()}, {x.v[0].tolist()}, h={x.h0!r}, steps={(len(x) - 1) * x.every}"
         run = f"nh.integrate(system, {as_call(x.method)}, {start}, every={x.every})"
         return [*_bound("system", x.system, imports), f"{name} = {run}"]
+    if isinstance(x, dict) and any(isinstance(y, System) for y in x.values()):
+        lines = [f"{name} = {{}}"]
+        for k, y in x.items():
+            lines += [*_bound("each", y, imports), f"{name}[{k!r}] = each"]
+        return lines
     if isinstance(x, Reduction):
         return [*_bound("system", x.full, imports), f"{name} = {_reduced(x)}"]
     if not isinstance(x, System):

@@ -31,14 +31,14 @@ def call_from_outside():
     call, cells = "".join(lines), [*space.get("In", ())]
     if cells and cells[-1].strip() == "".join(whole).strip():
         cells.pop()
-    return [*needed(call, [*map(_statements, cells), _statements("".join(whole), at.lineno)]), call]
+    return [*needed(call, [*map(statements, cells), statements("".join(whole), at.lineno)]), call]
 
 
 def needed(call, cells):
     """The statements of some cells that bind the names of a call, and those that these need; what
     is used in a function is looked up when it is called, so as late as the call."""
     statements, taken = [x for cell in cells for x in cell], {}
-    todo = {(name, len(statements)) for name in set().union(*_uses(call))}
+    todo = {(name, len(statements)) for name in set().union(*uses(call))}
     while todo:
         name, before = todo.pop()
         for k in reversed(range(before)):
@@ -46,7 +46,7 @@ def needed(call, cells):
             if name not in _binds(text):
                 continue
             if k not in taken:
-                taken[k], (now, later) = text, _uses(text)
+                taken[k], (now, later) = text, uses(text)
                 todo |= {(x, k) for x in now} | {(x, len(statements)) for x in later}
             if isinstance(node, PLAIN):
                 break
@@ -54,7 +54,7 @@ def needed(call, cells):
 
 
 @lru_cache(1024)
-def _statements(text, before=None):
+def statements(text, before=None):
     """The statements of a cell, or those that end above a line, each with its own text."""
     try:
         nodes = ast.parse(text).body
@@ -66,7 +66,7 @@ def _statements(text, before=None):
     return [(x, "\n".join(lines[k - 1 : x.end_lineno])) for k, x in zip(first, above, strict=True)]
 
 
-def _uses(text):
+def uses(text):
     """The names that a text takes from its module, at once and when its functions are called."""
     now, later = set(), set()
 

@@ -2,6 +2,8 @@
 
 import ast
 import json
+import linecache
+import re
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -17,6 +19,7 @@ from nhlab.course.figures import STATEMENTS
 from nhlab.course.notebooks import FOLDER
 from nhlab.course.pages import PAGES, Panel, needed
 from nhlab.course.tries import FIRST, TRIES
+from nhlab.view import recall
 from nhlab.view.figure import CHOICES
 from nhlab.view.picture import unpainted
 
@@ -249,19 +252,51 @@ def makers():
 BOARDS = panels_called(*makers())
 
 
-@pytest.mark.parametrize("name", BOARDS)
+def panels_in_cells():
+    """Panels on boards whose functions stand in cells of notebooks: "number of the notebook, call"
+    -> the cells so far and the call."""
+    for file in sorted(FOLDER.glob("[0-9]*.ipynb")):
+        cells, own = [], set()
+        for cell in nbformat.read(file, as_version=4).cells:
+            cells += [cell.source] * (cell.cell_type == "code")
+            for statement in ast.parse(cells[-1]).body if cell.cell_type == "code" else ():
+                if isinstance(statement, ast.FunctionDef):
+                    own |= {statement.name} if "board.panel(" in ast.unparse(statement) else set()
+                    continue
+                for call in ast.walk(statement):
+                    if getattr(getattr(call, "func", None), "id", None) in own:
+                        text = ast.unparse(call)
+                        yield f"{file.stem.partition('_')[0]}, {text}", ([*cells], text)
+
+
+CELLS = dict(panels_in_cells())
+
+
+def made_in_cells(cells, call):
+    """The panel of a call as a kernel makes it, which has the text of what was run."""
+    needs = recall.needed(call, [*map(recall.statements, cells)])
+    text, file = "\n".join([*needs, f"panel = {call}"]), f"<{call}>"
+    linecache.cache[file] = len(text), None, text.splitlines(True), file
+    space = {"__name__": "__main__", "In": ["", *cells]}
+    exec(compile(text, file, "exec"), space)
+    return space["panel"]
+
+
+@pytest.mark.parametrize("name", [*BOARDS, *CELLS])
 def test_the_code_of_a_panel_on_a_board_prints_what_it_says(name):
     """All of it; the code needs nothing else, draws nothing and hides nothing in a lesson."""
     with unpainted():
-        panel = BOARDS[name]()
+        panel = BOARDS[name]() if name in BOARDS else made_in_cells(*CELLS[name])
         for move in (min, max):
             ends = {k: [c.min, c.max] for k, c in panel.controls.items() if hasattr(c, "max")}
             panel.set(**{k: move(x) for k, x in ends.items()})
             code = panel._code(panel.values)
-            assert not any(x in code for x in ("panel", "board", "lessons"))
+            assert not re.search(r"panel|\bboard|lessons|__main__", code), code
             assert printed(code) == said(panel) - {"", "error "}, code
 
 
-def test_every_lesson_that_makes_a_panel_on_a_board_is_called():
+def test_every_panel_on_a_board_is_among_them():
     """None is left out above because a notebook calls it otherwise."""
     assert {name.partition(", ")[2] for name in BOARDS} == {*makers()}
+    every = "".join(file.read_text(encoding="utf-8") for file in FOLDER.glob("[0-9]*.ipynb"))
+    assert len(CELLS) == every.count("board.panel(") > len(BOARDS)
