@@ -68,12 +68,12 @@ text = "Draw it.\\n\\nsketch: time | energy | 0 1 | 0 1\\n\\nThe energy stays at
 asked = Prediction(text, lambda: (([0, 1], [1, 1]), {}), "77.1", Shown(b"png", "no picture"))
 asked"""
 BUSY = "time.sleep(4)"
-# All kinds of controls.
+# All kinds of controls; with this step RK4's error is written with a power of ten.
 TOUCHED = """\
 import nhlab as nh
-nh.explore(nh.systems.particle(), [nh.DLA(), nh.RK4()], ["energy", "x y"], h=(0.02, 0.4, 0.2),
+nh.explore(nh.systems.particle(), [nh.DLA(), nh.RK4()], ["energy", "x y"], h=(0.02, 0.4, 0.1),
            alpha=(0, 1, 0.5), rule=True, T=(10, 40, 20), start="y",
-           tries={"twice the step?": {"h": 0.4}, "alpha = .3?": {"alpha": 0.3}})"""
+           tries={"twice the step?": {"h": 0.2}, "alpha = .3?": {"alpha": 0.3}})"""
 
 
 @pytest.fixture(scope="module")
