@@ -649,10 +649,11 @@ class Page {
         const [x, whole] = [curve.x, seen].map(u => k < 0 ? u : u.slice(0, k));
         const count = calm_points(whole);
         const y = Array.from(whole.slice(0, count), u => log ? Math.log10(u) : u);
-        return {curve, whole, at: x[count], x: x.slice(0, count), y};
+        return {curve, whole, times: x, x: x.slice(0, count), y};
     }
-    say_who_leaves({curve, whole, at, y}, axes, [low, high]) {
-        if (y.length >= whole.length || (low <= py.min(whole) && py.max(whole) <= high)) return;
+    say_who_leaves({curve, whole, times, y}, axes, [low, high]) {
+        const at = times[whole.findIndex(u => u < low || u > high)];
+        if (y.length >= whole.length || at === undefined) return;
         const name = curve.title || curve.label || this.book.runs[curve.run].label;
         this.leaving.push(who_leaves(name, axes.xlabel.split(" ").at(-1), at, largest_of(whole)));
     }

@@ -102,13 +102,16 @@ def calm_points(y):
     It does if of its first half, quarter, eighth .. each is EXPLODES times as high as the next, and
     the whole more than HUGE times as high as the last of them: it would flatten all others.  Then
     it is held until it has moved by ten times its first value or, if that is nothing, by what it
-    does at the beginning.
+    does at the beginning.  A curve that comes back, as an energy after a turn, is shown whole.
     """
     count, first = len(y), abs(y[0]) if len(y) else 0.0
     while count > 16 and np.ptp(y[:count]) > min(EXPLODES * np.ptp(y[: count // 2]), 1e300):
         count = count // 2
     calm = np.ptp(y[:count]) if count < len(y) else 0.0
     if count == len(y) or np.ptp(y) <= HUGE * (calm + first):
+        return len(y)
+    low = np.ptp(y) / EXPLODES
+    if abs(y[len(y) - 1] - y[0]) < low and np.ptp(y[15 * len(y) // 16 :]) < low:
         return len(y)
     most, count = 10 * first if 100 * first > np.ptp(y[:4]) else calm, 1
     while abs(y[count] - y[0]) <= most:

@@ -178,9 +178,10 @@ def hold(picture: Picture, ax, curves: list, end: float | None = None, least: fl
     picture.fit(ax, x, np.append(y, [-least, least]) if least else y, end)
     for (name, *_), (whole, values), (_, held) in zip(curves, shown, parts, strict=True):
         low, high = ax.get_ylim()
-        if len(held) < len(values) and not (low <= values.min() and values.max() <= high):
+        outside = (values < low) | (values > high)
+        if len(held) < len(values) and outside.any():
             axis, most = plain(ax.get_xlabel()).split(" ")[-1], values[np.abs(values).argmax()]
-            picture.leaving.append(who_leaves(name, axis, whole[len(held)], most))
+            picture.leaving.append(who_leaves(name, axis, whole[outside.argmax()], most))
 
 
 class FigurePanel(PanelWithStage):

@@ -175,7 +175,16 @@ def test_a_curve_that_explodes_is_held_as_far_as_it_can_be_seen():
     hold(picture, picture.ax, [(name, t, y) for name, y in sizes.items()])
     assert 10 < picture.ax.get_ylim()[1] < 40 and picture.ax.get_xlim()[1] == 50
     (said,) = picture.leaving
-    assert said == f"grows leaves the picture after t = {t[held]:.3g}: it reaches 1.8e+87."
+    first = t[sizes["grows"] > picture.ax.get_ylim()[1]][0]
+    assert said == f"grows leaves the picture after t = {first:.3g}: it reaches 1.8e+87."
+
+
+def test_a_curve_that_comes_back_does_not_explode():
+    t = np.linspace(0, 25, 251)
+    turn = 1e-4 / np.cosh(2 * (t - 20)) ** 2 + 1e-8 * np.sin(t)
+    assert calm_points(turn) == 251
+    assert calm_points(1e-8 * np.exp(t) * np.cos(9 * t)) < 251  # it is as large as ever at the end
+    assert calm_points(np.maximum(turn, 1e-4 * (t > 20))) < 251  # it stays up
 
 
 def test_an_explosion_is_said_in_the_panel():
