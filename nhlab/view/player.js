@@ -9,7 +9,7 @@
 // by deliver(element, text), a scene that Python has packed for it.
 (() => {
 "use strict";
-const KEY = "nhlab_stage_2";
+const KEY = "nhlab_stage_3";
 if (globalThis[KEY]) return;
 
 // ---------------------------------------------------------------------------- vectors and matrices

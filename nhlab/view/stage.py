@@ -42,7 +42,7 @@ from .shapes import Mesh, Shape
 
 # Of the data and the player, which a notebook stores with its outputs; it is part of the player's
 # global name, so that an old output is not played by new code.  Any change of player.js raises it.
-VERSION = 2
+VERSION = 3
 FOLLOWED = 2  # how many times farther than for the body alone a camera may be that stands still
 TAN = np.tan(0.27)  # of half the angle of view
 SAMPLES = 240  # times at which a path is smooth; the nodes of a run come in addition
