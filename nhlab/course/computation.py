@@ -42,12 +42,12 @@ def code_of(update: Callable) -> Callable[[dict], str] | None:
         return None
 
     def code(values: dict) -> str:
-        return f"{text}\n\ncomputed({_given(plain(values))})"
+        return f"{text}\n\ncomputed({_as_arguments(plain(values))})"
 
     return code
 
 
-def _given(values):
+def _as_arguments(values):
     """Values by name as the arguments of a call; names may have spaces."""
     if all(map(str.isidentifier, values)):
         return ", ".join(f"{k}={x!r}" for k, x in values.items())
@@ -78,7 +78,7 @@ def _function(function, name):
     body = tree.body[1:] if ast.get_docstring(tree) else tree.body
     body = [_Calm(drawing).visit(x) for x in body]
     tree.name, tree.decorator_list, tree.returns = name, [], None
-    tree.body = _read(_without(body, drawing)) or [ast.Pass()]
+    tree.body = _without_unread(_without_drawing(body, drawing)) or [ast.Pass()]
     return ast.fix_missing_locations(tree)
 
 
@@ -100,7 +100,7 @@ def _bind(function, tree, imports, lines):
     _bind_globals((used - {*closed}) | known, space, function.__module__, imports, lines)
     for name, other in also.items():
         if other is None:
-            _add(lines, _bound(name, closed[name], imports))
+            _add(lines, _binding(name, closed[name], imports))
         elif other != name:
             lines.append(f"{name} = {other}")
 
@@ -118,9 +118,9 @@ def _bind_globals(names, space, module, imports, lines):
             imports.add(_imported(name, x, home))
             continue
         try:
-            more = _bound(name, x, imports)
+            more = _binding(name, x, imports)
         except Unwritten:
-            more = _stated(name, home, imports)
+            more = _statement_of_lesson(name, home, imports)
         _add(lines, more)
 
 
@@ -140,7 +140,7 @@ def _of_cells(names, space, imports):
     return [x for x in found if x not in above]
 
 
-def _stated(name, home, imports):
+def _statement_of_lesson(name, home, imports):
     """The statement by which a module of the lessons binds a name, after what that needs."""
     if home.startswith(LESSONS):
         for x in ast.parse(inspect.getsource(sys.modules[home])).body:
@@ -179,41 +179,41 @@ class _Calm(ast.NodeTransformer):
         return ast.Constant(False) if whole in self.drawing and x.attr == "quick" else x
 
 
-def _without(body, drawing):
+def _without_drawing(body, drawing):
     """Statements without those that draw; what is said is printed."""
-    kept = []
+    rest = []
     for x in body:
         last = isinstance(x, ast.Return) and bool(_names(x) & drawing)
         x = ast.Expr(x.value) if last else x
         if not _names(x) & drawing:
-            kept.append(x)
+            rest.append(x)
         elif isinstance(x, ast.Expr) and isinstance(getattr(x.value, "func", None), ast.Attribute):
             if x.value.func.attr == "say":
                 x.value.func = ast.Name("print", ast.Load())
-                kept.append(x)
+                rest.append(x)
         elif isinstance(x, (ast.If, ast.For, ast.Try)) and not _head(x) & drawing:
-            x.body = _without(x.body, drawing)
-            x.orelse = _without(x.orelse, drawing)
+            x.body = _without_drawing(x.body, drawing)
+            x.orelse = _without_drawing(x.orelse, drawing)
             if not (x.body or x.orelse):
                 continue
             x.body = x.body or [ast.Pass()]
             for handler in getattr(x, "handlers", ()):
-                handler.body = _without(handler.body, drawing) or [ast.Pass()]
-            kept.append(x)
-        kept += [ast.Return()] * last
-    return kept
+                handler.body = _without_drawing(handler.body, drawing) or [ast.Pass()]
+            rest.append(x)
+        rest += [ast.Return()] * last
+    return rest
 
 
-def _read(body):
+def _without_unread(body):
     """Statements without those that give values to names alone which none of them reads."""
     every = [y for x in body for y in ast.walk(x)]
     read = {y.id for y in every if isinstance(y, ast.Name) and isinstance(y.ctx, ast.Load)}
     read |= {getattr(y.target, "id", None) for y in every if isinstance(y, ast.AugAssign)}
-    kept = [x for x in body if not isinstance(x, ast.Assign) or _given_names(x) & {*read, None}]
-    return body if len(kept) == len(body) else _read(kept)
+    rest = [x for x in body if not isinstance(x, ast.Assign) or _assigned_names(x) & {*read, None}]
+    return body if len(rest) == len(body) else _without_unread(rest)
 
 
-def _given_names(assignment):
+def _assigned_names(assignment):
     """The names to which it gives values, and None if it gives one to a part of something."""
     parts = [x for target in assignment.targets for x in getattr(target, "elts", [target])]
     return {getattr(x, "id", None) for x in parts}
@@ -241,7 +241,7 @@ def _imported(name, x, module):
     return f"from {module} import {name}"
 
 
-def _bound(name: str, x: Any, imports: set) -> list[str]:
+def _binding(name: str, x: Any, imports: set) -> list[str]:
     """Statements that bind a name to a value."""
     x = getattr(x, "__wrapped__", x)  # of a function that remembers what it gave
     if isinstance(x, FunctionType):
@@ -253,14 +253,14 @@ def _bound(name: str, x: Any, imports: set) -> list[str]:
     if isinstance(x, Trajectory):
         start = f"{x.q[0].tolist()}, {x.v[0].tolist()}, h={x.h0!r}, steps={(len(x) - 1) * x.every}"
         run = f"nh.integrate(system, {as_call(x.method)}, {start}, every={x.every})"
-        return [*_bound("system", x.system, imports), f"{name} = {run}"]
+        return [*_binding("system", x.system, imports), f"{name} = {run}"]
     if isinstance(x, dict) and any(isinstance(y, System) for y in x.values()):
         lines = [f"{name} = {{}}"]
         for k, y in x.items():
-            lines += [*_bound("each", y, imports), f"{name}[{k!r}] = each"]
+            lines += [*_binding("each", y, imports), f"{name}[{k!r}] = each"]
         return lines
     if isinstance(x, Reduction):
-        return [*_bound("system", x.full, imports), f"{name} = {_reduced(x)}"]
+        return [*_binding("system", x.full, imports), f"{name} = {_reduced(x)}"]
     if not isinstance(x, System):
         return [f"{name} = {_written(x)}"]
     lines = written(x, x) if written(x, x)[0].startswith("system = ") else lines_of_system(x)
