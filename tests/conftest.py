@@ -19,7 +19,10 @@ LONG = "test_browser", "test_pages", "test_site", "test_fuzz", "test_metamorphic
 MARKERS = {
     "browser": {"test_browser", "test_stage_in_lab", "test_player", "test_app"},
     "site": {"test_site", "test_pages"},
-    "slow": {"test_fuzz", "test_metamorphic", "test_machines", "test_nonsense", "test_executors"},
+    "slow": {
+        *("test_fuzz", "test_metamorphic", "test_machines", "test_nonsense", "test_executors"),
+        *("test_answers", "test_tries", "test_figures", "test_package"),
+    },
 }
 AFTER_RUN_ALL = Path(__file__).parent / "course/after_run_all.py"
 
