@@ -652,10 +652,10 @@ class Page {
         return {curve, whole, times: x, x: x.slice(0, count), y};
     }
     say_who_leaves({curve, whole, times, y}, axes, [low, high]) {
-        const at = times[whole.findIndex(u => u < low || u > high)];
-        if (y.length >= whole.length || at === undefined) return;
+        const k = y.length < whole.length ? whole.findIndex(u => u < low || u > high) : -1;
+        if (k < 0) return;
         const name = curve.title || curve.label || this.book.runs[curve.run].label;
-        this.leaving.push(who_leaves(name, axes.xlabel.split(" ").at(-1), at, largest_of(whole)));
+        this.leaving.push(who_leaves(name, axes.xlabel.split(" ").at(-1), times[k], largest_of(whole)));
     }
     limits(figure, side, parts, end) {
         const key = figure.id + side, exact = end !== null, old = this.reached[key];
